@@ -1,0 +1,86 @@
+"""Read the catalog: every family file once, into frozen structs."""
+
+from functools import cache
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from rigplanner.catalog.parts import AnyPart
+from rigplanner.data import data_path
+from rigplanner.evidence import Source
+
+LARGEST_FILE_BYTES = 256 * 2**20
+
+
+class CatalogFault(Exception):
+    """A catalog file cannot be used; the text says which file, which field, what was expected."""
+
+
+class Family(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One catalog file: parts that belong together, and the sources they share."""
+
+    family: str
+    sources: dict[str, Source]
+    parts: tuple[AnyPart, ...]
+
+
+class Catalog(Struct, frozen=True):
+    """All parts by id and all sources by key. `renamed` maps ids of the past to today's."""
+
+    parts: dict[str, AnyPart]
+    sources: dict[str, Source]
+    renamed: dict[str, str] = {}
+    version: str = ""
+
+    def get(self, part_id: str) -> AnyPart | None:
+        """Return the part with this id (also by a former id), or None."""
+        return self.parts.get(self.renamed.get(part_id, part_id))
+
+    def of_kind(self, kind: str) -> list[AnyPart]:
+        """Return all parts of one kind word in catalog order."""
+        return [part for part in self.parts.values() if part.__struct_config__.tag == kind]
+
+
+PART_FOLDERS = (
+    "gpu", "cpu", "motherboard", "memory", "storage", "psu", "chassis", "cooler",
+    "bridge", "riser", "nic", "system", "accessory",
+)  # fmt: skip
+
+_family_decoder = msgspec.json.Decoder(Family)
+
+
+def read_family(path: Path) -> Family:
+    """Decode one family file; raise CatalogFault with the path and the field when it is not one."""
+    try:
+        if path.stat().st_size > LARGEST_FILE_BYTES:
+            raise CatalogFault(f"{path}: larger than {LARGEST_FILE_BYTES // 2**20} MiB, not a catalog file.")
+        return _family_decoder.decode(path.read_bytes())
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
+        raise CatalogFault(f"{path}: {fault}") from fault
+    except OSError as fault:
+        raise CatalogFault(f"{path}: cannot be read ({fault.strerror}).") from fault
+
+
+def read_catalog(folder: Path, extra: tuple[Path, ...] = ()) -> Catalog:
+    """Read all families under `folder`, then `extra` files whose parts override by id."""
+    parts: dict[str, AnyPart] = {}
+    sources: dict[str, Source] = {}
+    files = [path for name in PART_FOLDERS for path in sorted((folder / name).glob("*.json"))]
+    for path in [*files, *extra]:
+        family = read_family(path)
+        sources.update(family.sources)
+        for part in family.parts:
+            if part.id in parts and path not in extra:
+                raise CatalogFault(f"{path}: the id {part.id} is used twice.")
+            parts[part.id] = part
+    renamed_file, version_file = folder / "renamed.json", folder / "VERSION"
+    renamed = msgspec.json.decode(renamed_file.read_bytes(), type=dict[str, str]) if renamed_file.exists() else {}
+    version = version_file.read_text("utf-8").strip() if version_file.exists() else ""
+    return Catalog(parts, sources, renamed, version)
+
+
+@cache
+def shipped_catalog() -> Catalog:
+    """Return the catalog that came with the program, read once."""
+    return read_catalog(data_path("catalog"))

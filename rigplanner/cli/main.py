@@ -1,0 +1,65 @@
+"""The command line: one table of commands, each in its own module with `add_arguments(parser)` and `run(args) -> exit code`."""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+from rigplanner import __version__
+
+COMMANDS = {
+    "check": "check a rig against all rules",
+    "memory": "predict the GPU memory of cases",
+    "performance": "predict the speed of cases",
+    "topology": "print what a rig's GPUs are linked by",
+    "quote": "write a rig's quote as PDF",
+    "export": "print a rig as Markdown, BBCode, CSV or JSON",
+    "compare": "compare rigs",
+    "catalog": "list, show and check catalog parts",
+    "new": "make a rig from words",
+    "validate": "compare predictions with measured cases",
+    "self-test": "check that this installation works",
+}
+
+FINE, FINDINGS, BAD_INPUT = 0, 1, 2
+
+
+class InputFault(Exception):
+    """Bad input from the user: the text is one sentence that says which file, which field, what to do."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 fine, 1 findings of severity error, 2 bad input."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words and words[0] in COMMANDS:
+        return _command(words[0], words[1:])
+    parser = argparse.ArgumentParser(prog="rigplanner", description="Plan a deep-learning rig.", epilog=_list_of_commands(),
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    parser.add_argument("--version", action="version", version=f"rigplanner {__version__}")
+    parser.add_argument("rig", nargs="?", help="a .rig file to open in the window")
+    args = parser.parse_args(words)
+    from rigplanner.desktop.start import open_window
+
+    return open_window(args.rig)
+
+
+def _list_of_commands() -> str:
+    return "commands:\n" + "\n".join(f"  {name:12} {text}" for name, text in COMMANDS.items())
+
+
+def _command(name: str, words: list[str]) -> int:
+    module = importlib.import_module(f"rigplanner.cli.{name.replace('-', '_')}")
+    parser = argparse.ArgumentParser(prog=f"rigplanner {name}", description=COMMANDS[name])
+    module.add_arguments(parser)
+    args = parser.parse_args(words)
+    try:
+        return int(module.run(args))
+    except InputFault as fault:
+        print(f"rigplanner {name}: {fault}", file=sys.stderr)
+        return BAD_INPUT
+    except BrokenPipeError:
+        return FINE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What do people see? Qt lives here and nowhere else."""

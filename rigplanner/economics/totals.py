@@ -1,0 +1,75 @@
+"""The sums of a rig in its currency."""
+
+from msgspec import Struct
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.parts import Price
+from rigplanner.rig.document import Rig
+
+
+class Line(Struct, frozen=True, kw_only=True):
+    """One item's money: `unit` is the price as given, `amount` quantity x unit in the rig's currency, None when unknown."""
+
+    uid: str
+    quantity: int
+    unit: Price | None
+    amount: float | None
+    own: bool = False
+
+
+class Totals(Struct, frozen=True, kw_only=True):
+    """Sums in `currency`. `subtotal` leaves out the items in `unpriced`, and the items in `foreign`, priced in a currency
+    for which the rig has no rate."""
+
+    currency: str
+    lines: tuple[Line, ...]
+    subtotal: float
+    discount: float
+    tax: float
+    total: float
+    unpriced: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
+    oldest_price: str | None = None
+
+
+def price_of(rig: Rig, uid: str, catalog: Catalog) -> tuple[Price | None, bool]:
+    """Return the price of one piece of an item and whether it is the rig's own; else the newest catalog price, first in the
+    rig's currency, then in any."""
+    item = rig.item(uid)
+    if item is None:
+        return None, False
+    if item.price is not None:
+        return item.price, True
+    part = catalog.get(item.part) or rig.snapshot.get(item.part)
+    prices = part.prices if part else ()
+    same = [price for price in prices if price.currency == rig.currency] or list(prices)
+    return max(same, key=lambda price: price.day, default=None), False
+
+
+def _money(amount: float) -> float:
+    return round(amount + 1e-9, 2)
+
+
+def totals(rig: Rig, catalog: Catalog) -> Totals:
+    """Return the sums of a rig. Tax included in the prices is taken out for the `tax` line and not added again."""
+    lines, unpriced, foreign, days = [], [], [], []
+    for item in rig.items:
+        price, own = price_of(rig, item.uid, catalog)
+        amount = None
+        if price is None:
+            unpriced.append(item.uid)
+        elif price.currency != rig.currency:
+            foreign.append(item.uid)
+        else:
+            amount = _money(price.amount * item.quantity)
+            days.append(price.day)
+        lines.append(Line(uid=item.uid, quantity=item.quantity, unit=price, amount=amount, own=own))
+    subtotal = _money(sum(line.amount for line in lines if line.amount is not None))
+    discount = _money(subtotal * rig.quote.discount_percent / 100)
+    net, share = subtotal - discount, (rig.quote.tax_percent or 0.0) / 100
+    tax = _money(net * share / (1 + share)) if rig.quote.prices_include_tax else _money(net * share)
+    total = _money(net if rig.quote.prices_include_tax else net + tax)
+    return Totals(
+        currency=rig.currency, lines=tuple(lines), subtotal=subtotal, discount=discount, tax=tax, total=total,
+        unpriced=tuple(unpriced), foreign=tuple(foreign), oldest_price=min(days, default=None),
+    )  # fmt: skip

@@ -1,0 +1,42 @@
+"""What the performance model answers."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from rigplanner.evidence import Step
+
+Bound = Literal["compute", "bandwidth", "link", "cpu", "storage", "memory capacity", "launch", "power", "unknown"]
+
+
+class Anchor(Struct, frozen=True, kw_only=True):
+    """A measured row that a prediction leans on, with its weight 0..1 and its source."""
+
+    id: str
+    gpu: str
+    model: str
+    stack: str
+    value: float
+    metric: str
+    weight: float
+    source: str
+
+
+class SpeedEstimate(Struct, frozen=True, kw_only=True):
+    """Speed of the whole system in `metric`, with its 80 % interval, the stack it holds for, what limits it and why.
+
+    `lift` names what would raise it (a code); `per_gpu_memory_gib` is echoed where memory decided the batch."""
+
+    metric: str
+    value: float
+    low: float
+    high: float
+    stack: str
+    bound: Bound
+    anchors: tuple[Anchor, ...] = ()
+    step_ms: float | None = None
+    mfu: float | None = None
+    scaling_efficiency: float | None = None
+    lift: str | None = None
+    assumed: dict[str, str] = {}
+    steps: tuple[Step, ...] = ()

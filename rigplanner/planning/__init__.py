@@ -1,0 +1,1 @@
+"""Which rig is better?"""

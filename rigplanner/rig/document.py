@@ -1,0 +1,118 @@
+"""The rig document: one frozen tree. Edits live in `edits`, files in `files`."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import AnyPart, Price
+from rigplanner.evidence import Source
+from rigplanner.rig.task import Workload
+
+FORMAT_VERSION = 1
+
+
+class Item(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`quantity` pieces of one part. `places` names the slot, port or bay of each piece ("" or missing: let the solver choose).
+
+    The place of an NVLink bridge names the two GPU pieces it joins, "gpu.0+gpu.1". A piece is called `uid.index`.
+    """
+
+    uid: str
+    part: str
+    quantity: int = 1
+    places: tuple[str, ...] = ()
+    price: Price | None = None
+    power_cap_w: float | None = None
+    note: str = ""
+
+    def pieces(self) -> list[str]:
+        """Return the names of the pieces, "gpu.0", "gpu.1", ..."""
+        return [f"{self.uid}.{index}" for index in range(self.quantity)]
+
+    def place_of(self, index: int) -> str:
+        """Return the wished place of a piece, or "" for none."""
+        return self.places[index] if index < len(self.places) else ""
+
+
+class Site(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Where the rig will stand: mains voltage, breaker, other load on that circuit, energy price."""
+
+    country: str | None = None
+    volts: float | None = None
+    breaker_a: float | None = None
+    other_load_w: float = 0.0
+    energy_per_kwh: Price | None = None
+    hours_per_day: float | None = None
+    room_c: float | None = None
+
+
+class Party(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A seller or a customer as printed on the quote."""
+
+    name: str = ""
+    address: str = ""
+    contact: str = ""
+    email: str = ""
+    phone: str = ""
+    tax_id: str = ""
+    logo: str = ""
+
+
+class QuoteDetails(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a quote needs besides the parts. `date` is ISO; percentages are 0..100."""
+
+    number: str = ""
+    date: str | None = None
+    valid_days: int = 14
+    seller: Party = Party()
+    customer: Party = Party()
+    tax_percent: float | None = None
+    prices_include_tax: bool = False
+    discount_percent: float = 0.0
+    terms: str = ""
+    remarks: str = ""
+
+
+class Waiver(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A finding that somebody accepts: `subject` is a piece, workload or place named by it, "" for any."""
+
+    code: str
+    subject: str = ""
+    reason: str
+    by: str
+    until: str | None = None
+
+
+class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Choices that are neither parts nor places: BIOS choices by place, NUMA nodes per socket, driver and framework versions."""
+
+    bios: dict[str, str] = {}
+    numa_per_socket: int | None = None
+    software: dict[str, str] = {}
+    peer_to_peer_driver: bool = False
+
+
+class Rig(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Everything that was chosen. `snapshot` keeps the parts as they were when the rig was saved."""
+
+    format_version: int = FORMAT_VERSION
+    name: str = "Untitled rig"
+    items: tuple[Item, ...] = ()
+    workloads: tuple[Workload, ...] = ()
+    site: Site = Site()
+    quote: QuoteDetails = QuoteDetails()
+    currency: str = "USD"
+    budget: float | None = None
+    settings: Settings = Settings()
+    waivers: tuple[Waiver, ...] = ()
+    ignored: tuple[str, ...] = ()
+    severities: dict[str, str] = {}
+    notes: str = ""
+    snapshot: dict[str, AnyPart] = {}
+    snapshot_sources: dict[str, Source] = {}
+    catalog_version: str = ""
+    extra: dict[str, Any] = {}
+
+    def item(self, uid: str) -> Item | None:
+        """Return the item with this uid, or None."""
+        return next((item for item in self.items if item.uid == uid), None)

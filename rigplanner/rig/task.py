@@ -1,0 +1,83 @@
+"""What a rig shall do: a workload as people and case files write it."""
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+
+class Parallelism(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Degrees of parallelism; `data` None means all GPUs that the others leave. `offload`: none, optimizer, all, nvme."""
+
+    data: int | None = None
+    zero: int = 0
+    tensor: int = 1
+    pipeline: int = 1
+    context: int = 1
+    expert: int = 1
+    offload: str | None = None
+
+
+class Workload(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One job. Absent fields are None and get the stack's usual value, which the answer names.
+
+    `model` is a slug of the model zoo; or `config` holds a Hugging Face configuration; or `params_m`, `gmacs` and
+    `activations_m` (millions, 1e9 multiply-adds, millions of values) at `image_size` describe a net known by its figures only.
+    """
+
+    name: str | None = None
+    model: str | None = None
+    config: dict[str, Any] | None = None
+    params_m: float | None = None
+    params_b: float | None = None
+    gmacs: float | None = None
+    activations_m: float | None = None
+    kind: str | None = None
+    head: str | None = None
+    task: str | None = None
+    precision: str | None = None
+    optimizer: str | None = None
+    batch_per_gpu: int | None = None
+    seq_len: int | None = None
+    image_size: int | list[int] | None = None
+    frames: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    message_bytes: int | None = None
+    gradient_checkpointing: bool | str | None = None
+    attention: str | None = None
+    lora_rank: int | None = None
+    lora_targets: list[str] | str | None = None
+    kv_precision: str | None = None
+    quant: str | None = None
+    parallelism: Parallelism | None = None
+    stack: str | None = None
+    size_is_cap: bool | None = None
+    flags: list[str] = []
+    variant: dict[str, Any] = {}
+    dataset_gb: float | None = None
+    dataset_samples: int | None = None
+    dataset_format: str | None = None
+    epochs: float | None = None
+    train_tokens: float | None = None
+
+
+Linkage = Literal["none", "pcie", "nvlink-bridge", "nvlink-mesh", "nvswitch", "xgmi", "unknown"]
+
+
+class Hardware(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The machine of a case: `count` GPUs in all over `nodes` computers, or a rig file."""
+
+    gpu: str | None = None
+    count: int | None = 1
+    nodes: int | None = 1
+    link: str | None = None
+    rig: str | None = None
+
+
+class Case(Struct, frozen=True, kw_only=True):
+    """One line of a case file."""
+
+    id: str | int
+    workload: Workload
+    hardware: Hardware = Hardware()
+    metric: str | None = None

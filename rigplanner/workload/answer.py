@@ -1,0 +1,38 @@
+"""What the memory model answers, per GPU."""
+
+from msgspec import Struct
+
+from rigplanner.evidence import Step
+
+
+class MemoryParts(Struct, frozen=True, kw_only=True):
+    """GiB by part. `workspace_gib` holds library workspaces, communication buffers and allocator slack; `context_gib` the driver's own."""
+
+    weights_gib: float = 0.0
+    gradients_gib: float = 0.0
+    optimizer_gib: float = 0.0
+    activations_gib: float = 0.0
+    kv_cache_gib: float = 0.0
+    workspace_gib: float = 0.0
+    context_gib: float = 0.0
+
+
+class MemoryEstimate(Struct, frozen=True, kw_only=True):
+    """Memory of one GPU in GiB: peak of live tensors, what the allocator hands out, what it holds, what nvidia-smi shows,
+    and the 80 % interval of the last. `host_gib` is RAM needed by offload. `assumed` names settings that were absent."""
+
+    parts: MemoryParts
+    tensors_gib: float
+    allocated_gib: float
+    reserved_gib: float
+    device_gib: float
+    low_gib: float
+    high_gib: float
+    stack: str
+    host_gib: float = 0.0
+    assumed: dict[str, str] = {}
+    steps: tuple[Step, ...] = ()
+
+
+class WorkloadFault(ValueError):
+    """A workload that cannot be expressed or computed; the text says which field, what was expected and found."""
