@@ -7,58 +7,61 @@ from msgspec import Struct
 
 from rigplanner.catalog.parts import Part, kind_of
 
+LONGEST_QUERY = 200
+
 _SPLIT = re.compile(r"[^0-9a-z.+]+")
-_LETTERS_DIGITS = re.compile(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])")
+_JOINTS = re.compile(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])|(?<=[a-z])\.|\.(?=[a-z])")
 
 
 def words_of(text: str) -> list[str]:
     """Split text into lower-case words as a searcher would type them."""
-    return [word.strip(".") for word in _SPLIT.split(text.casefold()) if word.strip(".")]
+    return [word for piece in _SPLIT.split(text.casefold()) if (word := piece.strip("."))]
 
 
-class _Entry(Struct, frozen=True):
+class Entry(Struct, frozen=True):
+    """What is searched of one part: `text` holds its words between spaces, whole and cut where letters meet digits."""
+
     part: Part
-    kind: str
-    name: str
+    names: tuple[str, ...]
     text: str
-    squeezed: str
 
 
 class PartIndex:
     """An index over parts for `find`; build it once for a catalog."""
 
     def __init__(self, parts: Iterable[Part]) -> None:
-        self._entries = [_entry(part) for part in parts]
+        self._by_kind: dict[str | None, list[Entry]] = {None: []}
+        for part in parts:
+            entry = _entry(part)
+            self._by_kind[None].append(entry)
+            self._by_kind.setdefault(kind_of(part), []).append(entry)
 
     def find(self, query: str, kind: str | None = None, limit: int | None = None) -> list[Part]:
-        """Return the parts that hold every word of `query`, best match first."""
-        words = words_of(query)
+        """Return the parts in which every word of `query` occurs, best match first; an empty query returns all."""
+        words = words_of(query[:LONGEST_QUERY])
+        entries = self._by_kind.get(kind, [])
+        if not words:
+            return [entry.part for entry in entries[:limit]]
+        found = entries
+        for word in sorted(words, key=len, reverse=True):
+            found = [entry for entry in found if word in entry.text]
         squeezed = "".join(words)
-        ranked: list[tuple[int, int, int, Part]] = []
-        for order, entry in enumerate(self._entries):
-            if kind is not None and entry.kind != kind:
-                continue
-            rank = _rank(entry, words, squeezed)
-            if rank is not None:
-                ranked.append((rank, len(entry.name), order, entry.part))
-        ranked.sort(key=lambda row: row[:3])
-        return [row[3] for row in ranked[:limit]]
+        if not found:
+            found = [entry for entry in entries if any(squeezed in name for name in entry.names)]
+        ranked = sorted(found, key=lambda entry: (_rank(entry, words, squeezed), len(entry.part.name)))
+        return [entry.part for entry in ranked[:limit]]
 
 
-def _entry(part: Part) -> _Entry:
-    name = " ".join(words_of(part.name))
-    loose = " ".join([name, *(" ".join(words_of(alias)) for alias in part.aliases), *words_of(part.vendor), part.id])
-    pieces = _LETTERS_DIGITS.sub(" ", loose)
-    return _Entry(part, kind_of(part), name, f" {loose} {pieces} ", loose.replace(" ", ""))
+def _entry(part: Part) -> Entry:
+    phrases = [" ".join(words_of(text)) for text in (part.name, *part.aliases)]
+    loose = " ".join([*phrases, *words_of(part.vendor), *words_of(part.id)])
+    return Entry(part, tuple(phrase.replace(" ", "") for phrase in phrases), f" {loose} {_JOINTS.sub(' ', loose)} ")
 
 
-def _rank(entry: _Entry, words: list[str], squeezed: str) -> int | None:
-    """0 exact name, 1 all words whole, 2 all words begin a word, 3 somewhere inside; None no match."""
-    if entry.name.replace(" ", "") == squeezed or any(squeezed == "".join(words_of(a)) for a in entry.part.aliases):
+def _rank(entry: Entry, words: list[str], squeezed: str) -> int:
+    """0 the very name or alias, 1 all words whole, 2 all words begin a word, 3 somewhere inside."""
+    if squeezed in entry.names:
         return 0
-    text = entry.text
-    if all(word in text for word in words):
-        if all(f" {word} " in text for word in words):
-            return 1
-        return 2 if all(f" {word}" in text for word in words) else 3
-    return 3 if squeezed in entry.squeezed else None
+    if all(f" {word} " in entry.text for word in words):
+        return 1
+    return 2 if all(f" {word}" in entry.text for word in words) else 3

@@ -4,6 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import AnyPart, Price
 from rigplanner.evidence import Source
 from rigplanner.rig.task import Workload
@@ -116,3 +117,8 @@ class Rig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def item(self, uid: str) -> Item | None:
         """Return the item with this uid, or None."""
         return next((item for item in self.items if item.uid == uid), None)
+
+
+def part_of(rig: Rig, catalog: Catalog, part_id: str) -> AnyPart | None:
+    """Return a part as the catalog has it today, else as the rig's snapshot kept it, else None."""
+    return catalog.get(part_id) or rig.snapshot.get(part_id)

@@ -1,0 +1,160 @@
+"""Rig files: read with care, written whole or not at all."""
+
+import contextlib
+import math
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.parts import AnyPart, System
+from rigplanner.rig.document import FORMAT_VERSION, Rig, part_of
+from rigplanner.rig.edits import LARGEST_QUANTITY
+
+LARGEST_FILE_BYTES = 32 * 2**20
+MOST_ITEMS = 2_000
+MOST_WORKLOADS = 200
+LONGEST_TEXT = 100_000
+
+MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+"""Old format version to the function that lifts a decoded file to the next one."""
+
+
+class RigFault(Exception):
+    """A rig file that cannot be read or written; the text is one sentence: which file, which field, what to do."""
+
+
+def read_rig(path: Path) -> Rig:
+    """Return the rig in a file. Raises RigFault; the file is never changed."""
+    try:
+        size = path.stat().st_size
+        if size > LARGEST_FILE_BYTES:
+            raise RigFault(
+                f"{path}: {size / 2**20:,.0f} MiB is too large for a rig file (at most {LARGEST_FILE_BYTES // 2**20} MiB)."
+            )
+        content = path.read_bytes()
+    except OSError as fault:
+        raise RigFault(f"{path}: cannot be read ({fault.strerror or fault}).") from fault
+    return decode_rig(content, str(path))
+
+
+def decode_rig(content: bytes, name: str) -> Rig:
+    """Return the rig in `content`; `name` stands in the message of a RigFault."""
+    try:
+        tree = msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
+        raise RigFault(f"{name}: not a rig file, it is not JSON ({fault}).") from fault
+    if not isinstance(tree, dict) or "format_version" not in tree:
+        raise RigFault(f"{name}: not a rig file, the field 'format_version' is missing.")
+    version = tree["format_version"]
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise RigFault(f"{name}: format_version must be a whole number from 1, found {str(version)[:40]!r}.")
+    if version > FORMAT_VERSION:
+        raise RigFault(
+            f"{name}: made by a newer RigPlanner (format {version}, this one reads up to {FORMAT_VERSION}). "
+            "The file is left as it is; install the newer RigPlanner to open it."
+        )
+    for old in range(version, FORMAT_VERSION):
+        tree = MIGRATIONS[old](tree)
+    try:
+        rig = msgspec.convert(tree, Rig)
+    except (msgspec.ValidationError, RecursionError) as fault:
+        raise RigFault(f"{name}: {fault}.") from fault
+    wrong = next(_wrong(rig), None)
+    if wrong:
+        raise RigFault(f"{name}: {wrong}")
+    return rig
+
+
+def _wrong(rig: Rig) -> Iterator[str]:
+    if len(rig.items) > MOST_ITEMS:
+        yield f"{len(rig.items)} items are more than a rig may have ({MOST_ITEMS})."
+    if len(rig.workloads) > MOST_WORKLOADS:
+        yield f"{len(rig.workloads)} workloads are more than a rig may have ({MOST_WORKLOADS})."
+    seen: set[str] = set()
+    for n, item in enumerate(rig.items):
+        if not item.uid or item.uid in seen:
+            yield f"items[{n}].uid: {item.uid!r} is empty or used twice."
+        seen.add(item.uid)
+        if not 1 <= item.quantity <= LARGEST_QUANTITY:
+            yield f"items[{n}].quantity: expected 1 to {LARGEST_QUANTITY}, found {item.quantity}."
+        if len(item.places) > item.quantity:
+            yield f"items[{n}].places: {len(item.places)} places for {item.quantity} pieces."
+        if item.price is not None and not 0 <= item.price.amount < 1e12:
+            yield f"items[{n}].price.amount: expected 0 to 1e12, found {item.price.amount}."
+        if item.power_cap_w is not None and not 0 < item.power_cap_w < 1e5:
+            yield f"items[{n}].power_cap_w: expected more than 0 W, found {item.power_cap_w}."
+    for field, value in (("site.volts", rig.site.volts), ("site.breaker_a", rig.site.breaker_a), ("budget", rig.budget)):
+        if value is not None and not 0 < value < 1e12:
+            yield f"{field}: expected more than 0, found {value}."
+    for field, value in (("tax_percent", rig.quote.tax_percent or 0.0), ("discount_percent", rig.quote.discount_percent)):
+        if not (math.isfinite(value) and 0 <= value <= 100):
+            yield f"quote.{field}: expected 0 to 100, found {value}."
+    for field in ("name", "notes", "currency"):
+        if len(getattr(rig, field)) > LONGEST_TEXT:
+            yield f"{field}: longer than {LONGEST_TEXT} characters."
+
+
+def with_snapshot(rig: Rig, catalog: Catalog) -> Rig:
+    """Return the rig with the parts it uses (and the parts built into them) and their sources, as they are now."""
+    parts: dict[str, AnyPart] = {}
+    waiting = [item.part for item in rig.items]
+    while waiting:
+        part_id = waiting.pop()
+        part = part_of(rig, catalog, part_id)
+        if part is None or part_id in parts:
+            continue
+        parts[part_id] = part
+        if isinstance(part, System):
+            waiting.extend(inclusion.part for inclusion in part.includes)
+    known = {**rig.snapshot_sources, **catalog.sources}
+    keys = {key for part in parts.values() for key in part.sources if key in known}
+    return replace(
+        rig,
+        snapshot=dict(sorted(parts.items())),
+        snapshot_sources={key: known[key] for key in sorted(keys)},
+        catalog_version=catalog.version,
+    )
+
+
+def encode_rig(rig: Rig) -> bytes:
+    """Return the bytes of a rig file, indented, with its format version first."""
+    tree = {"format_version": FORMAT_VERSION, **msgspec.to_builtins(rig)}
+    return msgspec.json.format(msgspec.json.encode(tree), indent=1) + b"\n"
+
+
+def write_rig(rig: Rig, path: Path, catalog: Catalog) -> None:
+    """Write a rig whole or not at all and keep the file that stood there as `.bak`. Raises RigFault."""
+    content = encode_rig(with_snapshot(rig, catalog))
+    try:
+        if path.exists():
+            write_whole(path.with_name(path.name + ".bak"), path.read_bytes())
+        write_whole(path, content)
+    except OSError as fault:
+        raise RigFault(f"{path}: not saved ({fault.strerror or fault}). The file on disk is as it was.") from fault
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that at every moment either the old or the new content stands under its name. Raises OSError."""
+    target = path.resolve() if path.is_symlink() else path
+    handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".part", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, name)
+        else:
+            Path(name).chmod(0o644)
+        Path(name).replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise

@@ -1,0 +1,47 @@
+"""A rig from words: "2x RTX 3090", "Ryzen 9 5950X"."""
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from rigplanner.catalog.find import PartIndex, words_of
+from rigplanner.catalog.parts import Part, kind_of
+from rigplanner.rig.document import Rig
+from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
+
+_COUNT = re.compile(r"^\s*(\d{1,6})\s*[x×*]\s+(?=\S)|^\s*(\d{1,6})[x×](?=[^\d\s])", re.IGNORECASE)
+_TRAILING = re.compile(r"\s+[x×*]\s*(\d{1,6})\s*$", re.IGNORECASE)
+
+
+class Wish(Struct, frozen=True, kw_only=True):
+    """One line of words and what it matched: `parts` best first, empty when nothing did."""
+
+    text: str
+    quantity: int
+    parts: tuple[Part, ...]
+
+
+def read_wish(text: str, index: PartIndex, kind: str | None = None) -> Wish:
+    """Split the quantity from the words and look the words up."""
+    quantity, words = 1, text.strip()
+    if match := _COUNT.match(words):
+        quantity, words = int(match.group(1) or match.group(2)), words[match.end() :]
+    elif match := _TRAILING.search(words):
+        quantity, words = int(match.group(1)), words[: match.start()]
+    parts = index.find(words, kind, limit=8) if words_of(words) else []
+    return Wish(text=text, quantity=quantity, parts=tuple(parts))
+
+
+def rig_from_wishes(name: str, wishes: Sequence[Wish]) -> Rig:
+    """Return a rig with the best match of each wish; wishes without a match must have been dealt with before.
+
+    Raises ValueError for a quantity outside 1 to the largest.
+    """
+    rig = Rig(name=name)
+    for wish in wishes:
+        if not 1 <= wish.quantity <= LARGEST_QUANTITY:
+            raise ValueError(f"{wish.text!r}: a quantity lies between 1 and {LARGEST_QUANTITY}.")
+        part = wish.parts[0]
+        rig = add_part(rig, part=part.id, stem=kind_of(part), quantity=wish.quantity)
+    return rig
