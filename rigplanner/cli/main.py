@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from rigplanner import __version__
+from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault
 
 COMMANDS = {
     "check": "check a rig against all rules",
@@ -21,11 +22,7 @@ COMMANDS = {
     "self-test": "check that this installation works",
 }
 
-FINE, FINDINGS, BAD_INPUT = 0, 1, 2
-
-
-class InputFault(Exception):
-    """Bad input from the user: the text is one sentence that says which file, which field, what to do."""
+__all__ = ["COMMANDS", "InputFault", "main"]
 
 
 def main(argv: Sequence[str] | None = None) -> int:

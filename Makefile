@@ -1,0 +1,45 @@
+# Every target does its own set-up: a virtual environment in .venv with what pyproject.toml names.
+PYTHON ?= python3
+BIN := .venv/bin
+SAMPLE ?= resources/samples/ryzen-9950x-rtx5090.rig
+
+.PHONY: run test lint bench screenshots wheel accuracy setup clean
+
+run: setup
+	@$(BIN)/python -m tools.first_run $(SAMPLE)
+
+test: setup lint
+	$(BIN)/python -m pytest -q -n 2
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/rigplanner catalog lint --quiet
+
+bench: setup
+	$(BIN)/python -m tools.bench
+
+screenshots: setup
+	QT_QPA_PLATFORM=offscreen $(BIN)/python -m rigplanner.desktop.screenshots docs/pictures
+
+accuracy: setup
+	$(BIN)/rigplanner validate --write docs/accuracy.md
+
+wheel: setup
+	$(BIN)/python -m hatchling build -t wheel
+
+setup: .venv/ready
+	@tools/system-libraries.sh
+
+.venv/ready: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "RigPlanner needs Python 3.11 or later; name one with make PYTHON=python3.12")'
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "Python's venv module is missing. Debian, Ubuntu: sudo apt-get install python3-venv   Fedora: sudo dnf install python3"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf .venv dist build out .mypy_cache .ruff_cache .pytest_cache .hypothesis

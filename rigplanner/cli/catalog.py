@@ -1,0 +1,94 @@
+"""`rigplanner catalog list|show|lint|schema`: look into the catalog."""
+
+import argparse
+import sys
+
+import msgspec
+
+from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.lint import completeness, lint
+from rigplanner.catalog.load import Catalog, Family, shipped_catalog
+from rigplanner.catalog.parts import KINDS, Part, kind_of
+from rigplanner.cli.faults import FINDINGS, FINE, InputFault
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    listing = verbs.add_parser("list", help="list parts that match words")
+    listing.add_argument("words", nargs="*")
+    listing.add_argument("--kind", choices=list(KINDS))
+    listing.add_argument("--status", choices=("current", "classic", "legacy", "reference"))
+    listing.add_argument("--format", choices=("text", "json"), default="text")
+    show = verbs.add_parser("show", help="show one part with the source of each figure")
+    show.add_argument("words", nargs="+")
+    show.add_argument("--format", choices=("text", "json"), default="text")
+    check = verbs.add_parser("lint", help="check ids, sources and physics; print how complete the catalog is")
+    check.add_argument("--quiet", action="store_true", help="print complaints only")
+    verbs.add_parser("schema", help="print the JSON schema of a catalog file")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run one verb."""
+    if args.verb == "schema":
+        print(msgspec.json.format(msgspec.json.encode(msgspec.json.schema(Family))).decode())
+        return FINE
+    catalog = shipped_catalog()
+    return {"list": _list, "show": _show, "lint": _lint}[args.verb](args, catalog)
+
+
+def _list(args: argparse.Namespace, catalog: Catalog) -> int:
+    parts = PartIndex(catalog.parts.values()).find(" ".join(args.words), args.kind)
+    parts = [part for part in parts if args.status in (None, part.status)]
+    if args.format == "json":
+        print(msgspec.json.encode(parts).decode())
+        return FINE
+    for part in parts:
+        print(f"{kind_of(part):12} {part.id:52} {part.name}")
+    print(f"{len(parts)} of {len(catalog.parts)} parts", file=sys.stderr)
+    return FINE
+
+
+def _show(args: argparse.Namespace, catalog: Catalog) -> int:
+    words = " ".join(args.words)
+    part = catalog.get(words) or next(iter(PartIndex(catalog.parts.values()).find(words, limit=1)), None)
+    if part is None:
+        raise InputFault(f"no part in the catalog matches {words!r}.")
+    if args.format == "json":
+        sources = {key: catalog.sources[key] for key in part.sources if key in catalog.sources}
+        print(msgspec.json.format(msgspec.json.encode({"part": part, "sources": sources})).decode())
+        return FINE
+    print(f"{part.name}  ({part.id})")
+    for field in part.__struct_fields__:
+        if field not in ("id", "name", "sources", "doubts", "prices"):
+            _print_field(part, field)
+    for key, fields in part.sources.items():
+        source = catalog.sources[key]
+        print(f"  source [{source.trust}, read {source.read}] {source.title}  {source.url or ''}  settled: {', '.join(fields)}")
+    for field, doubt in part.doubts.items():
+        print(f"  {doubt.state}: {field} {' / '.join(doubt.values)} {doubt.note}")
+    for price in part.prices:
+        print(f"  price {price.amount:,.2f} {price.currency} on {price.day}, {price.source}")
+    return FINE
+
+
+def _print_field(part: Part, field: str) -> None:
+    value = getattr(part, field)
+    if value in (None, (), {}, ""):
+        return
+    shown = msgspec.json.encode(value).decode() if not isinstance(value, str | int | float) else value
+    print(f"  {field:22} {shown}")
+
+
+def _lint(args: argparse.Namespace, catalog: Catalog) -> int:
+    complaints = lint(catalog)
+    for complaint in complaints:
+        expected = f", expected {complaint.expected}" if complaint.expected else ""
+        print(f"{complaint.part}: {complaint.field}: {complaint.code}: found {complaint.found}{expected}")
+    if not args.quiet:
+        print(f"\n{'kind':12} {'field':26} {'filled':>12}  without")
+        for row in completeness(catalog):
+            share = 100 * row.filled / row.parts if row.parts else 100.0
+            print(f"{row.kind:12} {row.field:26} {row.filled:4}/{row.parts:<4} {share:3.0f} %  {', '.join(row.without[:4])}")
+    print(f"{len(catalog.parts)} parts, {len(catalog.sources)} sources, {len(complaints)} complaints", file=sys.stderr)
+    return FINDINGS if complaints else FINE
