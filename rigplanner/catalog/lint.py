@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 from msgspec import Struct
@@ -13,7 +14,7 @@ ID = re.compile(r"[a-z0-9][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*){2,}")
 DAY = re.compile(r"20\d\d-[01]\d-[0-3]\d")
 
 PLUG_WATTS = {"pcie6": 75.0, "pcie8": 150.0, "12vhpwr": 600.0, "12v-2x6": 600.0, "eps8": 300.0, "eps4": 150.0}
-"""What a connector may carry in W. PCIe 6/8-pin and 12V-2x6: PCI Express CEM 5.1; EPS12V: 4 pairs of Mini-Fit contacts at 12 V, about 7 A each."""
+"""What a connector may carry in W. PCIe 6/8-pin and 12V-2x6: PCI Express CEM 5.1; EPS12V: 4 contacts at 12 V, about 7 A each."""
 SLOT_WATTS = 75.0
 """What a PCIe x16 slot gives (PCI Express CEM)."""
 PCIE_LANE_GBS = {1: 0.25, 2: 0.5, 3: 0.985, 4: 1.969, 5: 3.938, 6: 7.563}
@@ -95,7 +96,7 @@ def check_ranges(part: Part, catalog: Catalog) -> Iterator[Complaint]:
 
 
 def check_gpu(part: Part, catalog: Catalog) -> Iterator[Complaint]:
-    """Bandwidth = bus x rate / 8; FP32 = 2 x cores x boost clock; connectors and slot can carry the power; nothing both rated and lacking."""
+    """Bandwidth = bus x rate / 8; FP32 = 2 x cores x boost; connectors and slot carry the power; nothing both rated and lacking."""
     if not isinstance(part, GPU):
         return
     if part.bandwidth_gbs and part.memory_bus_bits and part.memory_rate_gbps:
@@ -161,9 +162,10 @@ def check_layout(part: Part, catalog: Catalog) -> Iterator[Complaint]:
 
 def _slot_complaints(part_id: str, layout: Layout) -> Iterator[Complaint]:
     origins = {f"cpu{n}" for n in range(max(1, len(layout.sockets)))} | {"chipset"} | {switch.id for switch in layout.switches}
-    for place in (*layout.slots, *layout.drives):
-        if place.origin is not None and place.origin not in origins:
-            yield Complaint(part_id, f"layout.{place.id}.origin", "origin-unknown", place.origin, ", ".join(sorted(origins)))
+    places = [(slot.id, slot.origin) for slot in layout.slots] + [(port.id, port.origin) for port in layout.drives]
+    for place, origin in places:
+        if origin is not None and origin not in origins:
+            yield Complaint(part_id, f"layout.{place}.origin", "origin-unknown", origin, ", ".join(sorted(origins)))
     for slot in layout.slots:
         if slot.kind == "pcie" and slot.mechanical and slot.width and slot.width > slot.mechanical:
             yield Complaint(part_id, f"layout.{slot.id}.width", "wider-than-slot", f"x{slot.width}", f"at most x{slot.mechanical}")
@@ -176,7 +178,7 @@ def check_supply(part: Part, catalog: Catalog) -> Iterator[Complaint]:
     if not part.supply.ratings:
         yield Complaint(part.id, "supply.ratings", "no-rating", "none", "at least one")
     ratings = sorted(part.supply.ratings, key=lambda rating: rating.min_volts)
-    if any(a.watts > b.watts for a, b in zip(ratings, ratings[1:], strict=False)):
+    if any(a.watts > b.watts for a, b in pairwise(ratings)):
         yield Complaint(part.id, "supply.ratings", "rating-order", str([(r.min_volts, r.watts) for r in ratings]))
     if part.supply.efficiency_50 is not None and not 0.5 < part.supply.efficiency_50 < 1:
         yield Complaint(part.id, "supply.efficiency_50", "efficiency", str(part.supply.efficiency_50), "0.5 to 1")

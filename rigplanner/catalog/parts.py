@@ -194,7 +194,7 @@ class Switch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
 
 
 class When(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """All that is given must hold: lane classes one of which the CPU has, places occupied, places empty, kind of drive, BIOS choice."""
+    """All that is given must hold: lane classes (one of them), places occupied, places empty, protocol of the drive, BIOS choice."""
 
     cpu_class: tuple[str, ...] = ()
     used: tuple[str, ...] = ()
@@ -410,7 +410,7 @@ class Inclusion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, o
 
 
 class System(Part, frozen=True, kw_only=True, tag="system"):
-    """A barebone, server, baseboard, development board or complete system: layout, space and supply in one, with `includes` built in."""
+    """A barebone, server, baseboard, development board or complete system: layout, space and supply, with `includes` built in."""
 
     role: Literal["barebone", "server", "baseboard", "embedded", "complete", "rack"]
     layout: Layout = Layout()

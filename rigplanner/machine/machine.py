@@ -127,7 +127,7 @@ class PowerTree(Struct, frozen=True, kw_only=True):
 
     `sustained_w` is the sum at full load with power caps, `transient_w` the excursion the supply must survive,
     `supply_w` its continuous rating at the site's voltage, `wall_w` = sustained / efficiency + other load,
-    `circuit_w` the breaker's continuous limit (80 % in 60 Hz countries' continuous-load practice), `circuit_peak_w` volts x amperes.
+    `circuit_w` the breaker's continuous limit (80 %), `circuit_peak_w` volts x amperes.
     """
 
     loads: tuple[tuple[str, float | None], ...]

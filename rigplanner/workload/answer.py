@@ -6,7 +6,7 @@ from rigplanner.evidence import Step
 
 
 class MemoryParts(Struct, frozen=True, kw_only=True):
-    """GiB by part. `workspace_gib` holds library workspaces, communication buffers and allocator slack; `context_gib` the driver's own."""
+    """GiB by part. `workspace_gib`: library workspaces, communication buffers, allocator slack; `context_gib`: the driver's."""
 
     weights_gib: float = 0.0
     gradients_gib: float = 0.0
