@@ -194,7 +194,7 @@ class Switch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
 
 
 class When(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """All that is given must hold: lane classes (one of them), places occupied, places empty, protocol of the drive, BIOS choice."""
+    """All that is given must hold: lane class (one of), places occupied, places empty, protocol of the drive, BIOS choice."""
 
     cpu_class: tuple[str, ...] = ()
     used: tuple[str, ...] = ()
