@@ -1,0 +1,34 @@
+"""`rigplanner quote`: the quote of a rig as PDF."""
+
+import argparse
+import sys
+from datetime import date
+from pathlib import Path
+
+from rigplanner.cli.faults import FINE, InputFault
+from rigplanner.cli.reading import open_assessment
+from rigplanner.rig.files import write_whole
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
+    parser.add_argument("rig", type=Path)
+    parser.add_argument("-o", "--output", required=True, type=Path, metavar="FILE.pdf")
+    parser.add_argument("--paper", choices=("A4", "Letter"), default="A4")
+    parser.add_argument(
+        "--date", type=date.fromisoformat, default=None, metavar="YYYY-MM-DD", help="date of a quote that names none"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the quote."""
+    from rigplanner.report.quote_pdf import quote_pdf
+
+    assessment, catalog = open_assessment(args.rig)
+    content = quote_pdf(assessment, catalog, args.date, args.paper)
+    try:
+        write_whole(args.output, content)
+    except OSError as fault:
+        raise InputFault(f"{args.output}: not written ({fault.strerror or fault}).") from fault
+    print(f"Written: {args.output}", file=sys.stderr)
+    return FINE

@@ -1,0 +1,98 @@
+"""A rig as text for forums, spreadsheets and programs."""
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from rigplanner.report import format as fmt
+from rigplanner.report.quote import Quote
+
+Rows = Sequence[Sequence[str]]
+PART_COLUMNS = ("Qty", "Part", "Unit price", "Price of", "Amount")
+
+
+def export(quote: Quote, form: str) -> str:
+    """Return a quote's content as one of FORMATS."""
+    return FORMATS[form](quote)
+
+
+def _part_rows(quote: Quote) -> list[list[str]]:
+    return [[str(line.quantity), line.name, line.unit, line.dated, line.amount] for line in quote.lines]
+
+
+def _job_rows(quote: Quote) -> list[list[str]]:
+    return [
+        [job.title, "; ".join(f"{fmt.interval(b.low_gib, b.high_gib, 'GiB')} {b.verdict}" for b in job.bars) or job.memory_note,
+         job.speed, job.interval, job.stack]
+        for job in quote.jobs
+    ]  # fmt: skip
+
+
+JOB_COLUMNS = ("Workload", "Memory per GPU", "Expected speed", "80 % interval", "Stack")
+
+
+def markdown(quote: Quote) -> str:
+    """Return a Markdown document."""
+    parts = [f"# {_plain(quote.title)}", _plain(quote.verdict_text), _markdown_table(PART_COLUMNS, _part_rows(quote))]
+    parts.append("\n".join(f"- {word}: {value}" for word, value in quote.sums))
+    if quote.jobs:
+        parts += ["## What it will do", _markdown_table(JOB_COLUMNS, _job_rows(quote))]
+    if quote.findings:
+        parts += [
+            "## Findings",
+            "\n".join(f"- **{f.severity}** {f.code} {_plain(f.title)}: {_plain(f.text)}" for f in quote.findings),
+        ]
+    if quote.waived:
+        parts += ["## Waived", "\n".join(f"- {f.code} {_plain(f.text)} {_plain(f.waived)}" for f in quote.waived)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _plain(text: str) -> str:
+    safe = " ".join(text.split())
+    for char in "\\`*_[]<>|#":
+        safe = safe.replace(char, "\\" + char)
+    return safe
+
+
+def _markdown_table(columns: Sequence[str], rows: Rows) -> str:
+    lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
+    return "\n".join([*lines, *("| " + " | ".join(_plain(cell) for cell in row) + " |" for row in rows)])
+
+
+def bbcode(quote: Quote) -> str:
+    """Return BBCode for forums."""
+    rows = [f"[*]{count} x {_bb(name)}  {_bb(amount or unit)}" for count, name, unit, _, amount in _part_rows(quote)]
+    sums = [f"{word}: {value}" for word, value in quote.sums]
+    found = [f"[*][b]{f.severity}[/b] {f.code} {_bb(f.text)}" for f in quote.findings]
+    blocks = [f"[b]{_bb(quote.title)}[/b]", _bb(quote.verdict_text), "[list]", *rows, "[/list]", *sums]
+    if found:
+        blocks += ["[b]Findings[/b]", "[list]", *found, "[/list]"]
+    return "\n".join(blocks) + "\n"
+
+
+def _bb(text: str) -> str:
+    return " ".join(text.replace("[", "(").replace("]", ")").split())
+
+
+def csv_text(quote: Quote) -> str:
+    """Return the parts list as CSV; cells that a spreadsheet would take for a formula are made text."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(PART_COLUMNS)
+    writer.writerows([[_cell(cell) for cell in row] for row in _part_rows(quote)])
+    writer.writerows([["", word, "", "", value] for word, value in quote.sums])
+    return buffer.getvalue()
+
+
+def _cell(text: str) -> str:
+    return "'" + text if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+
+
+def json_text(quote: Quote) -> str:
+    """Return the whole content as JSON; numbers in words carry their units."""
+    return msgspec.json.format(msgspec.json.encode(quote), indent=1).decode() + "\n"
+
+
+FORMATS: dict[str, Callable[[Quote], str]] = {"markdown": markdown, "bbcode": bbcode, "csv": csv_text, "json": json_text}

@@ -1,0 +1,219 @@
+"""The quote on paper: A4 or Letter, 18 mm margins, hairlines, one accent colour; equal input gives equal bytes."""
+
+import io
+from collections.abc import Sequence
+from datetime import date
+from typing import Any
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.report import format as fmt
+from rigplanner.report.paper import QUIET, STATES, Sheet, memory_bar, picture_flowable
+from rigplanner.report.picture import machine_picture
+from rigplanner.report.quote import Quote, QuoteFinding, QuoteJob, quote_content
+from rigplanner.rig.document import Party
+from rigplanner.rules.assess import Assessment
+
+PART_COLUMNS = (
+    ("", "left"), ("Part", "left"), ("Qty", "right"), ("Unit price", "right"), ("Price of", "left"), ("Amount", "right"),
+)  # fmt: skip
+STATE_WORDS = {"error": "does not work", "warning": "on a condition", "unknown": "not known", "info": "note", "ok": "works"}
+
+
+def quote_pdf(assessment: Assessment, catalog: Catalog, today: date | None = None, paper: str = "A4") -> bytes:
+    """Return the quote of a rig as PDF bytes. `paper` is "A4" or "Letter"; `today` dates a quote without a date."""
+    return render(quote_content(assessment, catalog, today or date.today()), paper)
+
+
+def render(quote: Quote, paper: str = "A4") -> bytes:
+    """Return a quote's content as PDF bytes."""
+    from reportlab.platypus import BaseDocTemplate, Frame, PageTemplate
+
+    sheet = Sheet(paper)
+    buffer = io.BytesIO()
+    document = BaseDocTemplate(
+        buffer,
+        pagesize=sheet.size,
+        leftMargin=sheet.margin,
+        rightMargin=sheet.margin,
+        topMargin=sheet.margin,
+        bottomMargin=sheet.margin + 14,
+        title=f"Quote {quote.number} {quote.title}".strip(),
+        author=quote.seller.name or "RigPlanner",
+        subject=quote.title,
+        creator="RigPlanner",
+        invariant=1,
+        lang="en",
+    )
+    frame = Frame(sheet.margin, sheet.margin + 14, sheet.width, sheet.size[1] - 2 * sheet.margin - 14, 0, 0, 0, 0, id="body")
+    document.addPageTemplates([PageTemplate(id="page", frames=[frame])])
+    document.build(_story(quote, sheet), canvasmaker=sheet.canvas_maker(_footer_text(quote)))
+    return buffer.getvalue()
+
+
+def _footer_text(quote: Quote) -> str:
+    words = [quote.seller.name, f"Quote {quote.number}" if quote.number else "", fmt.day(quote.date)]
+    return "  ·  ".join(word for word in words if word)
+
+
+def _story(quote: Quote, sheet: Sheet) -> list[Any]:
+    from reportlab.platypus import PageBreak
+
+    return [
+        *_head(quote, sheet),
+        *_verdict(quote, sheet),
+        *_parts(quote, sheet),
+        *_machine(quote, sheet),
+        *_jobs(quote, sheet),
+        *_power(quote, sheet),
+        *_findings(quote, sheet),
+        PageBreak(),
+        *_annex(quote, sheet),
+    ]
+
+
+def _head(quote: Quote, sheet: Sheet) -> list[Any]:
+    left = [sheet.text(quote.seller.name or "Seller not named", "name"), *_party_lines(quote.seller, sheet)]
+    facts = [
+        ("Quote", quote.number or "without number"),
+        ("Date", fmt.day(quote.date)),
+        ("Valid until", fmt.day(quote.valid_until)),
+    ]
+    right = [
+        sheet.text("Quote", "title", align="right"),
+        *(sheet.text(f"{word}  {value}", "small", align="right") for word, value in facts),
+    ]
+    head = sheet.columns([left, right], (0.6, 0.4))
+    customer = [
+        sheet.text("For", "label"),
+        sheet.text(quote.customer.name or "Customer not named", "strong"),
+        *_party_lines(quote.customer, sheet),
+    ]
+    subject = [sheet.text("Rig", "label"), sheet.text(quote.title, "strong")]
+    if quote.remarks:
+        subject.append(sheet.text(quote.remarks, "small", longest=1200))
+    return [head, sheet.gap(10), sheet.rule(), sheet.gap(8), sheet.columns([customer, subject], (0.5, 0.5)), sheet.gap(12)]
+
+
+def _party_lines(party: Party, sheet: Sheet) -> list[Any]:
+    lines = [*party.address.split("\n"), party.contact, "  ".join(x for x in (party.phone, party.email) if x)]
+    lines.append(f"Tax id {party.tax_id}" if party.tax_id else "")
+    return [sheet.text(line, "small") for line in lines if line.strip()]
+
+
+def _verdict(quote: Quote, sheet: Sheet) -> list[Any]:
+    return [sheet.banner(quote.verdict, quote.verdict_text), sheet.gap(12)]
+
+
+def _parts(quote: Quote, sheet: Sheet) -> list[Any]:
+    rows: list[list[Any]] = [[sheet.text(word, "head", align=side) for word, side in PART_COLUMNS]]
+    for number, line in enumerate(quote.lines, 1):
+        name = [sheet.text(line.name, "body")]
+        if line.detail:
+            name.append(sheet.text(line.detail, "small"))
+        cells = [sheet.text(str(line.quantity), "body", align="right"), sheet.text(line.unit, "body", align="right")]
+        cells += [sheet.text(line.dated, "small"), sheet.text(line.amount, "body", align="right")]
+        rows.append([sheet.text(str(number), "small"), name, *cells])
+    story = [sheet.text("Parts", "section"), sheet.table(rows, (0.04, 0.44, 0.06, 0.17, 0.13, 0.16))]
+    sums = []
+    for n, (word, value) in enumerate(quote.sums, 1):
+        style = "strong" if n == len(quote.sums) else "body"
+        sums.append([sheet.text("", "body"), sheet.text(word, style, align="right"), sheet.text(value, style, align="right")])
+    story += [sheet.table(sums, (0.5, 0.28, 0.22), header=False, lined=False)]
+    story += [sheet.text(note, "small") for note in quote.money_notes]
+    if quote.terms:
+        story += [sheet.gap(6), sheet.text("Terms", "label"), sheet.text(quote.terms, "small", longest=4000)]
+    return [*story, sheet.gap(14)]
+
+
+def _machine(quote: Quote, sheet: Sheet) -> list[Any]:
+    story: list[Any] = []
+    picture = machine_picture(quote.machine)
+    if picture.shapes:
+        story.append(sheet.together([sheet.text("The machine", "section"), picture_flowable(picture, sheet.width), sheet.gap(4)]))
+    if quote.links:
+        story.append(sheet.text(quote.links, "body"))
+    if quote.slots:
+        rows = [[sheet.text(word, "head") for word in ("Place", "What stands there", "Link", "Note")]]
+        rows += [
+            [*(sheet.text(text, "body") for text in (row.place, row.what, row.link)), sheet.text(row.note, "small")]
+            for row in quote.slots
+        ]
+        story.append(sheet.table(rows, (0.16, 0.42, 0.14, 0.28)))
+    return [*story, sheet.gap(14)] if story else []
+
+
+def _jobs(quote: Quote, sheet: Sheet) -> list[Any]:
+    if not quote.jobs:
+        return []
+    story: list[Any] = [sheet.text("What it will do", "section")]
+    for job in quote.jobs:
+        story += [sheet.together(_job(job, sheet)), sheet.gap(10)]
+    return story
+
+
+def _job(job: QuoteJob, sheet: Sheet) -> list[Any]:
+    rows: list[Any] = [sheet.text(job.title, "strong"), sheet.text(job.settings, "small")]
+    for bar in job.bars:
+        many = f"{bar.count} × " if bar.count > 1 else ""
+        room = fmt.quantity(bar.capacity_gib, "GiB")
+        rows.append(
+            sheet.text(
+                f"Memory on {many}{bar.gpu}: {fmt.interval(bar.low_gib, bar.high_gib, 'GiB')} of {room}, {bar.verdict}", "body"
+            )
+        )
+        rows.append(memory_bar(bar, sheet.width))
+    if job.memory_note:
+        rows.append(sheet.text(f"Memory not predicted: {job.memory_note}", "body"))
+    speed = f"Expected speed: {job.speed}"
+    if job.interval:
+        speed += f" (80 % interval {job.interval}), limited by {job.bound}, with {job.stack}"
+    rows.append(sheet.text(speed, "body"))
+    rows += [sheet.text(f"Measured: {anchor}", "small") for anchor in job.anchors]
+    if job.assumed:
+        rows.append(sheet.text(f"Assumed: {job.assumed}", "small"))
+    return rows
+
+
+def _power(quote: Quote, sheet: Sheet) -> list[Any]:
+    rows = [[sheet.text(word, "body"), sheet.text(value, "body", align="right")] for word, value in quote.power]
+    return [
+        sheet.together([sheet.text("Power, circuit and heat", "section"), sheet.table(rows, (0.7, 0.3), header=False)]),
+        sheet.gap(14),
+    ]
+
+
+def _findings(quote: Quote, sheet: Sheet) -> list[Any]:
+    story: list[Any] = [sheet.text("Findings", "section")]
+    if not quote.findings and not quote.waived:
+        return [*story, sheet.text(f"None. {quote.ran} rules were checked.", "body")]
+    rows: list[list[Any]] = [[sheet.text(word, "head") for word in ("", "Finding", "Code")]]
+    rows += [_finding_row(finding, sheet) for finding in (*quote.findings, *quote.waived)]
+    return [*story, sheet.table(rows, (0.17, 0.71, 0.12))]
+
+
+def _finding_row(finding: QuoteFinding, sheet: Sheet) -> list[Any]:
+    state = "waived" if finding.waived else STATE_WORDS[finding.severity]
+    cell = [sheet.text(finding.title, "strong"), sheet.text(finding.text, "body")]
+    if finding.fix:
+        cell.append(sheet.text(f"What to do: {finding.fix}", "small"))
+    if finding.waived:
+        cell.append(sheet.text(finding.waived, "small"))
+    colour = QUIET if finding.waived else STATES[finding.severity]
+    return [sheet.text(state, "strong", colour=colour), cell, sheet.text(finding.code, "small")]
+
+
+def _annex(quote: Quote, sheet: Sheet) -> list[Any]:
+    story: list[Any] = [sheet.text("Annex: setting it up", "section")]
+    story += _pairs(quote.setup, sheet) if quote.setup else [sheet.text("Nothing to place or set.", "body")]
+    story += [sheet.gap(12), sheet.text("What was not checked", "section")]
+    story += [sheet.text(text, "body") for text in quote.unchecked]
+    if quote.sources:
+        story += [sheet.gap(12), sheet.text("Sources of the part data", "section")]
+        story += [sheet.text(text, "small") for text in quote.sources]
+    note = f"Made with RigPlanner, catalog {quote.catalog_version or 'without version'}. Predictions are intervals, not promises."
+    return [*story, sheet.gap(12), sheet.text(note, "small")]
+
+
+def _pairs(pairs: Sequence[tuple[str, str]], sheet: Sheet) -> list[Any]:
+    rows = [[sheet.text(word, "body"), sheet.text(value, "body")] for word, value in pairs]
+    return [sheet.table(rows, (0.7, 0.3), header=False)]
