@@ -1,15 +1,26 @@
 """One call from a rig to everything that is known of it: machine, memory, speed, findings, costs."""
 
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.economics.totals import Totals
+from rigplanner.catalog.parts import GPU, Bridge
+from rigplanner.economics.totals import Totals, totals
 from rigplanner.machine.machine import Machine
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.rig.document import Rig
 from rigplanner.rig.task import Workload
+from rigplanner.rules.check import check
 from rigplanner.rules.finding import CheckReport
-from rigplanner.workload.answer import MemoryEstimate
+from rigplanner.rules.situation import JobFacts, Situation
+from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
+
+T = TypeVar("T")
+REMEMBERED = 512
 
 
 class Job(Struct, frozen=True, kw_only=True):
@@ -33,6 +44,104 @@ class Assessment(Struct, frozen=True, kw_only=True):
     totals: Totals
 
 
-def assess(rig: Rig, catalog: Catalog) -> Assessment:
-    """Return the assessment of a rig; pure, so equal rigs give equal answers."""
-    raise NotImplementedError
+def assess(rig: Rig, catalog: Catalog, today: str = "") -> Assessment:
+    """Return the assessment of a rig; pure, so equal rigs give equal answers. `today` (ISO) ends waivers; "" ends none."""
+    machine = machine_of(rig, catalog)
+    jobs = tuple(_job(index, workload, machine) for index, workload in enumerate(rig.workloads))
+    situation = Situation(rig=rig, catalog=catalog, machine=machine, jobs=tuple(_facts(job) for job in jobs), today=today)
+    return Assessment(rig=rig, machine=machine, jobs=jobs, report=check(situation), totals=totals(rig, catalog))
+
+
+def _facts(job: Job) -> JobFacts:
+    return JobFacts(name=f"workload.{job.index}", index=job.index, workload=job.workload, memory=job.memory, fault=job.memory_fault)
+
+
+class _Recent:
+    """The last answers of a pure function. An entry keeps the objects its key speaks of by identity, so ids are not reused."""
+
+    def __init__(self) -> None:
+        self._entries: OrderedDict[Hashable, tuple[object, object]] = OrderedDict()
+
+    def get(self, key: Hashable, kept: object, make: Callable[[], T]) -> T:
+        entry = self._entries.get(key)
+        if entry is None:
+            entry = self._entries[key] = (make(), kept)
+            if len(self._entries) > REMEMBERED:
+                self._entries.popitem(last=False)
+        return entry[0]  # type: ignore[return-value]
+
+
+_machines = _Recent()
+_memories = _Recent()
+_speeds = _Recent()
+
+
+def machine_of(rig: Rig, catalog: Catalog) -> Machine:
+    """Return the machine of a rig; edits of prices, names, notes, quote and workloads find the former answer."""
+    from rigplanner.machine.assemble import assemble
+
+    chosen = tuple((item.uid, item.part, item.quantity, item.places, item.power_cap_w) for item in rig.items)
+    settings = msgspec.msgpack.encode(rig.settings)
+    key = (id(catalog), id(rig.snapshot), chosen, rig.site, settings)
+    return _machines.get(key, (catalog, rig.snapshot), lambda: assemble(rig, catalog))
+
+
+def link_of(machine: Machine) -> str:
+    """Return the link word of a case ("nvswitch", "nvlink-bridge", ...) that the machine's GPUs have."""
+    if len(machine.gpus) < 2:
+        return "none"
+    kinds = {edge.kind for edge in machine.edges}
+    if "nvswitch" in kinds:
+        return "nvswitch"
+    if "xgmi" in kinds:
+        return "xgmi"
+    if "nvlink" in kinds:
+        return "nvlink-bridge" if any(isinstance(piece.part, Bridge) for piece in machine.pieces) else "nvlink-mesh"
+    return "pcie"
+
+
+def _job(index: int, workload: Workload, machine: Machine) -> Job:
+    key = msgspec.msgpack.encode(workload)
+    memory, memory_fault = _memory(workload, key, machine)
+    speed, speed_fault = _speed(workload, key, machine)
+    return Job(index=index, workload=workload, memory=memory, memory_fault=memory_fault, speed=speed, speed_fault=speed_fault)
+
+
+def _memory(workload: Workload, key: bytes, machine: Machine) -> tuple[tuple[MemoryEstimate, ...], str | None]:
+    from rigplanner.catalog.zoo import shipped_zoo
+    from rigplanner.workload.memory import estimate_memory
+
+    count = len(machine.gpus)
+
+    def make(gpu: GPU) -> MemoryEstimate | str:
+        try:
+            return estimate_memory(workload, gpu, count, shipped_zoo())
+        except WorkloadFault as fault:
+            return str(fault)
+
+    answers: list[MemoryEstimate] = []
+    for node in machine.gpus:
+        gpu = node.gpu
+        answer: Any = _memories.get((key, id(gpu), count), gpu, lambda gpu=gpu: make(gpu))  # type: ignore[misc]
+        if isinstance(answer, str):
+            return (), answer
+        answers.append(answer)
+    return tuple(answers), None
+
+
+def _speed(workload: Workload, key: bytes, machine: Machine) -> tuple[SpeedEstimate | None, str | None]:
+    from rigplanner.catalog.zoo import shipped_zoo
+    from rigplanner.performance.predict import predict_speed
+
+    if not machine.gpus:
+        return None, None
+    gpu, count, link = machine.gpus[0].gpu, len(machine.gpus), link_of(machine)
+
+    def make() -> SpeedEstimate | str:
+        try:
+            return predict_speed(workload, gpu, count, 1, link, shipped_zoo(), machine)
+        except WorkloadFault as fault:
+            return str(fault)
+
+    answer: Any = _speeds.get((key, id(machine)), machine, make)
+    return (None, answer) if isinstance(answer, str) else (answer, None)

@@ -1,0 +1,62 @@
+"""Run all rules on a situation and sort what they found."""
+
+from msgspec.structs import replace
+
+from rigplanner.rig.document import Rig, Waiver
+from rigplanner.rules.finding import CheckReport, Finding, Severity
+from rigplanner.rules.registry import judged
+from rigplanner.rules.situation import Situation
+from rigplanner.rules.topics import RULES_BY_CODE
+
+ORDER: dict[str, int] = {"error": 0, "unknown": 1, "warning": 2, "info": 3}
+SEVERITIES: tuple[Severity, ...] = ("error", "unknown", "warning", "info")
+
+
+def check(situation: Situation) -> CheckReport:
+    """Return what all rules say, worst first; waived findings stand apart, ignored rules are named and not run."""
+    rig = situation.rig
+    ran: list[str] = []
+    idle: list[str] = []
+    found: list[Finding] = []
+    for code, entry in RULES_BY_CODE.items():
+        if code in rig.ignored:
+            continue
+        findings, cases = judged(entry, situation)
+        (ran if cases else idle).append(code)
+        found.extend(_with_own_severity(rig, finding) for finding in findings)
+    open_findings, waived = _apply_waivers(rig, found, situation.today)
+    return CheckReport(
+        findings=tuple(sorted(open_findings, key=_rank)), waived=tuple(sorted(waived, key=_rank)), ran=tuple(ran),
+        ignored=tuple(sorted(set(rig.ignored) & set(RULES_BY_CODE))), idle=tuple(idle),
+    )  # fmt: skip
+
+
+def _rank(finding: Finding) -> tuple[int, str, tuple[str, ...]]:
+    return ORDER[finding.severity], finding.code, finding.subjects
+
+
+def _with_own_severity(rig: Rig, finding: Finding) -> Finding:
+    """A missing fact stays unknown whatever severity the rig gives to the rule."""
+    wished = rig.severities.get(finding.code)
+    if wished not in SEVERITIES or finding.severity == "unknown":
+        return finding
+    return replace(finding, severity=wished)
+
+
+def _apply_waivers(rig: Rig, found: list[Finding], today: str) -> tuple[list[Finding], list[Finding]]:
+    if not rig.waivers:
+        return found, []
+    open_findings, waived = [], []
+    for finding in found:
+        waiver = next((w for w in rig.waivers if _covers(w, finding, today)), None)
+        if waiver is None:
+            open_findings.append(finding)
+        else:
+            waived.append(replace(finding, waived_by=waiver.by))
+    return open_findings, waived
+
+
+def _covers(waiver: Waiver, finding: Finding, today: str) -> bool:
+    """A waiver without an end, or whose last day has not passed, covers the findings of its code and subject."""
+    running = waiver.until is None or not today or today <= waiver.until
+    return running and waiver.code == finding.code and (not waiver.subject or waiver.subject in finding.subjects)

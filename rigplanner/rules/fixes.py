@@ -1,0 +1,73 @@
+"""Ways out of a finding: edits as data, with what they cost and what they change."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rigplanner.catalog.parts import Part, kind_of
+from rigplanner.economics.totals import totals
+from rigplanner.rig.document import Item
+from rigplanner.rig.edits import Edit, EditFault, apply
+from rigplanner.rules.finding import Fix
+from rigplanner.rules.situation import Situation
+
+
+def fix(situation: Situation, code: str, *edits: Edit, **values: Any) -> Fix:
+    """Return a fix; `values["price"]` is what it adds to the rig's total in the rig's currency, None when a price is unknown."""
+    return Fix(code=code, edits=edits, values={**values, "price": price_difference(situation, edits)})
+
+
+def price_difference(situation: Situation, edits: tuple[Edit, ...]) -> float | None:
+    """Return how much edits add to the rig's total in its currency; None when a piece they bring has no price there."""
+    if not any(edit.name in ("add_part", "replace_part", "set_quantity", "remove_item") for edit in edits):
+        return 0.0
+    rig = situation.rig
+    try:
+        for edit in edits:
+            rig = apply(rig, edit)
+    except EditFault:
+        return None
+    before, after = totals(situation.rig, situation.catalog), totals(rig, situation.catalog)
+    if set(after.unpriced + after.foreign) - set(before.unpriced + before.foreign):
+        return None
+    return round(after.total - before.total, 2)
+
+
+def item_of(situation: Situation, piece: str) -> tuple[Item, int] | None:
+    """Return the rig's item and index of a piece; None for a piece built into a system."""
+    uid, _, index = piece.rpartition(".")
+    item = situation.rig.item(uid)
+    return (item, int(index)) if item is not None and index.isdigit() else None
+
+
+def move(situation: Situation, piece: str, place: str) -> Edit | None:
+    """Return the edit that wishes another place for a piece."""
+    found = item_of(situation, piece)
+    return Edit("set_place", {"uid": found[0].uid, "index": found[1], "place": place}) if found else None
+
+
+def cheapest(situation: Situation, part: Part, suits: Callable[[Any], bool]) -> Part | None:
+    """Return the current catalog part of the same kind that suits, the cheapest in the rig's currency first."""
+    currency = situation.rig.currency
+    best: tuple[int, float, str] | None = None
+    choice: Part | None = None
+    for other in situation.catalog.of_kind(kind_of(part)):
+        if other.status not in ("current", "classic") or other.id == part.id or not suits(other):
+            continue
+        price = min((p.amount for p in other.prices if p.currency == currency), default=None)
+        rank = (0 if price is not None else 1, price or 0.0, other.id)
+        if best is None or rank < best:
+            best, choice = rank, other
+    return choice
+
+
+def swap(situation: Situation, code: str, piece: str, suits: Callable[[Any], bool], **values: Any) -> tuple[Fix, ...]:
+    """Return the fix that puts a fitting part of the catalog in the stead of a piece's item, or none."""
+    found = item_of(situation, piece)
+    part = situation.pieces[piece].part if piece in situation.pieces else None
+    if found is None or part is None:
+        return ()
+    other = cheapest(situation, part, suits)
+    if other is None:
+        return ()
+    edit = Edit("replace_part", {"uid": found[0].uid, "part": other.id})
+    return (fix(situation, code, edit, part=other.id, piece=piece, **values),)

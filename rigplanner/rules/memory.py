@@ -1,0 +1,342 @@
+"""Host memory: type, kind of module, slots, capacity, channels, speed, and room beside the GPUs."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import CPU, MemoryKit, Motherboard, System
+from rigplanner.rig.edits import Edit
+from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.fixes import fix, item_of, swap
+from rigplanner.rules.registry import rule
+from rigplanner.rules.situation import Situation, is_built_in
+
+INTERCHANGEABLE = {"ecc-udimm": ("udimm",), "cudimm": ("udimm",)}
+"""Kinds that also work where the other is listed: an ECC UDIMM runs without ECC, a CUDIMM in bypass mode (JEDEC DDR5)."""
+
+
+class Fitted(Struct, frozen=True):
+    """A memory kit on the board, and the CPU that drives it."""
+
+    name: str
+    kit: MemoryKit
+    board: Motherboard | System
+    cpu: CPU | None
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+class Bank(Struct, frozen=True):
+    """All memory of a board together."""
+
+    name: str
+    board: Motherboard | System
+    cpu: CPU
+    cpus: int
+    modules: int
+    gib: float
+    kit: MemoryKit
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def fitted(situation: Situation) -> Iterator[Fitted]:
+    """One case per item of memory that the owner fits."""
+    board = situation.board
+    if board is None:
+        return
+    cpu = situation.cpus[0][1] if situation.cpus else None
+    seen: set[str] = set()
+    for name, kit in situation.memory:
+        uid = name.rpartition(".")[0]
+        if uid not in seen and not is_built_in(name):
+            seen.add(uid)
+            yield Fitted(name, kit, board.board, cpu)
+
+
+def banks(situation: Situation) -> Iterator[Bank]:
+    """The board's memory as a whole, when there is a CPU to drive it."""
+    board = situation.board
+    own = [(name, kit) for name, kit in situation.memory if not is_built_in(name)]
+    if board is None or not own or not situation.cpus:
+        return
+    modules = sum(kit.modules for _, kit in own)
+    gib = sum(kit.modules * kit.module_gib for _, kit in own)
+    yield Bank(own[0][0], board.board, situation.cpus[0][1], len(situation.cpus), modules, gib, own[0][1])
+
+
+def suits(kit: MemoryKit, board: Motherboard | System) -> bool:
+    """Say whether a kit is known to have the board's type and kind of module."""
+    layout = board.layout
+    return kit.type == layout.memory_type and kind_suits(kit.module, layout.memory_modules)
+
+
+def kind_suits(module: str, accepted: tuple[str, ...]) -> bool:
+    """Say whether a kind of module works where `accepted` kinds are listed."""
+    return module in accepted or any(other in accepted for other in INTERCHANGEABLE.get(module, ()))
+
+
+def _other_kit(situation: Situation, case: Fitted) -> tuple[Fix, ...]:
+    kit = case.kit
+    return swap(
+        situation,
+        "other-memory",
+        case.name,
+        lambda other: suits(other, case.board) and other.modules == kit.modules and other.module_gib >= kit.module_gib,
+    )
+
+
+@rule(
+    "MEM001",
+    "Memory type does not fit the board",
+    "error",
+    over=fitted,
+    needs=("board.layout.memory_type",),
+    reason="DDR generations differ in notch, voltage and protocol.",
+    source="JEDEC module standards; board manuals",
+)
+def memory_type(situation: Situation, case: Fitted) -> Iterator[Finding]:
+    """Compare DDR generations."""
+    needed = case.board.layout.memory_type
+    if case.kit.type != needed:
+        yield memory_type.finding(case, needed=needed, actual=case.kit.type, fixes=_other_kit(situation, case))
+
+
+@rule(
+    "MEM002",
+    "Kind of memory module does not fit the board",
+    "error",
+    over=fitted,
+    needs=("board.layout.memory_modules",),
+    reason="Unbuffered and registered modules do not replace each other; SO-DIMMs have another socket.",
+    source="JEDEC module standards; board manuals",
+)
+def module_kind(situation: Situation, case: Fitted) -> Iterator[Finding]:
+    """Compare the kind of module with the kinds that board and CPU take."""
+    accepted = case.board.layout.memory_modules
+    if not kind_suits(case.kit.module, accepted):
+        yield module_kind.finding(case, needed=" / ".join(accepted), actual=case.kit.module, fixes=_other_kit(situation, case))
+
+
+@rule(
+    "MEM003",
+    "More memory modules than slots",
+    "error",
+    over=banks,
+    needs=("board.layout.memory_slots",),
+    reason="Each module takes one slot; slots of an empty CPU socket are dead.",
+    source="Board manuals",
+)
+def memory_slots(situation: Situation, case: Bank) -> Iterator[Finding]:
+    """Compare modules with the slots of the occupied sockets."""
+    slots = live_slots(case)
+    if case.modules > slots:
+        yield memory_slots.finding(case, needed=case.modules, actual=slots, unit="slots", fixes=_fewer(situation, case, slots))
+
+
+def live_slots(case: Bank) -> int:
+    """Return the memory slots that an installed CPU drives."""
+    layout = case.board.layout
+    sockets = max(1, len(layout.sockets))
+    return (layout.memory_slots or 0) * min(case.cpus, sockets) // sockets
+
+
+def _fewer(situation: Situation, case: Bank, slots: int) -> tuple[Fix, ...]:
+    found = item_of(situation, case.name)
+    if found is None:
+        return ()
+    others = case.modules - found[0].quantity * case.kit.modules
+    quantity = (slots - others) // case.kit.modules
+    if quantity < 1:
+        return ()
+    edit = Edit("set_quantity", {"uid": found[0].uid, "quantity": quantity})
+    return (fix(situation, "fewer-modules", edit, count=quantity * case.kit.modules),)
+
+
+@rule(
+    "MEM004",
+    "More memory than board or CPU can address",
+    "error",
+    over=banks,
+    needs=("board.layout.memory_max_gib", "cpu.memory.max_gib"),
+    reason="Controller and firmware stop at a maximum.",
+    source="CPU specifications, board manuals",
+)
+def capacity(situation: Situation, case: Bank) -> Iterator[Finding]:
+    """Compare the sum in GiB with the smaller of the two limits."""
+    of_cpu = (case.cpu.memory.max_gib or 0) * case.cpus if case.cpu.memory else 0
+    limit = min(case.board.layout.memory_max_gib or 0, of_cpu)
+    if case.gib > limit:
+        slots = int(limit // case.kit.module_gib)
+        yield capacity.finding(case, needed=case.gib, actual=limit, unit="GiB", fixes=_fewer(situation, case, slots))
+
+
+@rule(
+    "MEM005",
+    "Memory channels are left empty",
+    "warning",
+    over=banks,
+    needs=("cpu.memory.channels", "board.layout.memory_slots"),
+    reason="Host bandwidth, and with it loading and offload, grows with the channels in use.",
+    source="CPU makers' memory population rules",
+)
+def channels(situation: Situation, case: Bank) -> Iterator[Finding]:
+    """Compare the modules with the channels of CPUs and board."""
+    memory = case.cpu.memory
+    wired = case.board.layout.memory_channels
+    per_cpu = min(memory.channels, wired) if memory and memory.channels and wired else (memory.channels if memory else 0) or 0
+    needed = min(per_cpu * case.cpus, live_slots(case))
+    if 0 < case.modules < needed:
+        yield channels.finding(
+            case, needed=needed, actual=case.modules, unit="channels", fixes=_all_channels(situation, case, needed)
+        )
+
+
+def _all_channels(situation: Situation, case: Bank, needed: int) -> tuple[Fix, ...]:
+    """More of the same kit, where the whole number of kits fills the channels and fits the limits."""
+    found = item_of(situation, case.name)
+    others = case.modules - found[0].quantity * case.kit.modules if found else 0
+    quantity, rest = divmod(needed - others, case.kit.modules)
+    limit = case.board.layout.memory_max_gib
+    if found is None or rest or (limit is not None and needed * case.kit.module_gib > limit):
+        return ()
+    edit = Edit("set_quantity", {"uid": found[0].uid, "quantity": quantity})
+    return (fix(situation, "fill-channels", edit, count=needed),)
+
+
+def doubled(situation: Situation) -> Iterator[Bank]:
+    """Memory that puts more than one module on a channel, or on a CPU whose channels are not known."""
+    for case in banks(situation):
+        memory = case.cpu.memory
+        if memory is None or not memory.channels or case.modules > memory.channels * case.cpus:
+            yield case
+
+
+@rule(
+    "MEM006",
+    "Memory runs slower with two modules per channel",
+    "warning",
+    over=doubled,
+    needs=("kit.speed_mts", "cpu.memory.speeds_mts", "cpu.memory.channels"),
+    reason="The controller guarantees a lower rate when a channel carries two modules.",
+    source="CPU makers' memory speed tables, for example DDR5-5200 with one and 3600 with two per channel on Ryzen 7000",
+)
+def speed(situation: Situation, case: Bank) -> Iterator[Finding]:
+    """Compare the kit's rate with what the CPU guarantees at this population, in MT/s."""
+    memory = case.cpu.memory
+    if memory is None or not memory.channels or case.kit.speed_mts is None:
+        return
+    per_channel = -(-case.modules // (memory.channels * case.cpus))
+    if per_channel < 2:
+        return
+    speed_mts = memory.speeds_mts.get(str(per_channel))
+    if speed_mts is None:
+        yield speed.unknown(case, f"{case.cpu.id}:speeds_mts.{per_channel}")
+    elif speed_mts < min(case.kit.speed_mts, memory.speeds_mts.get("1", case.kit.speed_mts)):
+        yield speed.finding(
+            case,
+            needed=case.kit.speed_mts,
+            actual=speed_mts,
+            unit="MT/s",
+            per_channel=per_channel,
+            fixes=_one_per_channel(situation, case, memory.channels * case.cpus),
+        )
+
+
+def _one_per_channel(situation: Situation, case: Bank, modules: int) -> tuple[Fix, ...]:
+    found = item_of(situation, case.name)
+    if found is None or case.modules != found[0].quantity * case.kit.modules or modules % case.kit.modules:
+        return ()
+    edit = Edit("set_quantity", {"uid": found[0].uid, "quantity": modules // case.kit.modules})
+    return (fix(situation, "one-per-channel", edit, gib=modules * case.kit.module_gib),)
+
+
+def mixed_kits(situation: Situation) -> Iterator[Fitted]:
+    """Each further memory item beside the first."""
+    yield from list(fitted(situation))[1:]
+
+
+@rule(
+    "MEM007",
+    "Memory kits differ",
+    "warning",
+    over=mixed_kits,
+    needs=("kit.speed_mts",),
+    reason="Mixed kits run at the slower timing and may not train at all; kinds of module never mix.",
+    source="Board makers' population rules",
+)
+def kits_differ(situation: Situation, case: Fitted) -> Iterator[Finding]:
+    """Compare each further kit with the first in kind, size and rate."""
+    first = next(fitted(situation))
+    mine, other = case.kit, first.kit
+    same_kind = (mine.type, mine.module) == (other.type, other.module)
+    if same_kind and (mine.module_gib, mine.speed_mts) == (other.module_gib, other.speed_mts):
+        return
+    found = item_of(situation, case.name)
+    edits = (Edit("replace_part", {"uid": found[0].uid, "part": other.id}),) if found else ()
+    yield kits_differ.finding(
+        case,
+        "warning" if same_kind else "error",
+        subjects=(first.name, case.name),
+        needed=other.id,
+        actual=mine.id,
+        fixes=(fix(situation, "same-memory", *edits, part=other.id),) if edits else (),
+    )
+
+
+class Room(Struct, frozen=True):
+    """Host memory beside the GPUs'."""
+
+    name: str
+    gib: float | None
+    gpu_gib: float | None
+    largest_gib: float | None
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def room(situation: Situation) -> Iterator[Room]:
+    """Host memory of rigs whose GPUs have memory of their own."""
+    nodes = [node for node in situation.machine.gpus if node.gpu.form_factor not in ("embedded", "chip", "superchip")]
+    if not nodes or not situation.memory:
+        return
+    sizes = [node.gpu.memory_gib for node in nodes]
+    known = [size for size in sizes if size is not None]
+    complete = len(known) == len(sizes)
+    yield Room(situation.memory[0][0], situation.memory_gib, sum(known) if complete else None, max(known) if complete else None)
+
+
+@rule(
+    "MEM008",
+    "Less host memory than GPU memory",
+    "warning",
+    over=room,
+    needs=("gpu_gib",),
+    reason="Loading checkpoints, pinned buffers and data workers want host memory of the size of the GPUs' at least.",
+    source="Common sizing rule of workstation builders",
+)
+def host_room(situation: Situation, case: Room) -> Iterator[Finding]:
+    """Below the largest GPU a warning, below the sum of all a remark, in GiB."""
+    if case.gib is None or case.gpu_gib is None or case.largest_gib is None or case.gib >= case.gpu_gib:
+        return
+    short = case.gib < case.largest_gib
+    found = item_of(situation, case.name)
+    fixes: tuple[Fix, ...] = ()
+    if short and found:
+        kit = situation.memory[0][1]
+        fixes = swap(
+            situation,
+            "other-memory",
+            case.name,
+            lambda other: (
+                (other.type, other.module, other.modules) == (kit.type, kit.module, kit.modules)
+                and other.modules * other.module_gib * found[0].quantity >= case.gpu_gib
+            ),
+        )
+    yield host_room.finding(case, "warning" if short else "info", needed=case.gpu_gib, actual=case.gib, unit="GiB", fixes=fixes)

@@ -1,0 +1,244 @@
+"""CPU and board: socket, chipset, firmware, sockets left empty."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import CPU, Motherboard, System
+from rigplanner.rig.edits import Edit
+from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.fixes import fix, item_of, swap
+from rigplanner.rules.registry import rule
+from rigplanner.rules.situation import Situation, is_built_in
+
+
+class Seated(Struct, frozen=True):
+    """A CPU the owner puts on the board."""
+
+    name: str
+    cpu: CPU
+    board_name: str
+    board: Motherboard | System
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name, self.board_name)
+
+
+def seated(situation: Situation) -> Iterator[Seated]:
+    """Every CPU that is not soldered or built in, with the board it goes on."""
+    board = situation.board
+    if board is None:
+        return
+    for name, cpu in situation.cpus:
+        if not is_built_in(name):
+            yield Seated(name, cpu, board.name, board.board)
+
+
+def models(situation: Situation) -> Iterator[Seated]:
+    """One case per CPU model, however many there are of it."""
+    seen: set[str] = set()
+    for case in seated(situation):
+        if case.cpu.id not in seen:
+            seen.add(case.cpu.id)
+            yield case
+
+
+def with_chipset(situation: Situation) -> Iterator[Seated]:
+    """CPU models whose board has a chipset, or that name the chipsets they work with."""
+    for case in models(situation):
+        if case.cpu.socket in case.board.layout.sockets and (case.board.layout.chipset or case.cpu.chipsets):
+            yield case
+
+
+@rule(
+    "CPU001",
+    "CPU does not fit the board's socket",
+    "error",
+    over=models,
+    needs=("board.layout.sockets",),
+    reason="A CPU works only in the socket it was made for.",
+    source="Makers' CPU support lists",
+)
+def socket(situation: Situation, case: Seated) -> Iterator[Finding]:
+    """Compare the CPU's socket with the board's."""
+    sockets = case.board.layout.sockets
+    if case.cpu.socket not in sockets:
+        fixes = swap(situation, "other-cpu", case.name, lambda cpu: cpu.socket in sockets and chipset_suits(cpu, case.board))
+        yield socket.finding(case, needed=sockets[0], actual=case.cpu.socket, fixes=fixes)
+
+
+def chipset_suits(cpu: CPU, board: Motherboard | System) -> bool:
+    """Say whether a CPU is known to work with the board's chipset, or the board has none."""
+    chipset = board.layout.chipset
+    return chipset is None or chipset in cpu.chipsets
+
+
+@rule(
+    "CPU002",
+    "Chipset does not support the CPU",
+    "error",
+    over=with_chipset,
+    needs=("cpu.chipsets", "board.layout.chipset"),
+    reason="One socket served several generations; a chipset starts only the CPUs that its firmware knows.",
+    source="Makers' chipset and CPU support lists",
+)
+def chipset(situation: Situation, case: Seated) -> Iterator[Finding]:
+    """Compare the board's chipset with those the CPU works with."""
+    layout = case.board.layout
+    if layout.chipset not in case.cpu.chipsets:
+        fixes = swap(situation, "other-cpu", case.name, lambda cpu: cpu.socket in layout.sockets and chipset_suits(cpu, case.board))
+        yield chipset.finding(case, needed=" / ".join(case.cpu.chipsets), actual=layout.chipset, fixes=fixes)
+
+
+def socket_counts(situation: Situation) -> Iterator[Seated]:
+    """The first CPU model of a board with several sockets."""
+    for case in models(situation):
+        if len(case.board.layout.sockets) > 1 and case.cpu.socket in case.board.layout.sockets:
+            yield case
+            return
+
+
+def _count(situation: Situation) -> int:
+    return sum(not is_built_in(name) for name, _ in situation.cpus)
+
+
+@rule(
+    "CPU003",
+    "More CPUs than the model allows together",
+    "error",
+    over=seated,
+    needs=("board.layout.sockets",),
+    reason="Single-socket models lack the links to a second CPU.",
+    source="Makers' CPU specifications",
+)
+def together(situation: Situation, case: Seated) -> Iterator[Finding]:
+    """Compare the number of CPUs with what the model and the board take."""
+    count = _count(situation)
+    limit = min(case.cpu.sockets_max, len(case.board.layout.sockets))
+    found = item_of(situation, case.name)
+    if count > limit and case.name == next(seated(situation)).name:
+        fixes: tuple[Fix, ...] = ()
+        if found and found[0].quantity > limit:
+            fixes = (fix(situation, "fewer-cpus", Edit("set_quantity", {"uid": found[0].uid, "quantity": limit}), count=limit),)
+        yield together.finding(case, needed=limit, actual=count, unit="CPUs", fixes=fixes)
+
+
+@rule(
+    "CPU004",
+    "A socket is empty and what hangs on it is dead",
+    "warning",
+    over=socket_counts,
+    needs=("cpu.sockets_max", "board.layout.slots"),
+    reason="Slots, M.2 and memory wired to the second CPU do not work without it.",
+    source="Board manuals, block diagrams",
+)
+def empty_socket(situation: Situation, case: Seated) -> Iterator[Finding]:
+    """Name the slots and ports that a missing second CPU switches off."""
+    layout = case.board.layout
+    count = _count(situation)
+    if count >= len(layout.sockets):
+        return
+    empty = {f"cpu{n}" for n in range(count, len(layout.sockets))}
+    places = [slot.id for slot in layout.slots if slot.origin in empty] + [
+        port.id for port in layout.drives if port.origin in empty
+    ]
+    found = item_of(situation, case.name)
+    fixes: tuple[Fix, ...] = ()
+    if found and case.cpu.sockets_max >= len(layout.sockets):
+        edit = Edit("set_quantity", {"uid": found[0].uid, "quantity": len(layout.sockets)})
+        fixes = (fix(situation, "second-cpu", edit, part=case.cpu.id),)
+    yield empty_socket.finding(
+        case, "warning" if places else "info", needed=len(layout.sockets), actual=count, unit="CPUs", places=places, fixes=fixes
+    )
+
+
+def pairs(situation: Situation) -> Iterator[Seated]:
+    """Every CPU beside the first one."""
+    cases = list(seated(situation))
+    yield from cases[1:]
+
+
+@rule(
+    "CPU005",
+    "Different CPU models on one board",
+    "error",
+    over=pairs,
+    needs=("board.layout.sockets",),
+    reason="CPUs that share a board must be the same model.",
+    source="Makers' population rules",
+)
+def mixed(situation: Situation, case: Seated) -> Iterator[Finding]:
+    """Compare each further CPU with the first."""
+    first = next(seated(situation))
+    if case.cpu.id != first.cpu.id:
+        found = item_of(situation, case.name)
+        edits = (Edit("replace_part", {"uid": found[0].uid, "part": first.cpu.id}),) if found else ()
+        yield mixed.finding(
+            case,
+            subjects=(first.name, case.name),
+            needed=first.cpu.id,
+            actual=case.cpu.id,
+            fixes=(fix(situation, "same-cpu", *edits, part=first.cpu.id),) if edits else (),
+        )
+
+
+def channelled(situation: Situation) -> Iterator[Seated]:
+    """CPU models that the board's socket takes."""
+    for case in models(situation):
+        if case.cpu.socket in case.board.layout.sockets:
+            yield case
+
+
+@rule(
+    "CPU006",
+    "Board does not wire all memory channels of the CPU",
+    "warning",
+    over=channelled,
+    needs=("cpu.memory.channels", "board.layout.memory_channels"),
+    reason="A CPU on a smaller platform loses memory channels and lanes (a Threadripper PRO on TRX50 keeps 4 of 8).",
+    source="AMD TRX50 and WRX90 platform descriptions",
+)
+def channels_wired(situation: Situation, case: Seated) -> Iterator[Finding]:
+    """Compare the channels of the CPU with those of the board, per socket."""
+    memory, wired = case.cpu.memory, case.board.layout.memory_channels
+    if memory and memory.channels and wired is not None and wired < memory.channels:
+        yield channels_wired.finding(case, needed=memory.channels, actual=wired, unit="channels", lanes=case.cpu.lanes)
+
+
+def with_bios(situation: Situation) -> Iterator[Seated]:
+    """CPU models for which the board names a first BIOS version."""
+    for case in models(situation):
+        if first_bios(case) is not None:
+            yield case
+
+
+def first_bios(case: Seated) -> str | None:
+    """Return the board's first BIOS version for a CPU, by its id, else its lane class."""
+    table = case.board.layout.bios_minimum
+    return table.get(case.cpu.id) or table.get(case.cpu.lane_class or "")
+
+
+@rule(
+    "CPU007",
+    "CPU needs a newer BIOS than some boards were sold with",
+    "warning",
+    over=with_bios,
+    needs=("board.layout.sockets",),
+    reason="A board with an older BIOS does not start with this CPU; some boards can be updated without one.",
+    source="Board makers' CPU support lists",
+)
+def bios(situation: Situation, case: Seated) -> Iterator[Finding]:
+    """Silent once the rig says that its BIOS is new enough (`settings.software["bios"]`)."""
+    needed = first_bios(case)
+    actual = situation.rig.settings.software.get("bios")
+    if needed is None or (actual is not None and version_key(actual) >= version_key(needed)):
+        return
+    yield bios.finding(case, "warning" if actual is None else "error", needed=needed, actual=actual)
+
+
+def version_key(text: str) -> tuple[tuple[int, str], ...]:
+    """Return a sort key for version words: numbers by value, letters by themselves ("1.10" after "1.9", "F12b" after "F12")."""
+    import re
+
+    return tuple((int(word), "") if word.isdigit() else (-1, word) for word in re.findall(r"\d+|[a-z]+", text.casefold()))

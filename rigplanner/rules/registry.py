@@ -1,0 +1,102 @@
+"""The one list of rules: each is registered once, with all that is said about it, by the decorator over its function."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import Part, Slot
+from rigplanner.rig.document import Site
+from rigplanner.rules.finding import Finding, Fix, Severity
+from rigplanner.rules.situation import Situation
+
+Cases = Callable[[Situation], Iterable[Any]]
+Judge = Callable[[Situation, Any], Iterable[Finding]]
+
+
+class Rule(Struct, frozen=True, kw_only=True):
+    """A rule: `over` picks what is judged one by one, `needs` the facts without which the answer is unknown
+    ("card.length_mm": field `length_mm` of the part that the case calls `card`), `judge` yields findings."""
+
+    code: str
+    title: str
+    severity: Severity
+    reason: str
+    source: str
+    topic: str
+    needs: tuple[str, ...]
+    over: Cases
+    judge: Judge
+
+    def finding(
+        self, case: Any, severity: Severity | None = None, *, subjects: tuple[str, ...] | None = None,
+        needed: float | str | None = None, actual: float | str | None = None, unit: str = "", fixes: tuple[Fix, ...] = (),
+        **values: Any,
+    ) -> Finding:  # fmt: skip
+        """Return a finding of this rule about a case, of the rule's own severity and the case's subjects unless given."""
+        return Finding(code=self.code, severity=severity or self.severity, subjects=case.subjects if subjects is None else subjects,
+                       needed=needed, actual=actual, unit=unit, values=values, fixes=fixes)  # fmt: skip
+
+    def unknown(self, case: Any, *missing: str, **values: Any) -> Finding:
+        """Return the third answer: not judged, because these facts ("part-id:field") are missing."""
+        return Finding(code=self.code, severity="unknown", subjects=case.subjects, missing=missing, values=values)
+
+
+RULES: dict[str, Rule] = {}
+
+
+def rule(code: str, title: str, severity: Severity, *, over: Cases, reason: str, source: str,
+         needs: tuple[str, ...] = ()) -> Callable[[Judge], Rule]:  # fmt: skip
+    """Register a function as the rule `code`; a code can be taken once."""
+
+    def register(judge: Judge) -> Rule:
+        if code in RULES:
+            raise ValueError(f"The code {code} is taken by {RULES[code].title!r}.")
+        topic = judge.__module__.rsplit(".", 1)[-1]
+        entry = Rule(code=code, title=title, severity=severity, reason=reason, source=source, topic=topic,
+                     needs=needs, over=over, judge=judge)  # fmt: skip
+        RULES[code] = entry
+        return entry
+
+    return register
+
+
+def missing_facts(entry: Rule, case: Any) -> tuple[str, ...]:
+    """Return the needed fields that a case lacks, as "part-id:field"."""
+    missing = []
+    for path in entry.needs:
+        head, *fields = path.split(".")
+        value = owner = getattr(case, head)
+        for field in fields:
+            value = getattr(value, field, None)
+            if value is None:
+                break
+        if value is None or value == () or value == {}:
+            missing.append(fact_name(owner, fields, case))
+    return tuple(missing)
+
+
+def fact_name(owner: object, fields: list[str], case: object = None) -> str:
+    """Name a field of a part ("asus.x:length_mm"), of a slot ("asus.x:PCIE1.position") or of the site ("site:volts")."""
+    if isinstance(owner, Part):
+        return f"{owner.id}:{fields[-1]}"
+    if isinstance(owner, Site):
+        return f"site:{fields[-1]}"
+    board = getattr(case, "board", None)
+    if isinstance(owner, Slot) and isinstance(board, Part):
+        return f"{board.id}:{owner.id}.{fields[-1]}"
+    return f"rig:{fields[-1] if fields else 'part'}"
+
+
+def judged(entry: Rule, situation: Situation) -> tuple[list[Finding], int]:
+    """Run one rule; return its findings and the number of cases that it judged."""
+    findings: list[Finding] = []
+    count = 0
+    for case in entry.over(situation):
+        count += 1
+        missing = missing_facts(entry, case) if entry.needs else ()
+        if missing:
+            findings.append(entry.unknown(case, *missing))
+        else:
+            findings.extend(entry.judge(situation, case))
+    return findings, count

@@ -1,0 +1,254 @@
+"""What rules look at: the rig, the machine it becomes, its jobs, and handy views of them, each made once on demand."""
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TypeVar
+
+from msgspec import Struct
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.parts import (
+    CPU,
+    GPU,
+    Accessory,
+    Bridge,
+    Chassis,
+    Cooler,
+    DrivePort,
+    Layout,
+    MemoryKit,
+    Motherboard,
+    Part,
+    PowerSupply,
+    Riser,
+    Slot,
+    Storage,
+    Supply,
+    System,
+)
+from rigplanner.machine.machine import DriveUse, GpuNode, Machine, Piece, SlotUse
+from rigplanner.rig.document import Rig, Site
+from rigplanner.rig.task import Workload
+from rigplanner.workload.answer import MemoryEstimate
+
+P = TypeVar("P", bound=Part)
+
+
+class JobFacts(Struct, frozen=True, kw_only=True):
+    """A workload and the memory it needs per GPU, in the order of `Machine.gpus`; `fault` says why there is none."""
+
+    name: str
+    index: int
+    workload: Workload
+    memory: tuple[MemoryEstimate, ...] = ()
+    fault: str | None = None
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+class Board(Struct, frozen=True):
+    """A motherboard, or a system's own board."""
+
+    name: str
+    board: Motherboard | System
+
+    @property
+    def layout(self) -> Layout:
+        return self.board.layout
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+class Card(Struct, frozen=True):
+    """A GPU piece: the slot it stands in and the board that slot is on. `built_in` pieces came in a system, whose maker
+    vouches for space, plugs and air."""
+
+    name: str
+    card: GPU
+    use: SlotUse | None
+    board: Motherboard | System | None
+    node: GpuNode | None
+    built_in: bool
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+    @property
+    def slot(self) -> Slot | None:
+        return self.use.slot if self.use else None
+
+
+class Drive(Struct, frozen=True):
+    """A drive and the port it stands in."""
+
+    name: str
+    drive: Storage
+    use: DriveUse | None
+    board: Motherboard | System | None
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+    @property
+    def port(self) -> DrivePort | None:
+        return self.use.port if self.use else None
+
+
+class Placed(Struct, frozen=True):
+    """A part that the rules of some topic judge on its own, under the name its `needs` use."""
+
+    name: str
+    part: Part
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def is_built_in(piece: str) -> bool:
+    """Say whether a piece came inside a system."""
+    return "/" in piece
+
+
+class Situation(Struct, frozen=True, kw_only=True, dict=True):
+    """The rig under judgement. `today` (ISO) decides which waivers still count."""
+
+    rig: Rig
+    catalog: Catalog
+    machine: Machine
+    jobs: tuple[JobFacts, ...] = ()
+    today: str = ""
+
+    def part(self, part_id: str) -> Part | None:
+        """Return a part by id from the catalog, else from the rig's snapshot."""
+        return self.catalog.get(part_id) or self.rig.snapshot.get(part_id)
+
+    @cached_property
+    def pieces(self) -> dict[str, Piece]:
+        """All pieces by name."""
+        return {piece.name: piece for piece in self.machine.pieces}
+
+    def of(self, kind: type[P]) -> Iterator[tuple[str, P]]:
+        """Yield name and part of all pieces of one kind."""
+        for piece in self.machine.pieces:
+            if isinstance(piece.part, kind):
+                yield piece.name, piece.part
+
+    @cached_property
+    def boards(self) -> tuple[Board, ...]:
+        """Motherboards and systems that have a layout."""
+        found: list[tuple[str, Motherboard | System]] = [*self.of(Motherboard), *self.of(System)]
+        return tuple(Board(name, part) for name, part in found if _has_board(part))
+
+    @cached_property
+    def board(self) -> Board | None:
+        """The first board."""
+        return self.boards[0] if self.boards else None
+
+    def board_of(self, name: str) -> Motherboard | System | None:
+        """Return the board part with this piece name."""
+        return next((board.board for board in self.boards if board.name == name), None)
+
+    @cached_property
+    def slot_of(self) -> dict[str, SlotUse]:
+        """The slot of each piece that stands in one."""
+        return {use.piece: use for use in self.machine.slots if use.piece is not None}
+
+    @cached_property
+    def port_of(self) -> dict[str, DriveUse]:
+        """The drive port of each drive."""
+        return {piece: use for use in self.machine.drives for piece in use.pieces}
+
+    @cached_property
+    def cards(self) -> tuple[Card, ...]:
+        """All GPU pieces."""
+        nodes: dict[str, GpuNode] = {}
+        for node in self.machine.gpus:
+            nodes.setdefault(node.piece, node)
+        cards = []
+        for name, gpu in self.of(GPU):
+            use = self.slot_of.get(name)
+            cards.append(Card(name, gpu, use, self.board_of(use.board) if use else None, nodes.get(name), is_built_in(name)))
+        return tuple(cards)
+
+    @cached_property
+    def own_cards(self) -> tuple[Card, ...]:
+        """GPU pieces that the owner fits himself."""
+        return tuple(card for card in self.cards if not card.built_in)
+
+    @cached_property
+    def drives(self) -> tuple[Drive, ...]:
+        """All drives."""
+        found = []
+        for name, storage in self.of(Storage):
+            use = self.port_of.get(name)
+            found.append(Drive(name, storage, use, self.board_of(use.board) if use else None))
+        return tuple(found)
+
+    @cached_property
+    def cpus(self) -> tuple[tuple[str, CPU], ...]:
+        """All CPU pieces."""
+        return tuple(self.of(CPU))
+
+    @cached_property
+    def memory(self) -> tuple[tuple[str, MemoryKit], ...]:
+        """All memory kits."""
+        return tuple(self.of(MemoryKit))
+
+    @cached_property
+    def memory_gib(self) -> float:
+        """Host memory in GiB."""
+        return sum(kit.modules * kit.module_gib for _, kit in self.memory)
+
+    @cached_property
+    def coolers(self) -> tuple[tuple[str, Cooler], ...]:
+        """All CPU coolers."""
+        return tuple(self.of(Cooler))
+
+    @cached_property
+    def bridges(self) -> tuple[tuple[str, Bridge], ...]:
+        """All NVLink bridges."""
+        return tuple(self.of(Bridge))
+
+    @cached_property
+    def risers(self) -> tuple[tuple[str, Riser], ...]:
+        """All risers."""
+        return tuple(self.of(Riser))
+
+    @cached_property
+    def accessories(self) -> tuple[tuple[str, Accessory], ...]:
+        """All accessories."""
+        return tuple(self.of(Accessory))
+
+    @cached_property
+    def enclosure(self) -> tuple[str, Chassis | System] | None:
+        """The case, or the system that is one."""
+        for name, case in self.of(Chassis):
+            return name, case
+        for name, system in self.of(System):
+            if system.enclosure is not None or system.role in ("barebone", "server", "complete"):
+                return name, system
+        return None
+
+    @cached_property
+    def supplies(self) -> tuple[tuple[str, PowerSupply | System, Supply], ...]:
+        """All power supplies, also those of systems."""
+        loose = [(name, psu, psu.supply) for name, psu in self.of(PowerSupply)]
+        inside = [(name, system, system.supply) for name, system in self.of(System) if system.supply is not None]
+        return (*loose, *inside)
+
+    @property
+    def site(self) -> Site:
+        """Where the rig stands."""
+        return self.rig.site
+
+
+def _has_board(part: Motherboard | System) -> bool:
+    layout = part.layout
+    return isinstance(part, Motherboard) or bool(layout.sockets or layout.slots or layout.drives or layout.memory_slots)

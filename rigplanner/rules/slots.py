@@ -1,0 +1,204 @@
+"""Slots: each card finds one that exists, is free, wide enough, uncovered and alive."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import GPU, Motherboard, NetworkCard, Part, Riser, Storage, System
+from rigplanner.machine.machine import PlacementProblem, SlotUse
+from rigplanner.rig.edits import Edit
+from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.fixes import fix, item_of, move
+from rigplanner.rules.registry import Rule, rule
+from rigplanner.rules.situation import Situation, is_built_in
+
+MANUAL = "Board manuals, slot tables"
+
+
+class Seeker(Struct, frozen=True):
+    """A piece that wants a slot, the board it goes on, and what stopped it."""
+
+    name: str
+    part: Part
+    board: Motherboard | System
+    problem: PlacementProblem | None
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        place = self.problem.place if self.problem else None
+        return (self.name, place) if place else (self.name,)
+
+
+def wants_slot(part: Part) -> bool:
+    """Say whether a part goes into an expansion slot or a module socket."""
+    if isinstance(part, GPU):
+        return part.form_factor not in ("usb", "m2", "chip")
+    if isinstance(part, NetworkCard):
+        return part.form_factor == "pcie"
+    return isinstance(part, Riser) or (isinstance(part, Storage) and part.form_factor == "aic")
+
+
+def seekers(situation: Situation) -> Iterator[Seeker]:
+    """Every piece the owner puts into a slot."""
+    board = situation.board
+    if board is None:
+        return
+    problems = {problem.piece: problem for problem in reversed(situation.machine.problems)}
+    for piece in situation.machine.pieces:
+        if wants_slot(piece.part) and not is_built_in(piece.name):
+            use = situation.slot_of.get(piece.name)
+            on = situation.board_of(use.board) if use else None
+            yield Seeker(piece.name, piece.part, on or board.board, problems.get(piece.name))
+
+
+def free_slots(situation: Situation, like: SlotUse | None = None) -> list[SlotUse]:
+    """Return empty, living, uncovered slots of the kind of `like` (else PCIe), widest and fastest first."""
+    kind = like.slot.kind if like else "pcie"
+    free = [
+        use
+        for use in situation.machine.slots
+        if use.piece is None and not use.disabled_by and use.covered_by is None and use.slot.kind == kind
+    ]
+    return sorted(
+        free, key=lambda use: (-(use.available_width or use.width or 0), -(use.available_gen or use.gen or 0), use.slot.id)
+    )
+
+
+def unplace(situation: Situation, case: Seeker) -> tuple[Fix, ...]:
+    """Give the piece back to the solver, when some slot is free for it."""
+    edit = move(situation, case.name, "")
+    return (fix(situation, "let-solver-place", edit, piece=case.name),) if edit and free_slots(situation) else ()
+
+
+def fewer(situation: Situation, case: Seeker) -> tuple[Fix, ...]:
+    """Take out as many pieces of the item as found no place."""
+    found = item_of(situation, case.name)
+    if found is None:
+        return ()
+    item = found[0]
+    homeless = sum(problem.piece in item.pieces() for problem in situation.machine.problems)
+    if homeless >= item.quantity:
+        return (fix(situation, "remove", Edit("remove_item", {"uid": item.uid}), piece=case.name),)
+    edit = Edit("set_quantity", {"uid": item.uid, "quantity": item.quantity - homeless})
+    return (fix(situation, "fewer-pieces", edit, piece=case.name, count=item.quantity - homeless),)
+
+
+def stopped(entry: Rule, case: Seeker, fixes: tuple[Fix, ...]) -> Finding:
+    """Return the finding about what the solver reported."""
+    problem = case.problem
+    assert problem is not None
+    return entry.finding(case, needed=problem.needed, actual=problem.actual, fixes=fixes, place=problem.place, by=list(problem.by))
+
+
+def _is(case: Seeker, *reasons: str) -> bool:
+    return case.problem is not None and case.problem.reason in reasons
+
+
+@rule(
+    "SLT001",
+    "No slot is left for a card",
+    "error",
+    over=seekers,
+    needs=("board.layout.slots",),
+    source=MANUAL,
+    reason="Each card takes one living slot, and its thickness covers the next ones.",
+)
+def no_slot(situation: Situation, case: Seeker) -> Iterator[Finding]:
+    """The solver found no slot."""
+    if _is(case, "no-slot"):
+        yield stopped(no_slot, case, fewer(situation, case))
+
+
+@rule(
+    "SLT002",
+    "Slot does not exist on this board",
+    "error",
+    over=seekers,
+    needs=("board.layout.slots",),
+    source=MANUAL,
+    reason="A wished place must be one of the board's.",
+)
+def slot_missing(situation: Situation, case: Seeker) -> Iterator[Finding]:
+    """The wished slot is not on the board."""
+    if _is(case, "slot-missing"):
+        yield stopped(slot_missing, case, unplace(situation, case))
+
+
+@rule(
+    "SLT003", "Slot is taken", "error", over=seekers, needs=("board.layout.slots",), source=MANUAL, reason="A slot holds one card."
+)
+def slot_taken(situation: Situation, case: Seeker) -> Iterator[Finding]:
+    """The wished slot holds another piece."""
+    if _is(case, "slot-taken"):
+        yield stopped(slot_taken, case, unplace(situation, case))
+
+
+@rule(
+    "SLT004",
+    "Slot is covered by a neighbour",
+    "error",
+    over=seekers,
+    needs=("board.layout.slots",),
+    source=MANUAL,
+    reason="A card of several slots hides the slots beside it.",
+)
+def slot_covered(situation: Situation, case: Seeker) -> Iterator[Finding]:
+    """The wished slot lies under a neighbour's cooler."""
+    if _is(case, "slot-covered"):
+        yield stopped(slot_covered, case, unplace(situation, case))
+
+
+@rule(
+    "SLT005",
+    "Slot is switched off",
+    "error",
+    over=seekers,
+    needs=("board.layout.slots",),
+    source=MANUAL,
+    reason="Drives, neighbours or the class of CPU take the lanes of some slots away.",
+)
+def slot_disabled(situation: Situation, case: Seeker) -> Iterator[Finding]:
+    """A lane mode switches the wished slot off."""
+    if _is(case, "slot-disabled"):
+        yield stopped(slot_disabled, case, _free_the_lanes(situation, case) or unplace(situation, case))
+
+
+def _free_the_lanes(situation: Situation, case: Seeker) -> tuple[Fix, ...]:
+    """Give the drives back to the solver that switch the slot off."""
+    places = set(case.problem.by if case.problem else ())
+    edits = [move(situation, drive.name, "") for drive in situation.drives if drive.port and drive.port.id in places]
+    known = [edit for edit in edits if edit is not None]
+    return (fix(situation, "move-drive", *known, piece=case.name),) if known else ()
+
+
+@rule(
+    "SLT006",
+    "Slot is too narrow for the card's connector",
+    "error",
+    over=seekers,
+    needs=("board.layout.slots",),
+    source=MANUAL,
+    reason="A card's edge must enter the slot; only open-ended slots take longer edges.",
+)
+def too_narrow(situation: Situation, case: Seeker) -> Iterator[Finding]:
+    """The card's edge does not enter the slot."""
+    if _is(case, "too-narrow"):
+        yield stopped(too_narrow, case, unplace(situation, case))
+
+
+@rule(
+    "GPU001",
+    "Module or card does not fit this kind of slot",
+    "error",
+    over=seekers,
+    needs=("board.layout.slots",),
+    reason="SXM, OAM and MXM modules have no card edge: they need a board made for them.",
+    source="NVIDIA and OCP module specifications",
+)
+def form_factor(situation: Situation, case: Seeker) -> Iterator[Finding]:
+    """The piece's form factor and the board's slots differ."""
+    if not _is(case, "wrong-kind"):
+        return
+    form = getattr(case.part, "form_factor", "pcie")
+    kinds = sorted({slot.kind for slot in case.board.layout.slots})
+    yield form_factor.finding(case, needed=str(form), actual=" / ".join(kinds))
