@@ -1,0 +1,63 @@
+"""Lookup by words."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.load import Catalog
+from rigplanner.rig.from_words import read_wish, rig_from_wishes
+
+
+@pytest.fixture(scope="module")
+def index(catalog: Catalog) -> PartIndex:
+    return PartIndex(catalog.parts.values())
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        ("3090", "nvidia.geforce.rtx-3090"),
+        ("rtx 3090", "nvidia.geforce.rtx-3090"),
+        ("3090 ti", "nvidia.geforce.rtx-3090-ti"),
+        ("TI 1080", "nvidia.geforce.gtx-1080-ti"),
+        ("epyc 7443p", "amd.epyc.7443p"),
+        ("7443p", "amd.epyc.7443p"),
+        ("i5 7500", "intel.core.i5-7500"),
+        ("romed8", "asrock-rack.romed8.romed8-2t"),
+    ],
+)
+def test_the_words_of_the_trade_find_the_part(index: PartIndex, words: str, part: str) -> None:
+    assert index.find(words)[0].id == part
+
+
+def test_words_in_any_order_find_the_same_parts(index: PartIndex) -> None:
+    assert {p.id for p in index.find("asus x99 ws")} == {p.id for p in index.find("ws asus x99")}
+
+
+def test_nothing_matches_nonsense(index: PartIndex) -> None:
+    assert index.find("zzzqqq") == []
+
+
+def test_an_empty_query_returns_all_of_the_kind(index: PartIndex, catalog: Catalog) -> None:
+    assert len(index.find("  ", kind="gpu")) == len(catalog.of_kind("gpu"))
+
+
+@given(st.text(max_size=300))
+def test_any_text_can_be_searched(words: str) -> None:
+    PartIndex([]).find(words)
+
+
+@pytest.mark.parametrize(
+    ("text", "quantity"), [("2x RTX 3090", 2), ("2 x RTX 3090", 2), ("RTX 3090 x2", 2), ("RTX 3090", 1), ("4× 3090", 4)]
+)
+def test_a_wish_has_a_quantity_and_words(index: PartIndex, text: str, quantity: int) -> None:
+    wish = read_wish(text, index)
+    assert (wish.quantity, wish.parts[0].id) == (quantity, "nvidia.geforce.rtx-3090")
+
+
+def test_wishes_become_a_rig(index: PartIndex) -> None:
+    rig = rig_from_wishes("two", [read_wish(text, index) for text in ("2x RTX 3090", "Ryzen 9 5950X")])
+    assert [(item.uid, item.quantity) for item in rig.items] == [("gpu", 2), ("cpu", 1)]
+    with pytest.raises(ValueError, match="quantity"):
+        rig_from_wishes("many", [read_wish("999999x RTX 3090", index)])

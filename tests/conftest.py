@@ -1,0 +1,55 @@
+"""No display, no network, no home directory: what every test stands on."""
+
+import os
+import socket
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import pytest
+
+from rigplanner.catalog.load import Catalog, shipped_catalog
+from rigplanner.data import data_path
+
+
+@pytest.fixture(autouse=True)
+def _own_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    connect = socket.socket.connect
+
+    def local_only(self: socket.socket, address: object) -> None:
+        if (
+            self.family in (socket.AF_INET, socket.AF_INET6)
+            and isinstance(address, tuple)
+            and address[0] not in ("127.0.0.1", "::1", "localhost")
+        ):
+            raise OSError(f"a test reached for the network: {address}")
+        connect(self, address)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(socket.socket, "connect", local_only)
+
+
+@pytest.fixture(scope="session")
+def catalog() -> Catalog:
+    """The shipped catalog."""
+    return shipped_catalog()
+
+
+@pytest.fixture(scope="session")
+def samples() -> list[Path]:
+    """The shipped sample rigs."""
+    return sorted((data_path("resources") / "samples").glob("*.rig"))
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of measured cases beside the project, where there is one."""
+    place = Path(os.environ.get("RIGPLANNER_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+    if not (place / "cases").is_dir():
+        pytest.skip("the measured cases are not here (RIGPLANNER_SHARED names their folder)")
+    return place
