@@ -145,6 +145,30 @@ class Sheet:
         return Numbered
 
 
+def document(buffer: Any, sheet: Sheet, title: str, author: str, subject: str) -> Any:
+    """Return an empty document on a sheet, without time stamps, with its metadata set."""
+    from reportlab.platypus import BaseDocTemplate, Frame, PageTemplate
+
+    foot = sheet.margin + 14
+    made = BaseDocTemplate(
+        buffer,
+        pagesize=sheet.size,
+        leftMargin=sheet.margin,
+        rightMargin=sheet.margin,
+        topMargin=sheet.margin,
+        bottomMargin=foot,
+        title=title,
+        author=author,
+        subject=subject,
+        creator="RigPlanner",
+        invariant=1,
+        lang="en",
+    )
+    frame = Frame(sheet.margin, foot, sheet.width, sheet.size[1] - sheet.margin - foot, 0, 0, 0, 0, id="body")
+    made.addPageTemplates([PageTemplate(id="page", frames=[frame])])
+    return made
+
+
 def draw_footer(canvas: Any, sheet: Sheet, left: str, right: str) -> None:
     """Draw the hairline and the two texts at the foot of a page."""
     canvas.setStrokeColor(LINE)

@@ -7,7 +7,7 @@ from typing import Any
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.report import format as fmt
-from rigplanner.report.paper import QUIET, STATES, Sheet, memory_bar, picture_flowable
+from rigplanner.report.paper import QUIET, STATES, Sheet, document, memory_bar, picture_flowable
 from rigplanner.report.picture import machine_picture
 from rigplanner.report.quote import Quote, QuoteFinding, QuoteJob, quote_content
 from rigplanner.rig.document import Party
@@ -26,27 +26,10 @@ def quote_pdf(assessment: Assessment, catalog: Catalog, today: date | None = Non
 
 def render(quote: Quote, paper: str = "A4") -> bytes:
     """Return a quote's content as PDF bytes."""
-    from reportlab.platypus import BaseDocTemplate, Frame, PageTemplate
-
-    sheet = Sheet(paper)
-    buffer = io.BytesIO()
-    document = BaseDocTemplate(
-        buffer,
-        pagesize=sheet.size,
-        leftMargin=sheet.margin,
-        rightMargin=sheet.margin,
-        topMargin=sheet.margin,
-        bottomMargin=sheet.margin + 14,
-        title=f"Quote {quote.number} {quote.title}".strip(),
-        author=quote.seller.name or "RigPlanner",
-        subject=quote.title,
-        creator="RigPlanner",
-        invariant=1,
-        lang="en",
-    )
-    frame = Frame(sheet.margin, sheet.margin + 14, sheet.width, sheet.size[1] - 2 * sheet.margin - 14, 0, 0, 0, 0, id="body")
-    document.addPageTemplates([PageTemplate(id="page", frames=[frame])])
-    document.build(_story(quote, sheet), canvasmaker=sheet.canvas_maker(_footer_text(quote)))
+    sheet, buffer = Sheet(paper), io.BytesIO()
+    title = f"Quote {quote.number} {quote.title}".replace("  ", " ")
+    page = document(buffer, sheet, title, quote.seller.name or "RigPlanner", quote.title)
+    page.build(_story(quote, sheet), canvasmaker=sheet.canvas_maker(_footer_text(quote)))
     return buffer.getvalue()
 
 

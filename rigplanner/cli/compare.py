@@ -1,0 +1,48 @@
+"""`rigplanner compare`: rigs side by side."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from rigplanner.cli.faults import FINE, InputFault
+from rigplanner.cli.reading import open_assessment
+from rigplanner.planning.compare import compare
+from rigplanner.report.comparison import FORMATS, comparison
+from rigplanner.rig.files import write_whole
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
+    parser.add_argument("rigs", nargs="+", type=Path, metavar="RIG")
+    parser.add_argument("--format", choices=(*FORMATS, "pdf"), default="table")
+    parser.add_argument("--baseline", type=int, default=1, help="number of the rig that differences refer to")
+    parser.add_argument("--only-differences", action="store_true")
+    parser.add_argument("-o", "--output", type=Path, help="file to write (needed for pdf)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print or write the comparison."""
+    if len(args.rigs) < 2:
+        raise InputFault("name at least two rigs to compare.")
+    if not 1 <= args.baseline <= len(args.rigs):
+        raise InputFault(f"--baseline lies between 1 and {len(args.rigs)}, not {args.baseline}.")
+    assessments = [open_assessment(path)[0] for path in args.rigs]
+    rows = compare(assessments, args.baseline - 1)
+    made = comparison([a.rig.name for a in assessments], rows, args.only_differences)
+    if args.format == "pdf":
+        if args.output is None:
+            raise InputFault("--format pdf needs -o FILE.pdf.")
+        from rigplanner.report.comparison_pdf import comparison_pdf
+
+        content = comparison_pdf(made)
+    else:
+        content = FORMATS[args.format](made).encode()
+    if args.output is None:
+        print(content.decode(), end="")
+        return FINE
+    try:
+        write_whole(args.output, content)
+    except OSError as fault:
+        raise InputFault(f"{args.output}: not written ({fault.strerror or fault}).") from fault
+    print(f"Written: {args.output}", file=sys.stderr)
+    return FINE

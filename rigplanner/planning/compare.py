@@ -1,0 +1,213 @@
+"""Rigs side by side: attributes with unit and direction, differences, better and worse."""
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from rigplanner.machine.machine import GpuNode
+from rigplanner.rig.task import Workload
+from rigplanner.rules.assess import Assessment, Job
+
+Direction = Literal["more", "less", "none"]
+Value = float | str | None
+
+
+class Attribute(Struct, frozen=True, kw_only=True):
+    """One thing that is compared: `code` names it for the words, `more` or `less` says what is better."""
+
+    code: str
+    group: str
+    unit: str = ""
+    direction: Direction = "none"
+
+
+class CompareRow(Struct, frozen=True, kw_only=True):
+    """An attribute with one value per rig. `deltas` are value / baseline - 1 (None for text or unknown), `best` the rigs that are ahead.
+
+    `lows` and `highs` are the intervals of predicted values, () for the rest; rigs whose intervals overlap are all ahead."""
+
+    attribute: Attribute
+    subject: str
+    values: tuple[Value, ...]
+    deltas: tuple[float | None, ...]
+    best: tuple[int, ...]
+    differs: bool
+    lows: tuple[float | None, ...] = ()
+    highs: tuple[float | None, ...] = ()
+
+
+def _gpus(gpus: tuple[GpuNode, ...]) -> str:
+    names: dict[str, int] = {}
+    for gpu in gpus:
+        names[gpu.gpu.name] = names.get(gpu.gpu.name, 0) + 1
+    return " + ".join(f"{count} x {name}" for name, count in names.items())
+
+
+def _sum(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if values and len(known) == len(values) else None
+
+
+def _slowest_link(assessment: Assessment) -> float | None:
+    rates = [gpu.host_gbs for gpu in assessment.machine.gpus]
+    return None if not rates or None in rates else min(rate for rate in rates if rate is not None)
+
+
+def _share(part: float | None, whole: float | None) -> float | None:
+    return None if part is None or not whole else 100 * part / whole
+
+
+MEASURES: tuple[tuple[Attribute, Callable[[Assessment], Value]], ...] = (
+    (Attribute(code="verdict", group="verdict"), lambda a: a.report.verdict()),
+    (Attribute(code="errors", group="verdict", direction="less"), lambda a: float(a.report.count("error"))),
+    (Attribute(code="warnings", group="verdict", direction="less"), lambda a: float(a.report.count("warning"))),
+    (Attribute(code="unknown", group="verdict", direction="less"), lambda a: float(a.report.count("unknown"))),
+    (Attribute(code="gpus", group="parts"), lambda a: _gpus(a.machine.gpus)),
+    (Attribute(code="cpus", group="parts"), lambda a: " + ".join(cpu.cpu.name for cpu in a.machine.cpus)),
+    (
+        Attribute(code="gpu_memory", group="parts", unit="GiB", direction="more"),
+        lambda a: _sum([gpu.gpu.memory_gib for gpu in a.machine.gpus]),
+    ),
+    (
+        Attribute(code="gpu_bandwidth", group="parts", unit="GB/s", direction="more"),
+        lambda a: _sum([gpu.gpu.bandwidth_gbs for gpu in a.machine.gpus]),
+    ),
+    (Attribute(code="slowest_gpu_link", group="machine", unit="GB/s", direction="more"), _slowest_link),
+    (
+        Attribute(code="nvlink_islands", group="machine"),
+        lambda a: ", ".join("+".join(map(str, island)) for island in a.machine.islands if len(island) > 1) or "none",
+    ),
+    (Attribute(code="lanes_used", group="machine"), lambda a: a.machine.lanes_used),
+    (Attribute(code="sustained", group="power", unit="W", direction="less"), lambda a: a.machine.power.sustained_w),
+    (Attribute(code="wall", group="power", unit="W", direction="less"), lambda a: a.machine.power.wall_w),
+    (
+        Attribute(code="supply_load", group="power", unit="%", direction="less"),
+        lambda a: _share(a.machine.power.sustained_w, a.machine.power.supply_w),
+    ),
+    (
+        Attribute(code="circuit_load", group="power", unit="%", direction="less"),
+        lambda a: _share(a.machine.power.wall_w, a.machine.power.circuit_w),
+    ),
+)
+SPEED = Attribute(code="speed", group="workloads", direction="more")
+TIME = Attribute(code="speed", group="workloads", direction="less")
+MEMORY = Attribute(code="memory", group="workloads", unit="GiB", direction="less")
+SPEED_PER_MONEY = Attribute(code="speed_per_1000", group="workloads", direction="more")
+SPEED_PER_WATT = Attribute(code="speed_per_kw", group="workloads", direction="more")
+TOTAL = Attribute(code="total", group="money", direction="less")
+
+TIME_METRICS = ("ms_per_batch", "s_per_iteration", "time_to_train_min")
+"""Metrics in which less is better; all others are rates."""
+
+
+def compare(assessments: Sequence[Assessment], baseline: int = 0) -> tuple[CompareRow, ...]:
+    """Return the rows that compare two or more rigs; `baseline` is the rig that the deltas refer to."""
+    rows = [_row(attribute, "", [measure(a) for a in assessments], baseline) for attribute, measure in MEASURES]
+    currencies = {a.totals.currency for a in assessments}
+    if len(currencies) == 1:
+        whole: list[Value] = [None if a.totals.unpriced or a.totals.foreign else a.totals.total for a in assessments]
+        rows.append(_row(_with_unit(TOTAL, currencies.pop()), "", whole, baseline))
+    for workload in _workloads(assessments):
+        rows += _workload_rows(workload, assessments, baseline)
+    return tuple(rows)
+
+
+def _with_unit(attribute: Attribute, unit: str) -> Attribute:
+    return Attribute(code=attribute.code, group=attribute.group, unit=unit, direction=attribute.direction)
+
+
+def _workloads(assessments: Sequence[Assessment]) -> list[Workload]:
+    found: list[Workload] = []
+    for assessment in assessments:
+        found += [workload for workload in assessment.rig.workloads if workload not in found]
+    return found
+
+
+def _workload_rows(workload: Workload, assessments: Sequence[Assessment], baseline: int) -> list[CompareRow]:
+    jobs = [next((job for job in a.jobs if job.workload == workload), None) for a in assessments]
+    subject = workload.name or f"{workload.model or 'network'} {(workload.task or '').replace('_', ' ')}".strip()
+    memory = [max((m.device_gib for m in job.memory), default=None) if job else None for job in jobs]
+    rows = [_row(MEMORY, subject, list(memory), baseline)]
+    metrics = {job.speed.metric for job in jobs if job and job.speed}
+    if len(metrics) != 1:
+        return rows
+    metric = metrics.pop()
+    speeds = [job.speed if job else None for job in jobs]
+    attribute = _with_unit(TIME if metric in TIME_METRICS else SPEED, metric)
+    rows.append(
+        _row(
+            attribute,
+            subject,
+            [speed.value if speed else None for speed in speeds],
+            baseline,
+            tuple(speed.low if speed else None for speed in speeds),
+            tuple(speed.high if speed else None for speed in speeds),
+        )
+    )
+    if metric not in TIME_METRICS:
+        rows += _worth(subject, metric, jobs, assessments, baseline)
+    return rows
+
+
+def _worth(
+    subject: str, metric: str, jobs: Sequence[Job | None], assessments: Sequence[Assessment], baseline: int
+) -> list[CompareRow]:
+    per_money: list[Value] = []
+    per_power: list[Value] = []
+    for job, assessment in zip(jobs, assessments, strict=True):
+        speed = job.speed.value if job and job.speed else None
+        total = None if assessment.totals.unpriced or assessment.totals.foreign else assessment.totals.total
+        wall = assessment.machine.power.wall_w
+        per_money.append(speed / total * 1000 if speed is not None and total else None)
+        per_power.append(speed / wall * 1000 if speed is not None and wall else None)
+    rows = [_row(_with_unit(SPEED_PER_WATT, f"{metric} per kW"), subject, per_power, baseline)]
+    if len({a.totals.currency for a in assessments}) == 1:
+        unit = f"{metric} per 1000 {assessments[0].totals.currency}"
+        rows.insert(0, _row(_with_unit(SPEED_PER_MONEY, unit), subject, per_money, baseline))
+    return rows
+
+
+def _row(
+    attribute: Attribute,
+    subject: str,
+    values: list[Value],
+    baseline: int,
+    lows: tuple[float | None, ...] = (),
+    highs: tuple[float | None, ...] = (),
+) -> CompareRow:
+    base = values[baseline]
+    return CompareRow(
+        attribute=attribute,
+        subject=subject,
+        values=tuple(values),
+        deltas=tuple(_delta(value, base) for value in values),
+        best=_best(attribute.direction, values, lows, highs),
+        differs=any(value != base for value in values),
+        lows=lows,
+        highs=highs,
+    )
+
+
+def _delta(value: Value, base: Value) -> float | None:
+    if isinstance(value, str) or isinstance(base, str) or value is None or not base:
+        return None
+    return value / base - 1
+
+
+def _best(
+    direction: Direction, values: Sequence[Value], lows: Sequence[float | None], highs: Sequence[float | None]
+) -> tuple[int, ...]:
+    known = [(n, value) for n, value in enumerate(values) if isinstance(value, int | float)]
+    if direction == "none" or len(known) < 2 or len({value for _, value in known}) == 1:
+        return ()
+    sign = 1 if direction == "more" else -1
+    winner, top = max(known, key=lambda pair: sign * pair[1])
+    if not lows:
+        return tuple(n for n, value in known if value == top)
+    low, high = lows[winner], highs[winner]
+    return tuple(
+        n
+        for n, value in known
+        if n == winner or (low is not None and high is not None and low <= value <= high)
+    )  # fmt: skip
