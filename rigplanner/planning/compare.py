@@ -23,7 +23,7 @@ class Attribute(Struct, frozen=True, kw_only=True):
 
 
 class CompareRow(Struct, frozen=True, kw_only=True):
-    """An attribute with one value per rig. `deltas` are value / baseline - 1 (None for text or unknown), `best` the rigs that are ahead.
+    """An attribute with one value per rig. `deltas`: value / baseline - 1 (None for text or unknown); `best`: the rigs ahead.
 
     `lows` and `highs` are the intervals of predicted values, () for the rest; rigs whose intervals overlap are all ahead."""
 

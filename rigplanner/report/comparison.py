@@ -12,12 +12,27 @@ from rigplanner.report import format as fmt
 from rigplanner.report.words import tr
 
 ATTRIBUTE_WORDS = {
-    "verdict": "Verdict", "errors": "Errors", "warnings": "Warnings", "unknown": "Unknown", "gpus": "GPUs", "cpus": "CPUs",
-    "gpu_memory": "GPU memory, all cards", "gpu_bandwidth": "GPU memory bandwidth, all cards", "slowest_gpu_link": "Slowest GPU link",
-    "nvlink_islands": "NVLink islands", "lanes_used": "CPU lanes used", "sustained": "Sustained load", "wall": "Drawn from the wall",
-    "supply_load": "Supply load", "circuit_load": "Circuit load", "total": "Total", "memory": "Memory per GPU", "speed": "Speed",
-    "speed_per_1000": "Speed per money", "speed_per_kw": "Speed per power",
-}  # fmt: skip
+    "verdict": "Verdict",
+    "errors": "Errors",
+    "warnings": "Warnings",
+    "unknown": "Unknown",
+    "gpus": "GPUs",
+    "cpus": "CPUs",
+    "gpu_memory": "GPU memory, all cards",
+    "gpu_bandwidth": "GPU bandwidth, all cards",
+    "slowest_gpu_link": "Slowest GPU link",
+    "nvlink_islands": "NVLink islands",
+    "lanes_used": "CPU lanes used",
+    "sustained": "Sustained load",
+    "wall": "Drawn from the wall",
+    "supply_load": "Supply load",
+    "circuit_load": "Circuit load",
+    "total": "Total",
+    "memory": "Memory per GPU",
+    "speed": "Speed",
+    "speed_per_1000": "Speed per money",
+    "speed_per_kw": "Speed per power",
+}
 
 
 class Comparison(Struct, frozen=True, kw_only=True):

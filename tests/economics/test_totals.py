@@ -1,0 +1,71 @@
+"""The sums of a rig."""
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.parts import Accessory, Price
+from rigplanner.economics.running import break_even_hours, energy_per_year, rent_over, three_year_total
+from rigplanner.economics.totals import totals
+from rigplanner.rig.document import Item, QuoteDetails, Rig
+
+
+def _price(amount: float, currency: str = "EUR", day: str = "2026-11-20") -> Price:
+    return Price(amount=amount, currency=currency, day=day, source="shop")
+
+
+CATALOG = Catalog(
+    {
+        "a.b.priced": Accessory(
+            id="a.b.priced",
+            name="Priced",
+            vendor="A",
+            type="cable",
+            prices=(_price(10, day="2026-01-01"), _price(12, day="2026-02-01")),
+        ),
+        "a.b.foreign": Accessory(id="a.b.foreign", name="Foreign", vendor="A", type="cable", prices=(_price(300, "TWD"),)),
+        "a.b.bare": Accessory(id="a.b.bare", name="Bare", vendor="A", type="cable"),
+    },
+    {},
+)
+
+
+def _rig(*parts: str, **changes: object) -> Rig:
+    items = tuple(Item(uid=f"i{n}", part=part, quantity=2) for n, part in enumerate(parts))
+    return Rig(items=items, currency="EUR", **changes)  # type: ignore[arg-type]
+
+
+def test_the_newest_catalog_price_counts() -> None:
+    assert totals(_rig("a.b.priced"), CATALOG).subtotal == 24
+
+
+def test_own_prices_go_first() -> None:
+    rig = Rig(items=(Item(uid="i", part="a.b.priced", price=_price(7.5)),), currency="EUR")
+    made = totals(rig, CATALOG)
+    assert (made.subtotal, made.lines[0].own) == (7.5, True)
+
+
+def test_what_has_no_price_or_another_currency_is_named_and_left_out() -> None:
+    made = totals(_rig("a.b.priced", "a.b.foreign", "a.b.bare", "gone.from.catalog"), CATALOG)
+    assert (made.subtotal, made.foreign, made.unpriced) == (24, ("i1",), ("i2", "i3"))
+
+
+def test_tax_on_top_and_tax_inside() -> None:
+    on_top = totals(_rig("a.b.priced", quote=QuoteDetails(tax_percent=21, discount_percent=50)), CATALOG)
+    assert (on_top.discount, on_top.tax, on_top.total) == (12, 2.52, 14.52)
+    inside = totals(_rig("a.b.priced", quote=QuoteDetails(tax_percent=20, prices_include_tax=True)), CATALOG)
+    assert (inside.tax, inside.total) == (4, 24)
+
+
+def test_the_classic_break_even() -> None:
+    hours = break_even_hours(8500, 3.60)
+    assert hours is not None
+    assert round(hours) == 2361
+    assert rent_over(24, 70) == 1680
+
+
+def test_a_rig_whose_energy_costs_more_than_the_rent_never_breaks_even() -> None:
+    assert break_even_hours(8500, 0.10, running_per_hour=0.10) is None
+
+
+def test_energy_of_a_year() -> None:
+    year = energy_per_year(1000, 24, 0.30)
+    assert (year.energy_kwh, year.cost) == (8760, 2628)
+    assert three_year_total(1000, 100, resale_share=0.25) == 1050
