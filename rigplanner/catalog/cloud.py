@@ -1,0 +1,81 @@
+"""Cloud machines with accelerators: what a rig is compared with."""
+
+from functools import cache
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from rigplanner.catalog.load import CatalogFault
+from rigplanner.catalog.parts import Doubt, Price, Status
+from rigplanner.data import data_path
+from rigplanner.evidence import Source
+from rigplanner.rig.task import Linkage
+
+
+class CloudInstance(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A machine for hire: `count` GPUs as the driver counts them (a K80 board is two), of catalog part `gpu`, joined by `link`.
+
+    Prices are per hour of the whole machine, `spot` where the provider may take it back; None or empty is unknown, also for a
+    `gpu` that is made for one provider and no catalog part. `sources` maps a source key to the fields it settled.
+    """
+
+    id: str
+    provider: str
+    name: str
+    gpu_name: str
+    gpu: str | None = None
+    count: int
+    link: Linkage = "unknown"
+    vcpus: int | None = None
+    ram_gib: float | None = None
+    network_gbps: float | None = None
+    local_nvme_gb: float | None = None
+    on_demand: tuple[Price, ...] = ()
+    spot: tuple[Price, ...] = ()
+    status: Status = "current"
+    sources: dict[str, tuple[str, ...]] = {}
+    doubts: dict[str, Doubt] = {}
+    notes: str = ""
+
+
+class CloudOffer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One file: the machines of a provider and where their figures come from."""
+
+    family: str
+    sources: dict[str, Source]
+    instances: tuple[CloudInstance, ...]
+
+
+class Cloud(Struct, frozen=True):
+    """All machines by id, all sources by key."""
+
+    instances: dict[str, CloudInstance]
+    sources: dict[str, Source]
+
+    def with_gpu(self, gpu: str) -> list[CloudInstance]:
+        """Return the machines with this GPU part id, fewest GPUs first."""
+        return sorted((machine for machine in self.instances.values() if machine.gpu == gpu), key=lambda machine: machine.count)
+
+
+def read_cloud(folder: Path) -> Cloud:
+    """Read every provider's file in `folder`; raise CatalogFault with path and field."""
+    instances: dict[str, CloudInstance] = {}
+    sources: dict[str, Source] = {}
+    for path in sorted(folder.glob("*.json")):
+        try:
+            offer = msgspec.json.decode(path.read_bytes(), type=CloudOffer)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
+            raise CatalogFault(f"{path}: {fault}") from fault
+        sources.update(offer.sources)
+        for machine in offer.instances:
+            if machine.id in instances:
+                raise CatalogFault(f"{path}: the id {machine.id} is used twice.")
+            instances[machine.id] = machine
+    return Cloud(instances, sources)
+
+
+@cache
+def shipped_cloud() -> Cloud:
+    """Return the cloud machines that came with the program, read once."""
+    return read_cloud(data_path("catalog") / "cloud")
