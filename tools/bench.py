@@ -1,0 +1,143 @@
+"""`make bench`: figures as medians over several runs, beside their targets. Nothing here is a test: machines differ."""
+
+import gc
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.load import Family, read_catalog
+from rigplanner.catalog.parts import GPU
+from rigplanner.data import data_path
+from rigplanner.rig.edits import set_power_cap
+from rigplanner.rig.files import read_rig
+
+SAMPLES = data_path("resources") / "samples"
+EIGHT_GPUS = "hgx-h100.rig"
+MANY = 60_000
+
+EMPTY_WINDOW = """
+import time; t = time.perf_counter()
+from PySide6.QtWidgets import QApplication, QMainWindow
+app = QApplication([]); window = QMainWindow(); window.resize(1366, 768); window.show(); app.processEvents(); app.processEvents()
+print(time.perf_counter() - t)
+"""
+OUR_WINDOW = """
+import resource, sys, time; t = time.perf_counter()
+from PySide6.QtWidgets import QApplication
+app = QApplication([])
+from rigplanner.desktop.start import make_window
+window = make_window(sys.argv[1]); window.show(); app.processEvents(); app.processEvents()
+took = time.perf_counter() - t
+import json
+print(json.dumps([took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
+"""
+
+
+def main() -> None:
+    """Run every figure and print a table."""
+    print(f"{'figure':58} {'measured':>12}  target")
+    for name, measure, target in FIGURES:
+        print(f"{name:58} {measure():>12}  {target}", flush=True)
+
+
+def _seconds(work: Callable[[], object], runs: int = 7) -> float:
+    times = []
+    for _ in range(runs):
+        gc.collect()
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def _window_start() -> str:
+    offscreen = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    ratios = []
+    for _ in range(5):
+        empty, ours = (
+            subprocess.run([sys.executable, "-c", code, *words], env=offscreen, capture_output=True, text=True, check=True).stdout
+            for code, words in ((EMPTY_WINDOW, []), (OUR_WINDOW, [str(SAMPLES / EIGHT_GPUS)]))
+        )
+        ratios.append(json.loads(ours)[0] / float(empty))
+    return f"{statistics.median(ratios):.2f} x"
+
+
+def _window_memory() -> str:
+    offscreen = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    command = [sys.executable, "-c", OUR_WINDOW, str(SAMPLES / EIGHT_GPUS)]
+    return f"{json.loads(subprocess.run(command, env=offscreen, capture_output=True, text=True, check=True).stdout)[1]:.0f} MiB"
+
+
+def _edit_to_verdicts() -> str:
+    from rigplanner.catalog.load import shipped_catalog
+    from rigplanner.rules.assess import assess
+
+    catalog, rig = shipped_catalog(), read_rig(SAMPLES / EIGHT_GPUS)
+    uid = rig.items[0].uid
+    assess(rig, catalog)
+    times = []
+    for watts in range(200, 300):
+        edited = set_power_cap(rig, uid, float(watts))
+        start = time.perf_counter()
+        assess(edited, catalog)
+        times.append(time.perf_counter() - start)
+    return f"{1000 * statistics.quantiles(times, n=20)[-1]:.1f} ms"
+
+
+def _catalog_load() -> str:
+    folder = data_path("catalog")
+    parts = len(read_catalog(folder).parts)
+    return f"{1000 * _seconds(lambda: read_catalog(folder)) * 1000 / parts:.1f} ms"
+
+
+def _many() -> list[GPU]:
+    return [
+        GPU(id=f"maker.family.card-{n}", name=f"Card {n}", vendor="Maker", form_factor="pcie", memory_gib=24, tdp_w=350)
+        for n in range(MANY)
+    ]
+
+
+def _large_catalog_load() -> str:
+    with tempfile.TemporaryDirectory() as name:
+        (Path(name) / "gpu").mkdir()
+        (Path(name) / "gpu" / "many.json").write_bytes(msgspec.json.encode(Family(family="many", sources={}, parts=tuple(_many()))))
+        return f"{1000 * _seconds(lambda: read_catalog(Path(name)), 3):.0f} ms"
+
+
+def _lookup() -> str:
+    index = PartIndex(_many())
+    return f"{1000 * _seconds(lambda: index.find('card 59999')):.1f} ms"
+
+
+def _quote() -> str:
+    from rigplanner.catalog.load import shipped_catalog
+    from rigplanner.report.quote_pdf import quote_pdf
+    from rigplanner.rules.assess import assess
+
+    catalog = shipped_catalog()
+    assessment = assess(read_rig(SAMPLES / EIGHT_GPUS), catalog)
+    quote_pdf(assessment, catalog)
+    return f"{_seconds(lambda: quote_pdf(assessment, catalog), 5):.2f} s"
+
+
+FIGURES: tuple[tuple[str, Callable[[], str], str], ...] = (
+    ("start to usable window / start of an empty one", _window_start, "3 x"),
+    ("peak resident memory of the window", _window_memory, "250 MB"),
+    ("one edit to all verdicts, memory, speed, 8 GPUs, p95", _edit_to_verdicts, "16 ms"),
+    ("catalog load per 1 000 shipped parts", _catalog_load, "50 ms"),
+    ("catalog load, 60 000 synthetic parts", _large_catalog_load, "500 ms"),
+    ("lookup by words over 60 000 parts", _lookup, "5 ms"),
+    ("quote PDF after import", _quote, "0.5 s"),
+)
+
+if __name__ == "__main__":
+    main()
