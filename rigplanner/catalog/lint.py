@@ -252,7 +252,8 @@ def completeness(catalog: Catalog) -> list[Completeness]:
 
 
 def _completeness(kind: str, field: str, parts: list[Any]) -> Completeness:
-    without = tuple(part.id for part in parts if _value(part, field) in (None, ()))
+    nothing = (None,) if field == "connectors" else (None, ())
+    without = tuple(part.id for part in parts if _value(part, field) in nothing)
     return Completeness(kind, field, len(parts), len(parts) - len(without), without)
 
 
