@@ -1,0 +1,200 @@
+"""The measured rows placed in the space of the model: each with its point, its log residual and the figures to cite."""
+
+import difflib
+import heapq
+import json
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any
+
+from msgspec import Struct
+
+from rigplanner.catalog.load import shipped_catalog
+from rigplanner.catalog.parts import GPU
+from rigplanner.performance.answer import Anchor
+from rigplanner.performance.job import Job, read_job
+from rigplanner.performance.kriging import Covariance, Point, covariance_of, speed_model
+from rigplanner.performance.measured import Measured, shipped_measured
+from rigplanner.performance.metrics import samples_per_second
+from rigplanner.performance.modelled import modelled_samples_per_second
+from rigplanner.workload.answer import WorkloadFault
+
+PRECISION_CLASS = {
+    "amp_fp16": "half",
+    "fp16": "half",
+    "f16": "half",
+    "bf16": "half",
+    "mixed": "half",
+    "amp": "half",
+    "amp_bf16": "half",
+}
+NOT_SHARED = (
+    "runs",
+    "gpu_power_w",
+    "grad_accum",
+    "global_batch",
+    "accumulated_batch",
+    "tp",
+    "steps",
+    "pass",
+    "scenario",
+    "weights",
+)
+"""Keys of `variant` that the model already reads or that say nothing of the speed."""
+
+
+class Placed(Struct, frozen=True):
+    """A measured row with its point and the log of measured over modelled speed."""
+
+    row: Measured
+    point: Point
+    residual: float
+
+
+class Evidence:
+    """The placed rows, found by stack, by network and by GPU; build it once."""
+
+    def __init__(self, placed: Iterable[Placed]) -> None:
+        self.placed = tuple(placed)
+        self.covariance: Covariance = covariance_of(speed_model())
+        self._by: dict[tuple[str, str], list[Placed]] = defaultdict(list)
+        for item in self.placed:
+            point = item.point
+            for key in (
+                ("sm", f"{point.stack}/{point.model}"),
+                ("stack", point.stack),
+                ("model", point.model),
+                ("family", point.family),
+                ("sg", f"{point.stack}/{point.gpu}"),
+                ("mg", f"{point.model}/{point.gpu}"),
+            ):
+                self._by[key].append(item)
+
+    def nearest(self, point: Point, most: int, allowed: Callable[[Measured], bool] | None = None) -> list[Placed]:
+        """Return the `most` rows of the largest covariance with `point`, of those that `allowed` admits."""
+        found: dict[int, Placed] = {}
+        for keys in (
+            (("sm", f"{point.stack}/{point.model}"), ("sg", f"{point.stack}/{point.gpu}"), ("mg", f"{point.model}/{point.gpu}")),
+            (("stack", point.stack), ("model", point.model)),
+            (("family", point.family),),
+        ):
+            for key in keys:
+                for item in self._by.get(key, ()):
+                    if allowed is None or allowed(item.row):
+                        found[id(item)] = item
+            if len(found) >= most:
+                break
+        else:
+            found.update((id(item), item) for item in self.placed if allowed is None or allowed(item.row))
+        covariance = self.covariance
+        return heapq.nlargest(most, found.values(), key=lambda item: covariance(point, item.point))
+
+
+def silicon_coordinates(job: Job) -> tuple[float, ...]:
+    """Return the coordinates of a GPU in which efficiencies vary smoothly: era, half-precision and FP32 arithmetic per byte,
+    bandwidth, memory, power per arithmetic, kind of memory; each divided by its usual spread."""
+    s = job.silicon
+    band = math.log(s.bandwidth_gbs)
+    return (
+        s.era / 2.0,
+        (math.log(s.half) - band) / 0.7,
+        (math.log(s.fp32) - band) / 0.7,
+        band / 0.8,
+        math.log(s.memory_gib) / 0.9,
+        (math.log(s.tdp_w) - 0.6 * math.log(s.half)) / 0.5,
+        float(s.fast_memory),
+    )
+
+
+def place(job: Job, gpu_id: str, metric: str, source: str = "") -> Point:
+    """Return the point of a job."""
+    variant = {key: value for key, value in job.variant.items() if key not in NOT_SHARED}
+    task = "train" if job.task == "train_lora" else job.task
+    precision = PRECISION_CLASS.get(job.precision, job.precision)
+    if job.stack.family == "compiled-inference" and job.precision == "mixed":
+        precision = "int8"
+    return Point(
+        job.stack.slug,
+        job.stack.family,
+        job.shape.slug,
+        job.shape.kind,
+        task,
+        precision,
+        _metric_class(metric),
+        gpu_id,
+        job.link,
+        source,
+        json.dumps(variant, sort_keys=True),
+        silicon_coordinates(job),
+        math.log(job.batch) if job.batch_given else None,
+        math.log2(job.count),
+        math.log(max(1, job.shape.tokens)),
+        math.log(max(1, job.output_tokens)),
+    )
+
+
+def _metric_class(metric: str) -> str:
+    return "time_to_train" if metric == "time_to_train_min" else "speed"
+
+
+@cache
+def gpus_by_name() -> dict[str, GPU]:
+    """Return the GPUs of the shipped catalog by id, name and alias in lower case."""
+    found: dict[str, GPU] = {}
+    for part in shipped_catalog().of_kind("gpu"):
+        if isinstance(part, GPU):
+            for name in (part.id, part.name, *part.aliases):
+                found.setdefault(name.casefold(), part)
+    return found
+
+
+def find_gpu(name: str | None) -> GPU:
+    """Return the GPU of this id, name or alias; raise WorkloadFault naming the nearest when the catalog lacks it."""
+    if not name:
+        raise WorkloadFault("hardware.gpu: expected the name of a GPU, found none.")
+    key = name.replace("\u2011", "-").casefold()
+    known = gpus_by_name()
+    if key in known:
+        return known[key]
+    near = difflib.get_close_matches(key, known, 3, 0.6)
+    raise WorkloadFault(f"hardware.gpu: the catalog has no '{name}'{'; the nearest are ' + ', '.join(near) if near else ''}.")
+
+
+def place_rows(rows: Iterable[Measured], zoo: Any) -> list[Placed]:
+    """Return the rows that the model can express, placed; collectives and rows of unknown GPUs are left out."""
+    placed = []
+    for row in rows:
+        gpu = gpus_by_name().get(row.gpu.casefold())
+        if gpu is None or row.workload.task == "collective":
+            continue
+        try:
+            job = read_job(row.workload, gpu, row.count, row.nodes, row.link, zoo)
+            measured = samples_per_second(job, row.value, row.metric, job.shape.samples_to_train)
+            residual = math.log(measured / modelled_samples_per_second(job))
+        except WorkloadFault:
+            continue
+        placed.append(Placed(row, place(job, gpu.id, row.metric, row.source), residual))
+    return placed
+
+
+@cache
+def shipped_evidence() -> Evidence:
+    """Return the evidence of the rows that came with the program."""
+    return Evidence(place_rows(shipped_measured(), None))
+
+
+def cite(item: Placed, weight: float) -> Anchor:
+    """Return the anchor to show for a row used with this kriging weight."""
+    row = item.row
+    return Anchor(
+        id=row.id,
+        gpu=row.gpu,
+        model=row.workload.model or "",
+        stack=row.workload.stack or "",
+        value=row.value,
+        metric=row.metric,
+        weight=weight,
+        source=row.source,
+    )

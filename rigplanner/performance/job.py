@@ -1,0 +1,193 @@
+"""A workload made definite: every setting that the speed model needs, and what had to be assumed."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import GPU
+from rigplanner.performance.shapes import Shape, resolve_shape
+from rigplanner.performance.silicon import Silicon, matrix_tflops, silicon_of
+from rigplanner.performance.stacks import Stack, find_stack, usual_stack
+from rigplanner.rig.task import Parallelism, Workload
+from rigplanner.workload.answer import WorkloadFault
+
+TASKS = {
+    "train": "train",
+    "train_full": "train",
+    "pretrain": "train",
+    "train_lora": "train_lora",
+    "train_qlora": "train_lora",
+    "inference": "inference",
+    "decode": "decode",
+    "prefill": "prefill",
+    "serve": "serve",
+    "collective": "collective",
+}
+
+USUAL_BATCH = {
+    "cnn": 128,
+    "cnn-mobile": 128,
+    "detector": 32,
+    "encoder": 32,
+    "vit": 64,
+    "llm": 4,
+    "moe": 2,
+    "rnn": 128,
+    "asr": 16,
+    "recommender": 8192,
+    "diffusion": 8,
+    "unet-3d": 4,
+    "gnn": 2048,
+}
+"""Samples per GPU where a workload names none: the median of the measured rows of that kind of net on 16 to 40 GiB cards."""
+
+SENTENCE_TOKENS = 50
+"""Source and target tokens of one sentence pair, for nets whose batch counts sentences but whose speed counts tokens."""
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """One definite job on `count` equal GPUs; `batch` counts samples per GPU and forward pass."""
+
+    shape: Shape
+    silicon: Silicon
+    stack: Stack
+    task: str
+    precision: str
+    matrix_tflops: float
+    batch: float
+    batch_given: bool
+    accumulate: int
+    input_tokens: int
+    output_tokens: int
+    checkpointing: str
+    count: int
+    nodes: int
+    link: str
+    tensor: int
+    pipeline: int
+    sharded: bool
+    split_by_layer: bool
+    variant: dict[str, Any]
+    assumed: dict[str, str]
+
+
+def read_job(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zoo: Any) -> Job:
+    """Return the definite job; raise WorkloadFault for unknown words, missing arithmetic, odd degrees."""
+    task = TASKS.get(workload.task or "inference")
+    if task is None:
+        raise WorkloadFault(f"task: expected one of {', '.join(TASKS)}, found '{workload.task}'.")
+    if count < 1 or nodes < 1 or count % nodes:
+        raise WorkloadFault(f"hardware.count: expected a multiple of {nodes} nodes, found {count}.")
+    assumed: dict[str, str] = {} if workload.task else {"task": task}
+    shape, silicon = resolve_shape(workload, zoo), silicon_of(gpu)
+    embedded = gpu.form_factor in ("embedded", "chip")
+    task = _language_task(task, shape, workload)
+    precision = workload.precision or workload.quant
+    stack = (
+        find_stack(workload.stack)
+        if workload.stack
+        else usual_stack(task, shape.kind, precision, count, silicon.generation, embedded)
+    )
+    if not workload.stack:
+        assumed["stack"] = stack.slug
+    if not precision:
+        precision = _usual_precision(stack, silicon)
+        assumed["precision"] = precision
+    rate = matrix_tflops(silicon, precision, gpu.name)
+    degrees = _degrees(workload, task, count, stack)
+    batch, given = _batch(workload, shape, task, count, silicon, degrees)
+    if not given and task in ("train", "train_lora", "inference"):
+        assumed["batch_per_gpu"] = f"{batch:g}"
+    return Job(
+        shape=shape,
+        silicon=silicon,
+        stack=stack,
+        task=task,
+        precision=precision,
+        matrix_tflops=rate,
+        batch=batch,
+        batch_given=given,
+        accumulate=_accumulate(workload),
+        input_tokens=workload.input_tokens or 0,
+        output_tokens=workload.output_tokens or 0,
+        checkpointing=_checkpointing(workload),
+        count=count,
+        nodes=nodes,
+        link=_link(link, count, gpu),
+        tensor=degrees.tensor,
+        pipeline=degrees.pipeline,
+        sharded=stack.sharded or degrees.zero >= 2,
+        split_by_layer=workload.variant.get("split") == "layer" or (stack.slug == "llama.cpp" and count > 1),
+        variant=workload.variant,
+        assumed=assumed,
+    )
+
+
+def _language_task(task: str, shape: Shape, workload: Workload) -> str:
+    """Inference of a language model is its generation: one stream is decode, more are served together."""
+    if task != "inference" or shape.kind not in ("llm", "moe") or not (workload.output_tokens or workload.input_tokens):
+        return task
+    return "decode" if (workload.batch_per_gpu or 1) == 1 else "serve"
+
+
+def _usual_precision(stack: Stack, silicon: Silicon) -> str:
+    word = stack.precision
+    if silicon.era < 3.0 and word in ("amp_fp16", "bf16", "mixed", "int8"):
+        return "fp32"
+    if word == "fp8" and silicon.fp8 is None:
+        return "fp16"
+    return "fp16" if word == "bf16" and silicon.era < 4.3 else word
+
+
+def _degrees(workload: Workload, task: str, count: int, stack: Stack) -> Parallelism:
+    asked = workload.parallelism
+    if asked is None:
+        whole = task in ("decode", "prefill", "serve") and count > 1 and stack.slug != "llama.cpp"
+        tensor = int(workload.variant.get("tp") or (count if whole else 1))
+        asked = Parallelism(tensor=tensor, zero=3 if stack.sharded else 0)
+    used = asked.tensor * asked.pipeline * asked.context * asked.expert * (asked.data or 1)
+    if used < 1 or count % used:
+        raise WorkloadFault(
+            f"parallelism: tensor {asked.tensor} x pipeline {asked.pipeline} x context {asked.context} x expert {asked.expert} "
+            f"x data {asked.data or 1} does not divide {count} GPUs."
+        )
+    return asked
+
+
+def _batch(workload: Workload, shape: Shape, task: str, count: int, silicon: Silicon, degrees: Parallelism) -> tuple[float, bool]:
+    together = workload.variant.get("global_batch")
+    if workload.batch_per_gpu:
+        batch, given = float(workload.batch_per_gpu), True
+    elif together:
+        batch, given = float(together) / count, True
+    elif task in ("decode", "prefill"):
+        batch, given = 1.0, False
+    else:
+        batch, given = float(USUAL_BATCH.get(shape.kind, 16)), False
+        if shape.kind in ("llm", "moe") and shape.params_m > 1000:
+            batch = 1.0
+        if silicon.memory_gib < 12 and batch > 8:
+            batch /= 2
+    return (batch * SENTENCE_TOKENS if shape.unit == "token" else batch), given
+
+
+def _accumulate(workload: Workload) -> int:
+    found = workload.variant.get("grad_accum")
+    return found if isinstance(found, int) and found > 0 else 4 if found else 1
+
+
+def _checkpointing(workload: Workload) -> str:
+    word = workload.gradient_checkpointing
+    if word is None:
+        setup = str(workload.variant.get("setup", ""))
+        whole = bool(workload.variant.get("act_ckpt")) or "full AC" in setup
+        return "full" if whole else "selective" if "AC" in setup else "none"
+    return word if isinstance(word, str) else "full" if word else "none"
+
+
+def _link(link: str, count: int, gpu: GPU) -> str:
+    if count == 1:
+        return "none"
+    if link in ("unknown", "none", ""):
+        return "nvlink-mesh" if gpu.form_factor.startswith("sxm") else "pcie"
+    return link

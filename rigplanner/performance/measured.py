@@ -1,0 +1,106 @@
+"""Measured rows as the catalog ships them: compact groups of rows that share stack, model, task and metric."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from rigplanner.data import data_path
+from rigplanner.evidence import Source
+from rigplanner.rig.task import Workload
+
+COLUMNS = (
+    "id",
+    "gpu",
+    "count",
+    "nodes",
+    "link",
+    "precision",
+    "batch_per_gpu",
+    "seq_len",
+    "image_size",
+    "input_tokens",
+    "output_tokens",
+    "message_bytes",
+    "variant",
+    "year",
+    "source",
+    "value",
+)
+
+
+class Group(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Rows measured with one stack on one network: each row holds the `COLUMNS` in order, `source` being a key of the file."""
+
+    stack: str
+    model: str
+    task: str
+    metric: str
+    rows: tuple[tuple[Any, ...], ...]
+
+
+class MeasuredFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One file of measured rows with its sources."""
+
+    sources: dict[str, Source]
+    columns: tuple[str, ...]
+    groups: tuple[Group, ...]
+
+
+class Measured(Struct, frozen=True, kw_only=True):
+    """One measured row: `value` in `metric` for the whole system; `source` is the text to cite."""
+
+    id: str
+    workload: Workload
+    gpu: str
+    count: int
+    nodes: int
+    link: str
+    metric: str
+    value: float
+    year: int | None
+    source: str
+    own: bool = False
+
+
+def read_measured(path: Path) -> list[Measured]:
+    """Return the rows of one file of the catalog."""
+    read = msgspec.json.decode(path.read_bytes(), type=MeasuredFile)
+    return [_row(group, dict(zip(read.columns, row, strict=True)), read.sources) for group in read.groups for row in group.rows]
+
+
+def _row(group: Group, cells: dict[str, Any], sources: dict[str, Source]) -> Measured:
+    workload = Workload(
+        model=group.model,
+        task=group.task,
+        stack=group.stack,
+        precision=cells["precision"],
+        batch_per_gpu=cells["batch_per_gpu"],
+        seq_len=cells["seq_len"],
+        image_size=cells["image_size"],
+        input_tokens=cells["input_tokens"],
+        output_tokens=cells["output_tokens"],
+        message_bytes=cells["message_bytes"],
+        variant=cells["variant"] or {},
+    )
+    return Measured(
+        id=cells["id"],
+        workload=workload,
+        gpu=cells["gpu"],
+        count=cells["count"],
+        nodes=cells["nodes"],
+        link=cells["link"],
+        metric=group.metric,
+        value=cells["value"],
+        year=cells["year"],
+        source=sources[cells["source"]].title,
+    )
+
+
+@cache
+def shipped_measured() -> tuple[Measured, ...]:
+    """Return all rows that came with the program, read once."""
+    files = sorted((data_path("catalog") / "benchmarks").glob("measured-*.json"))
+    return tuple(row for path in files for row in read_measured(path))

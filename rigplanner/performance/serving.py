@@ -1,0 +1,69 @@
+"""Language models that write: prefill, decode of one stream, and many streams served together."""
+
+from msgspec import Struct
+
+from rigplanner.performance.job import Job
+from rigplanner.performance.roofline import KERNEL_TAIL_S
+from rigplanner.performance.silicon import weight_bits
+
+DECODE_BANDWIDTH_SHARE, SERVE_BANDWIDTH_SHARE, MATRIX_SHARE = 0.8, 0.75, 0.5
+ALLREDUCE_LATENCY_S = 2e-5
+"""One small all-reduce between tensor-parallel GPUs (NCCL LL protocol plus launch); two per layer."""
+MOST_STREAMS = 2048.0
+"""Streams that serving engines run at once before the scheduler limits them."""
+PIPELINE_GAIN = 1.3
+"""Prefill gained by splitting layers over GPUs and streaming micro-batches through them."""
+
+
+class Stream(Struct, frozen=True):
+    """Tokens per second of the system; seconds of one step in arithmetic, in reading weights and cache, and else."""
+
+    tokens_s: float
+    matrix_s: float
+    traffic_s: float
+    other_s: float
+    streams: float
+
+
+def _degree(job: Job) -> int:
+    return 1 if job.split_by_layer else job.tensor
+
+
+def decode(job: Job) -> Stream:
+    """One stream, token by token: every active weight and the cache are read once per token."""
+    shape, degree = job.shape, _degree(job)
+    context = job.input_tokens + (job.output_tokens or 512) / 2
+    read = shape.active_m * 1e6 * weight_bits(job.precision) / 8 + shape.kv_values * 2 * context
+    traffic = read / (job.silicon.bandwidth_gbs * 1e9 * degree * DECODE_BANDWIDTH_SHARE)
+    other = shape.kernels * KERNEL_TAIL_S + (2 * shape.layers * ALLREDUCE_LATENCY_S if degree > 1 else 0.0)
+    return Stream(job.batch / (traffic + other), 0.0, traffic, other, job.batch)
+
+
+def prefill(job: Job) -> Stream:
+    """The prompt in one pass: 2 FLOPs per active weight and token."""
+    shape, degree, tokens = job.shape, _degree(job), job.input_tokens or 512
+    matrix = 2 * shape.active_m * 1e6 * tokens * job.batch / (job.matrix_tflops * 1e12 * degree * MATRIX_SHARE)
+    traffic = (
+        shape.params_m * 1e6 * weight_bits(job.precision) / 8 / (job.silicon.bandwidth_gbs * 1e9 * degree * DECODE_BANDWIDTH_SHARE)
+    )
+    other = shape.kernels * KERNEL_TAIL_S
+    gain = PIPELINE_GAIN if job.count > 1 and degree == 1 else 1.0
+    return Stream(tokens * job.batch / (matrix + traffic + other) * gain, matrix, traffic, other, job.batch)
+
+
+def serve(job: Job) -> Stream:
+    """Many streams at once: the cache that fits beside the weights sets how many; arithmetic and traffic per token add."""
+    shape, n = job.shape, job.count
+    inp, out = job.input_tokens or 128, job.output_tokens or 128
+    stored = shape.params_m * 1e6 * weight_bits(job.precision) / 8
+    value_bytes = 1.0 if job.precision in ("fp8", "fp4") else 2.0
+    free = job.silicon.memory_gib * 2**30 * n * 0.9 - stored
+    streams = max(1.0, min(free / max(1.0, shape.kv_values * value_bytes * (inp + 0.6 * out)), MOST_STREAMS))
+    if job.batch_given:
+        streams = min(streams, job.batch * n)
+    rate, bandwidth = job.matrix_tflops * 1e12 * n * MATRIX_SHARE, job.silicon.bandwidth_gbs * 1e9 * n * SERVE_BANDWIDTH_SHARE
+    per_token = 2 * shape.active_m * 1e6
+    prompt = inp / out * (per_token + shape.attention_gflop * 1e9 / shape.tokens * 0.5) / rate
+    traffic = (stored / streams + shape.kv_values * value_bytes * (inp + out / 2)) / bandwidth
+    matrix = per_token / rate + prompt
+    return Stream(1 / (matrix + traffic), matrix * streams, traffic * streams, 0.0, streams)

@@ -1,0 +1,168 @@
+"""The figures of a network that decide its speed: arithmetic and traffic of one forward pass of one sample."""
+
+from functools import cache
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from rigplanner.data import data_path
+from rigplanner.evidence import Source
+from rigplanner.rig.task import Workload
+from rigplanner.workload.answer import WorkloadFault
+
+
+class Geometry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A transformer by its configuration: `experts` counts those a layer holds, `experts_used` those a token visits;
+    `samples_to_train` is what MLPerf's runs needed."""
+
+    kind: str
+    layers: int
+    hidden: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    ffn: int
+    ffn_matrices: int
+    vocab: int
+    causal: bool = True
+    experts: int = 0
+    experts_used: int = 0
+    seq_len: int = 512
+    source: str = ""
+    params_m: float | None = None
+    samples_to_train: float | None = None
+
+
+class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A network known by its published figures for one sample of its usual size."""
+
+    kind: str
+    unit: str
+    params_m: float
+    gmacs: float
+    activations_m: float
+    kernels: int
+    source: str
+    image_size: int | None = None
+    seq_len: int | None = None
+    samples_to_train: float | None = None
+    state: str | None = None
+    note: str | None = None
+
+
+class Shape(Struct, frozen=True, kw_only=True):
+    """One forward pass of one sample: `gflop` in matrix operations on weights, `attention_gflop` in products of activations,
+    `elements_m` millions of values written, `kernels` launched per pass. `params_m` are stored, `active_m` used by a token.
+    `tokens` per sample; `kv_values` cached per token; `hidden` and `layers` 0 where the net is no transformer."""
+
+    slug: str
+    kind: str
+    unit: str
+    params_m: float
+    active_m: float
+    gflop: float
+    attention_gflop: float
+    elements_m: float
+    kernels: float
+    tokens: int
+    causal: bool = False
+    kv_values: float = 0.0
+    layers: int = 0
+    hidden: int = 0
+    samples_to_train: float | None = None
+    source: str = ""
+
+
+class Tables(Struct, frozen=True, forbid_unknown_fields=True):
+    """The shipped table of networks: published figures, and geometries of transformers."""
+
+    sources: dict[str, Source]
+    networks: dict[str, Figures]
+    geometries: dict[str, Geometry] = {}
+
+
+@cache
+def tables() -> Tables:
+    """Return the shipped figures of networks, read once."""
+    return msgspec.json.decode((data_path("catalog") / "benchmarks" / "networks.json").read_bytes(), type=Tables)
+
+
+def pixels(size: int | list[int] | None) -> float | None:
+    """Return the pixels of an image given by its edge or by its edges."""
+    if size is None:
+        return None
+    return float(size * size) if isinstance(size, int) else float(size[0] * size[-1])
+
+
+def figures_shape(slug: str, known: Figures, workload: Workload) -> Shape:
+    """Return the shape of a net known by figures, scaled to the image of the workload by area (convolutions cost per pixel)."""
+    scale = 1.0
+    asked, listed = pixels(workload.image_size), pixels(known.image_size)
+    if asked and listed:
+        scale = asked / listed
+    return Shape(
+        slug=slug,
+        kind=known.kind,
+        unit=known.unit,
+        params_m=known.params_m,
+        active_m=known.params_m,
+        gflop=2 * known.gmacs * scale,
+        attention_gflop=0.0,
+        elements_m=known.activations_m * scale,
+        kernels=known.kernels,
+        tokens=workload.seq_len or known.seq_len or 1,
+        samples_to_train=known.samples_to_train,
+        source=known.source,
+    )
+
+
+def transformer_shape(slug: str, form: Geometry, seq_len: int) -> Shape:
+    """Return the shape of one sequence through a transformer.
+
+    Arithmetic: 2 FLOPs per active weight and token; attention adds 4 * seq * heads * head_dim per token and layer, half of it
+    when causal (Kaplan et al. 2020, arXiv 2001.08361, and its usual attention term). Values written per token and layer: about
+    10 hidden + 2 x ffn matrices + query, key and value, counted from the block's operators."""
+    width, kv_width = form.heads * form.head_dim, form.kv_heads * form.head_dim
+    attention_weights = form.hidden * (2 * width + 2 * kv_width)
+    expert = form.ffn_matrices * form.hidden * form.ffn
+    used, stored = (form.experts_used or 1) * expert, (form.experts or 1) * expert
+    head = form.vocab * form.hidden
+    active = form.layers * (attention_weights + used) + head
+    params = form.params_m * 1e6 if form.params_m else form.layers * (attention_weights + stored) + head
+    scores = 4.0 * seq_len * width * form.layers * (0.5 if form.causal else 1.0)
+    per_layer = 10 * form.hidden + (form.ffn_matrices + 1) * form.ffn * (form.experts_used or 1) + 2 * (width + kv_width)
+    return Shape(
+        slug=slug,
+        kind=form.kind,
+        unit="sequence",
+        params_m=params / 1e6,
+        active_m=active / 1e6,
+        gflop=2 * active * seq_len / 1e9,
+        attention_gflop=scores * seq_len / 1e9,
+        elements_m=(form.layers * per_layer + form.vocab) * seq_len / 1e6,
+        kernels=form.layers * (16 + 6 * bool(form.experts)),
+        tokens=seq_len,
+        causal=form.causal,
+        kv_values=2 * kv_width * form.layers,
+        layers=form.layers,
+        hidden=form.hidden,
+        samples_to_train=form.samples_to_train,
+        source=form.source,
+    )
+
+
+def resolve_shape(workload: Workload, zoo: Any) -> Shape:
+    """Return the shape of the workload's network; raise WorkloadFault naming the nearest known models when it is unknown."""
+    slug = workload.model or workload.name or "custom"
+    known = tables()
+    if slug in known.networks:
+        return figures_shape(slug, known.networks[slug], workload)
+    if slug in known.geometries:
+        form = known.geometries[slug]
+        return transformer_shape(slug, form, _length(workload, form.seq_len))
+    raise WorkloadFault(f"model: '{slug}' is not known.")
+
+
+def _length(workload: Workload, usual: int) -> int:
+    return workload.seq_len or workload.input_tokens or usual

@@ -1,0 +1,181 @@
+"""What the speed model reads of a GPU: its generation, and its rates by precision as trainers and servers get them."""
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import GPU
+from rigplanner.workload.answer import WorkloadFault
+
+GENERATIONS = {
+    "kepler": 0.0,
+    "maxwell": 1.0,
+    "pascal": 2.0,
+    "volta": 3.0,
+    "turing": 3.6,
+    "ampere": 4.6,
+    "ada": 5.6,
+    "hopper": 6.0,
+    "blackwell": 7.0,
+    "gcn": 2.0,
+    "vega": 3.0,
+    "rdna": 3.6,
+    "rdna2": 4.6,
+    "rdna3": 5.6,
+    "rdna4": 7.0,
+    "cdna": 4.3,
+    "cdna2": 5.0,
+    "cdna3": 6.0,
+    "cdna4": 7.0,
+    "apple": 5.0,
+    "xe": 5.0,
+    "alchemist": 5.0,
+    "battlemage": 6.5,
+}
+"""Architectures in the order of their age; the figure is a coordinate for the distance between two, not a rate."""
+
+_BY_CAPABILITY = {"3": "kepler", "5": "maxwell", "6": "pascal", "9": "hopper", "10": "blackwell", "12": "blackwell"}
+_BY_EXACT_CAPABILITY = {"7.5": "turing", "8.9": "ada"}
+_BY_TARGET = {"gfx908": "cdna", "gfx90a": "cdna2", "gfx942": "cdna3", "gfx950": "cdna4", "gfx1100": "rdna3", "gfx1200": "rdna4"}
+
+MATRIX_PRECISIONS = {
+    "fp32": "fp32",
+    "tf32": "tf32",
+    "amp_fp16": "half",
+    "fp16": "half",
+    "f16": "half",
+    "mixed": "half",
+    "amp": "half",
+    "bf16": "half",
+    "amp_bf16": "half",
+    "int8": "int8",
+    "fp8": "fp8",
+    "fp4": "fp4",
+    "nvfp4": "fp4",
+    "mxfp4": "fp4",
+    "int4": "half",
+    "nf4": "half",
+    "q4_k_m": "half",
+    "q4_0": "half",
+    "q5_k_m": "half",
+    "q6_k": "half",
+    "q8_0": "half",
+}
+"""Precision word of a workload -> the matrix rate that does its arithmetic (4-bit weights are widened to 16 bits first)."""
+
+WEIGHT_BITS = {
+    "fp32": 32.0,
+    "tf32": 32.0,
+    "int8": 8.0,
+    "fp8": 8.0,
+    "fp4": 4.5,
+    "nvfp4": 4.5,
+    "mxfp4": 4.25,
+    "int4": 4.5,
+    "nf4": 4.5,
+    "q4_k_m": 4.85,
+    "q4_0": 4.5,
+    "q5_k_m": 5.7,
+    "q6_k": 6.6,
+    "q8_0": 8.5,
+}
+"""Bits per stored weight with block scales (llama.cpp quantisation table for the q words); all others 16."""
+
+
+class Silicon(Struct, frozen=True):
+    """Rates in TFLOPS, bandwidth in GB/s, memory in GiB, power in W; `era` is the coordinate of the generation.
+
+    `fast_memory` is HBM; `half_rate_tensor` marks cards whose matrix rate halves when it accumulates in FP32."""
+
+    generation: str
+    era: float
+    fp32: float
+    half: float
+    tf32: float
+    int8: float
+    fp8: float | None
+    fp4: float | None
+    bandwidth_gbs: float
+    memory_gib: float
+    tdp_w: float
+    fast_memory: bool
+    half_rate_tensor: bool
+
+
+def generation_of(gpu: GPU) -> str:
+    """Return the generation word of a GPU from its architecture, else from its compute capability; "unknown" if neither tells."""
+    words = (gpu.architecture or "").casefold().replace("-", " ").split()
+    joined = "".join(words)
+    for name in sorted(GENERATIONS, key=len, reverse=True):
+        if name in words or joined.startswith(name):
+            return name
+    capability = (gpu.compute_capability or "").casefold()
+    if capability in _BY_TARGET:
+        return _BY_TARGET[capability]
+    if capability in _BY_EXACT_CAPABILITY:
+        return _BY_EXACT_CAPABILITY[capability]
+    major = capability.split(".")[0]
+    return {"7": "volta", "8": "ampere"}.get(major) or _BY_CAPABILITY.get(
+        major, "apple" if gpu.vendor.casefold() == "apple" else "unknown"
+    )
+
+
+def silicon_of(gpu: GPU) -> Silicon:
+    """Return the rates of a GPU; raise WorkloadFault naming the field without which no speed can be said."""
+    rates, generation = gpu.dense_tflops, generation_of(gpu)
+    fp32 = _fp32(gpu)
+    for field, value in (("dense_tflops.fp32", fp32), ("bandwidth_gbs", gpu.bandwidth_gbs), ("memory_gib", gpu.memory_gib)):
+        if not value:
+            raise WorkloadFault(f"The speed of {gpu.name} cannot be told: the catalog lacks its {field}.")
+    assert fp32 and gpu.bandwidth_gbs and gpu.memory_gib
+    half = max(filter(None, (rates.fp16, rates.bf16, rates.fp16_vector, fp32)))
+    memory = (gpu.memory_type or "").casefold()
+    return Silicon(
+        generation,
+        GENERATIONS.get(generation, 4.6),
+        fp32,
+        half,
+        rates.tf32 or fp32,
+        rates.int8 or half,
+        rates.fp8,
+        rates.fp4,
+        gpu.bandwidth_gbs,
+        gpu.memory_gib,
+        (gpu.tdp_w or _usual_power(fp32)) / _boards(gpu),
+        memory.startswith("hbm") or (not memory and gpu.bandwidth_gbs > 1200 and generation != "ada"),
+        bool(rates.fp16 and rates.fp16_acc16 and rates.fp16_acc16 > 1.5 * rates.fp16),
+    )
+
+
+def _fp32(gpu: GPU) -> float | None:
+    """FP32 of the shaders in TFLOPS: as listed, else 2 FLOPs per core and clock, else a sixteenth of the matrix rate (Hopper)."""
+    rates = gpu.dense_tflops
+    if rates.fp32:
+        return rates.fp32
+    if gpu.cores and gpu.boost_mhz:
+        return 2 * gpu.cores * gpu.boost_mhz / 1e6
+    matrix = rates.fp16 or rates.bf16
+    return matrix / 16 if matrix else None
+
+
+def _boards(gpu: GPU) -> int:
+    return max(1, gpu.dies)
+
+
+def _usual_power(fp32: float) -> float:
+    """A card whose power is unknown is taken to draw 15 W per TFLOPS of FP32 within 15 to 350 W (median of the catalog's cards)."""
+    return min(350.0, max(15.0, 15.0 * fp32))
+
+
+def matrix_tflops(silicon: Silicon, precision: str, name: str) -> float:
+    """Return the dense peak in TFLOPS that does the arithmetic of `precision`; raise WorkloadFault where the silicon cannot."""
+    path = MATRIX_PRECISIONS.get(precision)
+    if path is None:
+        raise WorkloadFault(f"precision: expected one of {', '.join(sorted(MATRIX_PRECISIONS))}, found '{precision}'.")
+    rate: float | None = getattr(silicon, path)
+    if rate is None:
+        raise WorkloadFault(f"precision: {name} ({silicon.generation}) has no {precision} arithmetic; use fp16, bf16 or int8.")
+    return rate
+
+
+def weight_bits(precision: str) -> float:
+    """Return the bits that one weight occupies when a net is served in `precision`."""
+    return WEIGHT_BITS.get(precision, 16.0)

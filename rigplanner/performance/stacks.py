@@ -1,0 +1,72 @@
+"""Software stacks as data: what a prediction is conditioned on."""
+
+import difflib
+from functools import cache
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from rigplanner.data import data_path
+from rigplanner.workload.answer import WorkloadFault
+
+
+class Stack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One named stack. `tuned` is the share of the matrix peak that its large kernels reach, `fusion` the share of element-wise
+    traffic that it saves, `launch_us` the host time per kernel in microseconds; all three are starting points that anchors correct.
+    `family` names stacks that behave alike; `sharded` says that weights are gathered each step (FSDP, ZeRO)."""
+
+    slug: str = ""
+    framework: str
+    family: str
+    layout: Literal["NCHW", "NHWC", "none"]
+    launch_us: float
+    fusion: float
+    tuned: float
+    tasks: tuple[str, ...]
+    precision: str
+    fused_attention: bool = False
+    sharded: bool = False
+
+
+class _File(Struct, forbid_unknown_fields=True):
+    stacks: dict[str, Stack]
+
+
+@cache
+def shipped_stacks() -> dict[str, Stack]:
+    """Return all stacks by slug, read once."""
+    read = msgspec.json.decode((data_path("catalog") / "benchmarks" / "stacks.json").read_bytes(), type=_File)
+    return {slug: msgspec.structs.replace(stack, slug=slug) for slug, stack in read.stacks.items()}
+
+
+def find_stack(slug: str) -> Stack:
+    """Return the stack of this slug; raise WorkloadFault with the nearest names when there is none."""
+    stacks = shipped_stacks()
+    if slug in stacks:
+        return stacks[slug]
+    near = difflib.get_close_matches(slug.casefold(), stacks, 4, 0.4) or sorted(stacks)[:4]
+    raise WorkloadFault(f"stack: '{slug}' is not known; the nearest are {', '.join(near)}.")
+
+
+_LANGUAGE = ("llm", "moe")
+
+
+def usual_stack(task: str, kind: str, precision: str | None, count: int, generation: str, embedded: bool) -> Stack:
+    """Return the stack that most people run such a job with (a convention, named in the answer's `assumed`)."""
+    language = kind in _LANGUAGE
+    if task == "collective":
+        slug = "nccl-tests"
+    elif task == "train_lora":
+        slug = "hf-trainer"
+    elif task == "train":
+        slug = ("fsdp" if count > 1 else "hf-trainer") if language else "pytorch-ngc"
+    elif kind == "diffusion":
+        slug = "diffusers-xformers"
+    elif not language:
+        slug = "jetson" if embedded else "tensorrt" if precision in ("int8", "fp8") else "pytorch-eager"
+    elif generation == "apple" or (precision or "").startswith("q") or (task == "decode" and count == 1):
+        slug = "llama.cpp"
+    else:
+        slug = "vllm"
+    return find_stack(slug)
