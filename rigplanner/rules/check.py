@@ -26,9 +26,12 @@ def check(situation: Situation) -> CheckReport:
         found.extend(_with_own_severity(rig, finding) for finding in findings)
     open_findings, waived = _apply_waivers(rig, found, situation.today)
     return CheckReport(
-        findings=tuple(sorted(open_findings, key=_rank)), waived=tuple(sorted(waived, key=_rank)), ran=tuple(ran),
-        ignored=tuple(sorted(set(rig.ignored) & set(RULES_BY_CODE))), idle=tuple(idle),
-    )  # fmt: skip
+        findings=tuple(sorted(open_findings, key=_rank)),
+        waived=tuple(sorted(waived, key=_rank)),
+        ran=tuple(ran),
+        ignored=tuple(sorted(set(rig.ignored) & set(RULES_BY_CODE))),
+        idle=tuple(idle),
+    )
 
 
 def _rank(finding: Finding) -> tuple[int, str, tuple[str, ...]]:

@@ -91,14 +91,11 @@ def _other_kit(situation: Situation, case: Fitted) -> tuple[Fix, ...]:
 
 
 @rule(
-    "MEM001",
-    "Memory type does not fit the board",
-    "error",
-    over=fitted,
+    "MEM001", "Memory type does not fit the board", "error", over=fitted,
     needs=("board.layout.memory_type",),
     reason="DDR generations differ in notch, voltage and protocol.",
     source="JEDEC module standards; board manuals",
-)
+)  # fmt: skip
 def memory_type(situation: Situation, case: Fitted) -> Iterator[Finding]:
     """Compare DDR generations."""
     needed = case.board.layout.memory_type
@@ -107,14 +104,11 @@ def memory_type(situation: Situation, case: Fitted) -> Iterator[Finding]:
 
 
 @rule(
-    "MEM002",
-    "Kind of memory module does not fit the board",
-    "error",
-    over=fitted,
+    "MEM002", "Kind of memory module does not fit the board", "error", over=fitted,
     needs=("board.layout.memory_modules",),
     reason="Unbuffered and registered modules do not replace each other; SO-DIMMs have another socket.",
     source="JEDEC module standards; board manuals",
-)
+)  # fmt: skip
 def module_kind(situation: Situation, case: Fitted) -> Iterator[Finding]:
     """Compare the kind of module with the kinds that board and CPU take."""
     accepted = case.board.layout.memory_modules
@@ -123,14 +117,11 @@ def module_kind(situation: Situation, case: Fitted) -> Iterator[Finding]:
 
 
 @rule(
-    "MEM003",
-    "More memory modules than slots",
-    "error",
-    over=banks,
+    "MEM003", "More memory modules than slots", "error", over=banks,
     needs=("board.layout.memory_slots",),
     reason="Each module takes one slot; slots of an empty CPU socket are dead.",
     source="Board manuals",
-)
+)  # fmt: skip
 def memory_slots(situation: Situation, case: Bank) -> Iterator[Finding]:
     """Compare modules with the slots of the occupied sockets."""
     slots = live_slots(case)
@@ -158,14 +149,11 @@ def _fewer(situation: Situation, case: Bank, slots: int) -> tuple[Fix, ...]:
 
 
 @rule(
-    "MEM004",
-    "More memory than board or CPU can address",
-    "error",
-    over=banks,
+    "MEM004", "More memory than board or CPU can address", "error", over=banks,
     needs=("board.layout.memory_max_gib", "cpu.memory.max_gib"),
     reason="Controller and firmware stop at a maximum.",
     source="CPU specifications, board manuals",
-)
+)  # fmt: skip
 def capacity(situation: Situation, case: Bank) -> Iterator[Finding]:
     """Compare the sum in GiB with the smaller of the two limits."""
     of_cpu = (case.cpu.memory.max_gib or 0) * case.cpus if case.cpu.memory else 0
@@ -176,14 +164,11 @@ def capacity(situation: Situation, case: Bank) -> Iterator[Finding]:
 
 
 @rule(
-    "MEM005",
-    "Memory channels are left empty",
-    "warning",
-    over=banks,
+    "MEM005", "Memory channels are left empty", "warning", over=banks,
     needs=("cpu.memory.channels", "board.layout.memory_slots"),
     reason="Host bandwidth, and with it loading and offload, grows with the channels in use.",
     source="CPU makers' memory population rules",
-)
+)  # fmt: skip
 def channels(situation: Situation, case: Bank) -> Iterator[Finding]:
     """Compare the modules with the channels of CPUs and board."""
     memory = case.cpu.memory
@@ -217,14 +202,11 @@ def doubled(situation: Situation) -> Iterator[Bank]:
 
 
 @rule(
-    "MEM006",
-    "Memory runs slower with two modules per channel",
-    "warning",
-    over=doubled,
+    "MEM006", "Memory runs slower with two modules per channel", "warning", over=doubled,
     needs=("kit.speed_mts", "cpu.memory.speeds_mts", "cpu.memory.channels"),
     reason="The controller guarantees a lower rate when a channel carries two modules.",
     source="CPU makers' memory speed tables, for example DDR5-5200 with one and 3600 with two per channel on Ryzen 7000",
-)
+)  # fmt: skip
 def speed(situation: Situation, case: Bank) -> Iterator[Finding]:
     """Compare the kit's rate with what the CPU guarantees at this population, in MT/s."""
     memory = case.cpu.memory
@@ -261,14 +243,11 @@ def mixed_kits(situation: Situation) -> Iterator[Fitted]:
 
 
 @rule(
-    "MEM007",
-    "Memory kits differ",
-    "warning",
-    over=mixed_kits,
+    "MEM007", "Memory kits differ", "warning", over=mixed_kits,
     needs=("kit.speed_mts",),
     reason="Mixed kits run at the slower timing and may not train at all; kinds of module never mix.",
     source="Board makers' population rules",
-)
+)  # fmt: skip
 def kits_differ(situation: Situation, case: Fitted) -> Iterator[Finding]:
     """Compare each further kit with the first in kind, size and rate."""
     first = next(fitted(situation))
@@ -313,14 +292,11 @@ def room(situation: Situation) -> Iterator[Room]:
 
 
 @rule(
-    "MEM008",
-    "Less host memory than GPU memory",
-    "warning",
-    over=room,
+    "MEM008", "Less host memory than GPU memory", "warning", over=room,
     needs=("gpu_gib",),
     reason="Loading checkpoints, pinned buffers and data workers want host memory of the size of the GPUs' at least.",
     source="Common sizing rule of workstation builders",
-)
+)  # fmt: skip
 def host_room(situation: Situation, case: Room) -> Iterator[Finding]:
     """Below the largest GPU a warning, below the sum of all a remark, in GiB."""
     if case.gib is None or case.gpu_gib is None or case.largest_gib is None or case.gib >= case.gpu_gib:

@@ -52,14 +52,11 @@ def with_chipset(situation: Situation) -> Iterator[Seated]:
 
 
 @rule(
-    "CPU001",
-    "CPU does not fit the board's socket",
-    "error",
-    over=models,
+    "CPU001", "CPU does not fit the board's socket", "error", over=models,
     needs=("board.layout.sockets",),
     reason="A CPU works only in the socket it was made for.",
     source="Makers' CPU support lists",
-)
+)  # fmt: skip
 def socket(situation: Situation, case: Seated) -> Iterator[Finding]:
     """Compare the CPU's socket with the board's."""
     sockets = case.board.layout.sockets
@@ -75,14 +72,11 @@ def chipset_suits(cpu: CPU, board: Motherboard | System) -> bool:
 
 
 @rule(
-    "CPU002",
-    "Chipset does not support the CPU",
-    "error",
-    over=with_chipset,
+    "CPU002", "Chipset does not support the CPU", "error", over=with_chipset,
     needs=("cpu.chipsets", "board.layout.chipset"),
     reason="One socket served several generations; a chipset starts only the CPUs that its firmware knows.",
     source="Makers' chipset and CPU support lists",
-)
+)  # fmt: skip
 def chipset(situation: Situation, case: Seated) -> Iterator[Finding]:
     """Compare the board's chipset with those the CPU works with."""
     layout = case.board.layout
@@ -104,14 +98,11 @@ def _count(situation: Situation) -> int:
 
 
 @rule(
-    "CPU003",
-    "More CPUs than the model allows together",
-    "error",
-    over=seated,
+    "CPU003", "More CPUs than the model allows together", "error", over=seated,
     needs=("board.layout.sockets",),
     reason="Single-socket models lack the links to a second CPU.",
     source="Makers' CPU specifications",
-)
+)  # fmt: skip
 def together(situation: Situation, case: Seated) -> Iterator[Finding]:
     """Compare the number of CPUs with what the model and the board take."""
     count = _count(situation)
@@ -125,14 +116,11 @@ def together(situation: Situation, case: Seated) -> Iterator[Finding]:
 
 
 @rule(
-    "CPU004",
-    "A socket is empty and what hangs on it is dead",
-    "warning",
-    over=socket_counts,
+    "CPU004", "A socket is empty and what hangs on it is dead", "warning", over=socket_counts,
     needs=("cpu.sockets_max", "board.layout.slots"),
     reason="Slots, M.2 and memory wired to the second CPU do not work without it.",
     source="Board manuals, block diagrams",
-)
+)  # fmt: skip
 def empty_socket(situation: Situation, case: Seated) -> Iterator[Finding]:
     """Name the slots and ports that a missing second CPU switches off."""
     layout = case.board.layout
@@ -160,14 +148,11 @@ def pairs(situation: Situation) -> Iterator[Seated]:
 
 
 @rule(
-    "CPU005",
-    "Different CPU models on one board",
-    "error",
-    over=pairs,
+    "CPU005", "Different CPU models on one board", "error", over=pairs,
     needs=("board.layout.sockets",),
     reason="CPUs that share a board must be the same model.",
     source="Makers' population rules",
-)
+)  # fmt: skip
 def mixed(situation: Situation, case: Seated) -> Iterator[Finding]:
     """Compare each further CPU with the first."""
     first = next(seated(situation))
@@ -191,14 +176,11 @@ def channelled(situation: Situation) -> Iterator[Seated]:
 
 
 @rule(
-    "CPU006",
-    "Board does not wire all memory channels of the CPU",
-    "warning",
-    over=channelled,
+    "CPU006", "Board does not wire all memory channels of the CPU", "warning", over=channelled,
     needs=("cpu.memory.channels", "board.layout.memory_channels"),
     reason="A CPU on a smaller platform loses memory channels and lanes (a Threadripper PRO on TRX50 keeps 4 of 8).",
     source="AMD TRX50 and WRX90 platform descriptions",
-)
+)  # fmt: skip
 def channels_wired(situation: Situation, case: Seated) -> Iterator[Finding]:
     """Compare the channels of the CPU with those of the board, per socket."""
     memory, wired = case.cpu.memory, case.board.layout.memory_channels
@@ -220,14 +202,11 @@ def first_bios(case: Seated) -> str | None:
 
 
 @rule(
-    "CPU007",
-    "CPU needs a newer BIOS than some boards were sold with",
-    "warning",
-    over=with_bios,
+    "CPU007", "CPU needs a newer BIOS than some boards were sold with", "warning", over=with_bios,
     needs=("board.layout.sockets",),
     reason="A board with an older BIOS does not start with this CPU; some boards can be updated without one.",
     source="Board makers' CPU support lists",
-)
+)  # fmt: skip
 def bios(situation: Situation, case: Seated) -> Iterator[Finding]:
     """Silent once the rig says that its BIOS is new enough (`settings.software["bios"]`)."""
     needed = first_bios(case)

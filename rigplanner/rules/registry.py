@@ -29,13 +29,28 @@ class Rule(Struct, frozen=True, kw_only=True):
     judge: Judge
 
     def finding(
-        self, case: Any, severity: Severity | None = None, *, subjects: tuple[str, ...] | None = None,
-        needed: float | str | None = None, actual: float | str | None = None, unit: str = "", fixes: tuple[Fix, ...] = (),
+        self,
+        case: Any,
+        severity: Severity | None = None,
+        *,
+        subjects: tuple[str, ...] | None = None,
+        needed: float | str | None = None,
+        actual: float | str | None = None,
+        unit: str = "",
+        fixes: tuple[Fix, ...] = (),
         **values: Any,
-    ) -> Finding:  # fmt: skip
+    ) -> Finding:
         """Return a finding of this rule about a case, of the rule's own severity and the case's subjects unless given."""
-        return Finding(code=self.code, severity=severity or self.severity, subjects=case.subjects if subjects is None else subjects,
-                       needed=needed, actual=actual, unit=unit, values=values, fixes=fixes)  # fmt: skip
+        return Finding(
+            code=self.code,
+            severity=severity or self.severity,
+            subjects=case.subjects if subjects is None else subjects,
+            needed=needed,
+            actual=actual,
+            unit=unit,
+            values=values,
+            fixes=fixes,
+        )
 
     def unknown(self, case: Any, *missing: str, **values: Any) -> Finding:
         """Return the third answer: not judged, because these facts ("part-id:field") are missing."""
@@ -45,16 +60,26 @@ class Rule(Struct, frozen=True, kw_only=True):
 RULES: dict[str, Rule] = {}
 
 
-def rule(code: str, title: str, severity: Severity, *, over: Cases, reason: str, source: str,
-         needs: tuple[str, ...] = ()) -> Callable[[Judge], Rule]:  # fmt: skip
+def rule(
+    code: str, title: str, severity: Severity, *, over: Cases, reason: str, source: str, needs: tuple[str, ...] = ()
+) -> Callable[[Judge], Rule]:
     """Register a function as the rule `code`; a code can be taken once."""
 
     def register(judge: Judge) -> Rule:
         if code in RULES:
             raise ValueError(f"The code {code} is taken by {RULES[code].title!r}.")
         topic = judge.__module__.rsplit(".", 1)[-1]
-        entry = Rule(code=code, title=title, severity=severity, reason=reason, source=source, topic=topic,
-                     needs=needs, over=over, judge=judge)  # fmt: skip
+        entry = Rule(
+            code=code,
+            title=title,
+            severity=severity,
+            reason=reason,
+            source=source,
+            topic=topic,
+            needs=needs,
+            over=over,
+            judge=judge,
+        )
         RULES[code] = entry
         return entry
 
@@ -86,6 +111,11 @@ def fact_name(owner: object, fields: list[str], case: object = None) -> str:
     if isinstance(owner, Slot) and isinstance(board, Part):
         return f"{board.id}:{owner.id}.{fields[-1]}"
     return f"rig:{fields[-1] if fields else 'part'}"
+
+
+def fact_names(owner: object, *fields: str) -> tuple[str, ...]:
+    """Name those fields of an owner that are missing."""
+    return tuple(fact_name(owner, [field]) for field in fields if getattr(owner, field) is None)
 
 
 def judged(entry: Rule, situation: Situation) -> tuple[list[Finding], int]:

@@ -95,14 +95,11 @@ def _is(case: Seeker, *reasons: str) -> bool:
 
 
 @rule(
-    "SLT001",
-    "No slot is left for a card",
-    "error",
-    over=seekers,
+    "SLT001", "No slot is left for a card", "error", over=seekers,
     needs=("board.layout.slots",),
-    source=MANUAL,
     reason="Each card takes one living slot, and its thickness covers the next ones.",
-)
+    source=MANUAL,
+)  # fmt: skip
 def no_slot(situation: Situation, case: Seeker) -> Iterator[Finding]:
     """The solver found no slot."""
     if _is(case, "no-slot"):
@@ -110,14 +107,11 @@ def no_slot(situation: Situation, case: Seeker) -> Iterator[Finding]:
 
 
 @rule(
-    "SLT002",
-    "Slot does not exist on this board",
-    "error",
-    over=seekers,
+    "SLT002", "Slot does not exist on this board", "error", over=seekers,
     needs=("board.layout.slots",),
-    source=MANUAL,
     reason="A wished place must be one of the board's.",
-)
+    source=MANUAL,
+)  # fmt: skip
 def slot_missing(situation: Situation, case: Seeker) -> Iterator[Finding]:
     """The wished slot is not on the board."""
     if _is(case, "slot-missing"):
@@ -125,8 +119,11 @@ def slot_missing(situation: Situation, case: Seeker) -> Iterator[Finding]:
 
 
 @rule(
-    "SLT003", "Slot is taken", "error", over=seekers, needs=("board.layout.slots",), source=MANUAL, reason="A slot holds one card."
-)
+    "SLT003", "Slot is taken", "error", over=seekers,
+    needs=("board.layout.slots",),
+    reason="A slot holds one card.",
+    source=MANUAL,
+)  # fmt: skip
 def slot_taken(situation: Situation, case: Seeker) -> Iterator[Finding]:
     """The wished slot holds another piece."""
     if _is(case, "slot-taken"):
@@ -134,14 +131,11 @@ def slot_taken(situation: Situation, case: Seeker) -> Iterator[Finding]:
 
 
 @rule(
-    "SLT004",
-    "Slot is covered by a neighbour",
-    "error",
-    over=seekers,
+    "SLT004", "Slot is covered by a neighbour", "error", over=seekers,
     needs=("board.layout.slots",),
-    source=MANUAL,
     reason="A card of several slots hides the slots beside it.",
-)
+    source=MANUAL,
+)  # fmt: skip
 def slot_covered(situation: Situation, case: Seeker) -> Iterator[Finding]:
     """The wished slot lies under a neighbour's cooler."""
     if _is(case, "slot-covered"):
@@ -149,14 +143,11 @@ def slot_covered(situation: Situation, case: Seeker) -> Iterator[Finding]:
 
 
 @rule(
-    "SLT005",
-    "Slot is switched off",
-    "error",
-    over=seekers,
+    "SLT005", "Slot is switched off", "error", over=seekers,
     needs=("board.layout.slots",),
-    source=MANUAL,
     reason="Drives, neighbours or the class of CPU take the lanes of some slots away.",
-)
+    source=MANUAL,
+)  # fmt: skip
 def slot_disabled(situation: Situation, case: Seeker) -> Iterator[Finding]:
     """A lane mode switches the wished slot off."""
     if _is(case, "slot-disabled"):
@@ -172,14 +163,11 @@ def _free_the_lanes(situation: Situation, case: Seeker) -> tuple[Fix, ...]:
 
 
 @rule(
-    "SLT006",
-    "Slot is too narrow for the card's connector",
-    "error",
-    over=seekers,
+    "SLT006", "Slot is too narrow for the card's connector", "error", over=seekers,
     needs=("board.layout.slots",),
-    source=MANUAL,
     reason="A card's edge must enter the slot; only open-ended slots take longer edges.",
-)
+    source=MANUAL,
+)  # fmt: skip
 def too_narrow(situation: Situation, case: Seeker) -> Iterator[Finding]:
     """The card's edge does not enter the slot."""
     if _is(case, "too-narrow"):
@@ -187,14 +175,11 @@ def too_narrow(situation: Situation, case: Seeker) -> Iterator[Finding]:
 
 
 @rule(
-    "GPU001",
-    "Module or card does not fit this kind of slot",
-    "error",
-    over=seekers,
+    "GPU001", "Module or card does not fit this kind of slot", "error", over=seekers,
     needs=("board.layout.slots",),
     reason="SXM, OAM and MXM modules have no card edge: they need a board made for them.",
     source="NVIDIA and OCP module specifications",
-)
+)  # fmt: skip
 def form_factor(situation: Situation, case: Seeker) -> Iterator[Finding]:
     """The piece's form factor and the board's slots differ."""
     if not _is(case, "wrong-kind"):

@@ -1,9 +1,45 @@
 """All rules: importing the topics registers them."""
 
-from rigplanner.rules import memory, processor, slots
+from rigplanner.rules import (
+    completeness,
+    cooling,
+    display,
+    drives,
+    kernels,
+    known,
+    memory,
+    nvlink,
+    pcie,
+    plugs,
+    power,
+    processor,
+    shape,
+    slots,
+    software,
+    space,
+    vram,
+)
 from rigplanner.rules.registry import RULES, Rule
 
-TOPICS = (processor, memory, slots)
+TOPICS = (
+    completeness,
+    processor,
+    memory,
+    slots,
+    pcie,
+    nvlink,
+    space,
+    cooling,
+    power,
+    plugs,
+    drives,
+    display,
+    software,
+    kernels,
+    vram,
+    shape,
+    known,
+)
 """The rule modules in the order in which a person builds."""
 
 RULES_BY_CODE: dict[str, Rule] = dict(sorted(RULES.items()))

@@ -1,0 +1,136 @@
+"""Is the rig whole: parts the catalog does not know, kinds not chosen yet, doubtful figures."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import GPU, Part
+from rigplanner.rig.document import Item
+from rigplanner.rig.edits import Edit
+from rigplanner.rules.finding import Finding
+from rigplanner.rules.fixes import fix
+from rigplanner.rules.registry import rule
+from rigplanner.rules.situation import Situation
+
+
+class Listed(Struct, frozen=True):
+    """An item of the rig and its part, None when nobody knows it."""
+
+    name: str
+    item: Item
+    part: Part | None
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def items(situation: Situation) -> Iterator[Listed]:
+    """All items of the rig."""
+    for item in situation.rig.items:
+        yield Listed(f"{item.uid}.0", item, situation.part(item.part))
+
+
+@rule(
+    "RIG001", "Part is not in the catalog", "unknown", over=items,
+    reason="Nothing can be said of a part without its data.",
+    source="The catalog and the file's own snapshot",
+)  # fmt: skip
+def unlisted(situation: Situation, case: Listed) -> Iterator[Finding]:
+    """Name items whose part is neither in the catalog nor in the file."""
+    if case.part is None:
+        removal = fix(situation, "remove", Edit("remove_item", {"uid": case.item.uid}), piece=case.name)
+        yield Finding(code="RIG001", severity="unknown", subjects=case.subjects, missing=(f"{case.item.part}:*",), fixes=(removal,))
+
+
+class Lack(Struct, frozen=True):
+    """A kind of part that the rig needs to run."""
+
+    kind: str
+    there: bool
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return ()
+
+
+def lacks(situation: Situation) -> Iterator[Lack]:
+    """What a rig needs, once something is in it."""
+    if not situation.machine.pieces:
+        return
+    board = situation.board
+    sockets = bool(board and board.layout.sockets)
+    soldered = (
+        board is not None and not sockets and not isinstance(board.board, type(None)) and board.layout.memory_slots in (None, 0)
+    )
+    yield Lack("motherboard", board is not None)
+    yield Lack("cpu", bool(situation.cpus) or soldered)
+    yield Lack("memory", bool(situation.memory) or soldered)
+    yield Lack("psu", bool(situation.supplies) or soldered)
+    yield Lack("storage", bool(situation.drives))
+
+
+@rule(
+    "RIG002", "Not chosen yet", "unknown", over=lacks,
+    reason="What is not chosen is not judged.",
+    source="Arithmetic",
+)  # fmt: skip
+def not_chosen(situation: Situation, case: Lack) -> Iterator[Finding]:
+    """Name the kinds that are absent; a rig without a drive is only a remark."""
+    if not case.there:
+        severity = "info" if case.kind == "storage" else "unknown"
+        yield Finding(
+            code="RIG002",
+            severity="info" if severity == "info" else "unknown",
+            missing=(f"rig:{case.kind}",),
+            values={"kind": case.kind},
+        )
+
+
+def disputed(situation: Situation) -> Iterator[Listed]:
+    """Items with a field about which sources disagree."""
+    for case in items(situation):
+        if case.part is not None and any(doubt.state == "conflict" for doubt in case.part.doubts.values()):
+            yield case
+
+
+@rule(
+    "RIG003", "Sources disagree about a part", "info", over=disputed,
+    reason="Both values are shown rather than one chosen in silence.",
+    source="The part's own sources",
+)  # fmt: skip
+def conflict(situation: Situation, case: Listed) -> Iterator[Finding]:
+    """Name each disputed field with what the sources say."""
+    for field, doubt in (case.part.doubts if case.part else {}).items():
+        if doubt.state == "conflict":
+            yield conflict.finding(case, field=field, values_said=list(doubt.values), note=doubt.note)
+
+
+class Mixed(Struct, frozen=True):
+    """The GPU models of a rig."""
+
+    names: tuple[str, ...]
+    gpus: tuple[GPU, ...]
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return self.names
+
+
+def several_models(situation: Situation) -> Iterator[Mixed]:
+    """Rigs of several GPUs."""
+    cards = situation.cards
+    if len(cards) > 1:
+        yield Mixed(tuple(card.name for card in cards), tuple(card.card for card in cards))
+
+
+@rule(
+    "GPU002", "Different GPU models in one rig", "info", over=several_models,
+    reason="A job over several cards runs at the pace and in the memory of the weakest.",
+    source="Data-parallel and tensor-parallel training synchronise every step",
+)  # fmt: skip
+def mixed_models(situation: Situation, case: Mixed) -> Iterator[Finding]:
+    """A warning when some job runs over all of them."""
+    models = sorted({gpu.id for gpu in case.gpus})
+    if len(models) > 1:
+        yield mixed_models.finding(case, "warning" if situation.jobs else "info", actual=len(models), unit="models", models=models)

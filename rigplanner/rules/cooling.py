@@ -1,0 +1,207 @@
+"""Cooling: passive cards, cards without a gap, the CPU's cooler."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import CPU, GPU, Chassis, Cooler, Motherboard, Slot, System
+from rigplanner.rules.finding import Finding
+from rigplanner.rules.fixes import fix, move, swap
+from rigplanner.rules.registry import rule
+from rigplanner.rules.situation import Situation, is_built_in
+from rigplanner.rules.slots import free_slots
+from rigplanner.rules.space import holds
+
+MIN_GAP_SLOTS = 0.75
+"""Free slots an open-air card wants before its fans (card makers ask for one; a 2.2-slot card on a 3-slot pitch leaves 0.8)."""
+
+
+class Aired(Struct, frozen=True):
+    """A card and the case whose air it gets."""
+
+    name: str
+    card: GPU
+    case_name: str
+    chassis: Chassis | System
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name, self.case_name)
+
+
+def passive_cards(situation: Situation) -> Iterator[Aired]:
+    """Cards without a fan of their own, in a case."""
+    found = situation.enclosure
+    if found is None:
+        return
+    for card in situation.own_cards:
+        if card.card.form_factor == "pcie" and card.card.cooling in (None, "passive"):
+            yield Aired(card.name, card.card, found[0], found[1])
+
+
+@rule(
+    "CLG001", "Passive card has no air driven through it", "error", over=passive_cards,
+    needs=("card.cooling", "chassis.enclosure.airflow"),
+    reason="A passive card is cooled by a server's fan wall; desktop fans lack the static pressure. A radial fan with a duct can "
+    "replace it, loudly.",
+    source="NVIDIA product briefs of passive boards (airflow requirements)",
+)  # fmt: skip
+def passive(situation: Situation, case: Aired) -> Iterator[Finding]:
+    """Only the class "server" drives enough air; a duct with fan in the rig (accessory type "gpu-fan") makes it a warning."""
+    space = case.chassis.enclosure
+    if case.card.cooling != "passive" or space is None or space.airflow == "server":
+        return
+    ducted = any(accessory.type == "gpu-fan" for _, accessory in situation.accessories)
+    fixes = swap(situation, "other-case", case.case_name, lambda other: holds(other, situation))
+    yield passive.finding(case, "warning" if ducted else "error", needed="server", actual=space.airflow, fixes=fixes)
+
+
+class Neighbours(Struct, frozen=True):
+    """Two cards one after the other on a board, `slot` nearer to the CPU."""
+
+    name: str
+    card: GPU
+    slot: Slot
+    other_name: str
+    other: Slot
+    other_card: GPU
+    board: Motherboard | System
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name, self.other_name)
+
+
+def neighbours(situation: Situation) -> Iterator[Neighbours]:
+    """Pairs of cards that follow each other; every pair of a board where a position is missing."""
+    placed = [card for card in situation.own_cards if card.slot is not None and card.board is not None and card.slot.kind == "pcie"]
+    placed.sort(key=lambda card: card.slot.position if card.slot and card.slot.position is not None else -1)
+    for card, other in pairwise(placed):
+        if card.board is other.board and card.slot and other.slot and card.board:
+            yield Neighbours(card.name, card.card, card.slot, other.name, other.slot, other.card, card.board)
+
+
+@rule(
+    "CLG002", "Open-air card has no gap before its fans", "warning", over=neighbours,
+    needs=("card.slots", "card.cooling", "slot.position", "other.position"),
+    reason="The fans of an open cooler draw from the side where the next card stands; without a gap the upper card throttles.",
+    source="Card makers' spacing advice (ZOTAC: leave one free slot)",
+)  # fmt: skip
+def gap(situation: Situation, case: Neighbours) -> Iterator[Finding]:
+    """Compare the free room below an open cooler, in slots."""
+    if case.card.cooling != "open" or case.slot.position is None or case.other.position is None or case.card.slots is None:
+        return
+    free = case.other.position - case.slot.position - case.card.slots
+    if free < MIN_GAP_SLOTS:
+        far = [
+            use.slot
+            for use in free_slots(situation)
+            if (use.slot.position or 0) - case.slot.position - case.card.slots >= MIN_GAP_SLOTS
+        ]
+        edit = move(situation, case.other_name, far[0].id) if far else None
+        fixes = (fix(situation, "move-card", edit, piece=case.other_name, place=far[0].id),) if edit else ()
+        yield gap.finding(case, needed=1.0, actual=round(max(free, 0.0), 2), unit="slots", fixes=fixes)
+
+
+class Cooled(Struct, frozen=True):
+    """A CPU and the cooler on it."""
+
+    name: str
+    cpu: CPU
+    cooler_name: str
+    cooler: Cooler
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.cooler_name, self.name)
+
+
+def cooled(situation: Situation) -> Iterator[Cooled]:
+    """CPU models with the first cooler that the owner chose."""
+    own = [(name, cooler) for name, cooler in situation.coolers if not is_built_in(name)]
+    seen: set[str] = set()
+    for name, cpu in situation.cpus:
+        if own and cpu.id not in seen:
+            seen.add(cpu.id)
+            yield Cooled(name, cpu, own[0][0], own[0][1])
+
+
+def _suits(cooler: Cooler, cpu: CPU, like: Cooler) -> bool:
+    return (
+        cooler.type == like.type and cpu.socket in cooler.sockets and (cooler.rated_w or 0) >= (cpu.max_power_w or cpu.tdp_w or 0)
+    )
+
+
+@rule(
+    "CLG003", "Cooler does not fit the CPU's socket", "error", over=cooled,
+    needs=("cooler.sockets",),
+    reason="Each socket has its own holes.",
+    source="Cooler makers' socket lists",
+)  # fmt: skip
+def cooler_socket(situation: Situation, case: Cooled) -> Iterator[Finding]:
+    """Compare the CPU's socket with the cooler's list."""
+    if case.cpu.socket not in case.cooler.sockets:
+        fixes = swap(situation, "other-cooler", case.cooler_name, lambda other: _suits(other, case.cpu, case.cooler))
+        yield cooler_socket.finding(case, needed=case.cpu.socket, actual=" / ".join(case.cooler.sockets), fixes=fixes)
+
+
+@rule(
+    "CLG004", "Cooler moves less heat than the CPU makes", "warning", over=cooled,
+    needs=("cooler.rated_w", "cpu.tdp_w"),
+    reason="The CPU throttles when data workers load it.",
+    source="Cooler makers' ratings; CPU specifications",
+)  # fmt: skip
+def cooler_rating(situation: Situation, case: Cooled) -> Iterator[Finding]:
+    """Compare the rating with the CPU's base power in W."""
+    if (case.cooler.rated_w or 0) < (case.cpu.tdp_w or 0):
+        fixes = swap(situation, "other-cooler", case.cooler_name, lambda other: _suits(other, case.cpu, case.cooler))
+        yield cooler_rating.finding(case, needed=case.cpu.tdp_w, actual=case.cooler.rated_w, unit="W", fixes=fixes)
+
+
+class Blowing(Struct, frozen=True):
+    """The cards of a case together."""
+
+    name: str
+    chassis: Chassis | System
+    watts: float | None
+    count: int
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def open_cards(situation: Situation) -> Iterator[Blowing]:
+    """Cases with two or more open-air cards, which leave their heat inside."""
+    found = situation.enclosure
+    cards = [card for card in situation.own_cards if card.card.form_factor == "pcie" and card.card.cooling == "open"]
+    if found is None or len(cards) < 2:
+        return
+    watts = [card.node.power_cap_w if card.node and card.node.power_cap_w else card.card.tdp_w for card in cards]
+    known = [value for value in watts if value is not None]
+    yield Blowing(found[0], found[1], sum(known) if len(known) == len(watts) else None, len(cards))
+
+
+OPEN_CARDS_W = {"poor": 300.0, "average": 600.0}
+"""Heat of open-air cards in W that a case of this class still moves; a rule of thumb of multi-GPU builders, not a standard."""
+
+
+@rule(
+    "CLG005", "Open-air cards heat a case of weak airflow", "warning", over=open_cards,
+    needs=("watts", "chassis.enclosure.airflow"),
+    reason="Open coolers leave their heat in the case; blower cards push it out.",
+    source="Multi-GPU workstation builders' practice",
+)  # fmt: skip
+def case_heat(situation: Situation, case: Blowing) -> Iterator[Finding]:
+    """Compare the open cards' heat with what the case's class moves, in W."""
+    space = case.chassis.enclosure
+    limit = OPEN_CARDS_W.get(space.airflow or "") if space else None
+    if limit is not None and case.watts is not None and case.watts > limit:
+        fixes = swap(
+            situation,
+            "other-case",
+            case.name,
+            lambda other: holds(other, situation) and other.enclosure.airflow in ("good", "open"),
+        )
+        yield case_heat.finding(case, needed=case.watts, actual=limit, unit="W", fixes=fixes, count=case.count)

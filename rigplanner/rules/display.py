@@ -1,0 +1,53 @@
+"""Display and remote management: a way to see what the machine does."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import Motherboard, System
+from rigplanner.rules.finding import Finding
+from rigplanner.rules.registry import rule
+from rigplanner.rules.situation import Situation
+
+
+class Screen(Struct, frozen=True):
+    """A board and the outputs that a monitor could use."""
+
+    name: str
+    board: Motherboard | System
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def screens(situation: Situation) -> Iterator[Screen]:
+    """The board of a rig with CPU or GPU."""
+    board = situation.board
+    if board is not None and (situation.cpus or situation.cards):
+        yield Screen(board.name, board.board)
+
+
+@rule(
+    "DSP001", "No display output and no remote management", "warning", over=screens,
+    reason="Without either nobody can set the firmware or see why the machine does not start.",
+    source="Board manuals; GPU and CPU specifications",
+)  # fmt: skip
+def no_output(situation: Situation, case: Screen) -> Iterator[Finding]:
+    """Look for a remote controller, a card with an output, or graphics in the CPU with an output on the board."""
+    layout = case.board.layout
+    if layout.remote_management or any(card.card.display_outputs for card in situation.cards):
+        return
+    graphics = [cpu.has_graphics for _, cpu in situation.cpus]
+    if any(graphics) and layout.display_outputs:
+        return
+    missing = [f"{card.card.id}:display_outputs" for card in situation.cards if card.card.display_outputs is None]
+    missing += [f"{cpu.id}:has_graphics" for _, cpu in situation.cpus if cpu.has_graphics is None and layout.display_outputs != 0]
+    if layout.remote_management is None:
+        missing.append(f"{case.board.id}:remote_management")
+    if any(graphics) and layout.display_outputs is None:
+        missing.append(f"{case.board.id}:display_outputs")
+    if missing:
+        yield no_output.unknown(case, *dict.fromkeys(missing))
+    else:
+        yield no_output.finding(case)

@@ -1,0 +1,329 @@
+"""Drives: a port that exists and speaks their protocol, the rate they get there, bays, and room for the data."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import Chassis, DrivePort, Motherboard, Storage, System
+from rigplanner.machine.machine import PlacementProblem
+from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.fixes import fix, move
+from rigplanner.rules.pcie import link_gbs
+from rigplanner.rules.registry import Rule, rule
+from rigplanner.rules.situation import JobFacts, Situation, is_built_in
+
+MANUAL = "Board manuals, storage tables"
+
+
+class Homeless(Struct, frozen=True):
+    """A drive that wants a port, the board, and what stopped it."""
+
+    name: str
+    drive: Storage
+    board: Motherboard | System
+    problem: PlacementProblem | None
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        place = self.problem.place if self.problem else None
+        return (self.name, place) if place else (self.name,)
+
+
+def port_seekers(situation: Situation) -> Iterator[Homeless]:
+    """Every drive the owner connects to the board."""
+    board = situation.board
+    if board is None:
+        return
+    problems = {problem.piece: problem for problem in reversed(situation.machine.problems)}
+    for drive in situation.drives:
+        if drive.drive.form_factor != "aic" and not is_built_in(drive.name):
+            yield Homeless(drive.name, drive.drive, drive.board or board.board, problems.get(drive.name))
+
+
+def stopped(entry: Rule, situation: Situation, case: Homeless, reason: str) -> Iterator[Finding]:
+    """Yield the finding when the solver gave this reason; the fix gives the drive back to the solver where a port is free."""
+    problem = case.problem
+    if problem is None or problem.reason != reason:
+        return
+    yield entry.finding(
+        case,
+        needed=problem.needed,
+        actual=problem.actual,
+        fixes=_let_solver(situation, case),
+        place=problem.place,
+        by=list(problem.by),
+    )
+
+
+def _let_solver(situation: Situation, case: Homeless) -> tuple[Fix, ...]:
+    edit = move(situation, case.name, "")
+    free = any(
+        _takes(use.port, case.drive) and len(use.pieces) < use.usable and not use.disabled_by for use in situation.machine.drives
+    )
+    wished = case.problem is not None and case.problem.place
+    return (fix(situation, "let-solver-place", edit, piece=case.name),) if edit and free and wished else ()
+
+
+def _takes(port: DrivePort, drive: Storage) -> bool:
+    if port.protocols and drive.interface not in port.protocols:
+        return False
+    return port.kind == ("m2" if drive.form_factor == "m2" else "sata" if drive.interface == "sata" else port.kind)
+
+
+@rule(
+    "M2001", "No port is left for a drive", "error", over=port_seekers,
+    needs=("board.layout.drives",),
+    reason="Each drive takes one living port of its kind.",
+    source=MANUAL,
+)  # fmt: skip
+def no_port(situation: Situation, case: Homeless) -> Iterator[Finding]:
+    """The solver found no port."""
+    yield from stopped(no_port, situation, case, "no-port")
+
+
+@rule(
+    "M2002", "Drive port does not exist on this board", "error", over=port_seekers,
+    needs=("board.layout.drives",),
+    reason="A wished place must be one of the board's.",
+    source=MANUAL,
+)  # fmt: skip
+def port_missing(situation: Situation, case: Homeless) -> Iterator[Finding]:
+    """The wished port is not on the board."""
+    yield from stopped(port_missing, situation, case, "port-missing")
+
+
+@rule(
+    "M2003", "Drive port is taken", "error", over=port_seekers,
+    needs=("board.layout.drives",),
+    reason="An M.2 socket holds one drive, a block of SATA ports as many as it has.",
+    source=MANUAL,
+)  # fmt: skip
+def port_taken(situation: Situation, case: Homeless) -> Iterator[Finding]:
+    """The wished port is full."""
+    yield from stopped(port_taken, situation, case, "port-taken")
+
+
+@rule(
+    "M2004", "Drive port is switched off", "error", over=port_seekers,
+    needs=("board.layout.drives",),
+    reason="Other places, or the class of CPU, take the lanes of some ports away.",
+    source=MANUAL,
+)  # fmt: skip
+def port_disabled(situation: Situation, case: Homeless) -> Iterator[Finding]:
+    """A lane mode switches the wished port off."""
+    yield from stopped(port_disabled, situation, case, "port-disabled")
+
+
+@rule(
+    "M2005", "Port does not speak the drive's protocol", "error", over=port_seekers,
+    needs=("board.layout.drives",),
+    reason="Some M.2 sockets carry only NVMe, some only SATA.",
+    source=MANUAL,
+)  # fmt: skip
+def protocol(situation: Situation, case: Homeless) -> Iterator[Finding]:
+    """The wished port lacks the protocol."""
+    yield from stopped(protocol, situation, case, "protocol")
+
+
+class InPort(Struct, frozen=True):
+    """A drive in its port, with the link it got."""
+
+    name: str
+    drive: Storage
+    port: DrivePort
+    board: Motherboard | System
+    gen: int | None
+    width: int | None
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name, self.port.id)
+
+
+def m2_drives(situation: Situation) -> Iterator[InPort]:
+    """M.2 drives in M.2 sockets."""
+    for drive in situation.drives:
+        port = drive.port
+        if port is None or port.kind != "m2" or drive.drive.form_factor != "m2" or is_built_in(drive.name):
+            continue
+        if drive.use and drive.board:
+            yield InPort(drive.name, drive.drive, port, drive.board, drive.use.gen, drive.use.width)
+
+
+@rule(
+    "M2006", "Drive is too long for the socket", "error", over=m2_drives,
+    needs=("drive.m2_length_mm", "port.lengths_mm"),
+    reason="The socket has a stand-off only at the lengths its maker lists.",
+    source=MANUAL,
+)  # fmt: skip
+def length(situation: Situation, case: InPort) -> Iterator[Finding]:
+    """Compare the drive's length with the socket's, in mm."""
+    size = case.drive.m2_length_mm
+    if size is None or size in case.port.lengths_mm:
+        return
+    homes = [
+        use.port.id
+        for use in situation.machine.drives
+        if _takes(use.port, case.drive) and not use.pieces and not use.disabled_by and size in use.port.lengths_mm
+    ]
+    edit = move(situation, case.name, homes[0]) if homes else None
+    fixes = (fix(situation, "move-drive", edit, piece=case.name, places=homes[:1]),) if edit else ()
+    yield length.finding(case, needed=size, actual=max(case.port.lengths_mm), unit="mm", fixes=fixes)
+
+
+def nvme_in_m2(situation: Situation) -> Iterator[InPort]:
+    """NVMe drives in M.2 sockets."""
+    for case in m2_drives(situation):
+        if case.drive.interface == "nvme":
+            yield case
+
+
+@rule(
+    "M2007", "Drive runs below its rate in this socket", "info", over=nvme_in_m2,
+    needs=("drive.gen", "drive.width", "gen", "width"),
+    reason="The link takes the lower generation and width of drive and socket.",
+    source="PCI-SIG rates",
+)  # fmt: skip
+def slow_socket(situation: Situation, case: InPort) -> Iterator[Finding]:
+    """Compare the link in GB/s with what the drive can read."""
+    able = case.drive.read_gbs or link_gbs(case.drive.gen, case.drive.width)
+    actual = link_gbs(case.gen, case.width)
+    if able is None or actual is None or actual >= able:
+        return
+    better = [
+        use
+        for use in situation.machine.drives
+        if _takes(use.port, case.drive) and not use.pieces and not use.disabled_by and (link_gbs(use.gen, use.width) or 0) >= able
+    ]
+    edit = move(situation, case.name, better[0].port.id) if better else None
+    fixes = (fix(situation, "move-drive", edit, piece=case.name, places=[better[0].port.id]),) if edit else ()
+    yield slow_socket.finding(case, needed=round(able, 1), actual=round(actual, 1), unit="GB/s", fixes=fixes)
+
+
+class Ports(Struct, frozen=True):
+    """A block of ports that lost some."""
+
+    name: str
+    port: DrivePort
+    board: Motherboard | System
+    usable: int
+    by: tuple[str, ...]
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.port.id,)
+
+
+def sata_blocks(situation: Situation) -> Iterator[Ports]:
+    """Blocks of SATA ports."""
+    for use in situation.machine.drives:
+        board = situation.board_of(use.board)
+        if use.port.kind == "sata" and board is not None:
+            yield Ports(use.board, use.port, board, 0 if use.disabled_by and use.usable in (0, 1) else use.usable, use.disabled_by)
+
+
+@rule(
+    "DSK001", "SATA ports are switched off", "info", over=sata_blocks,
+    needs=("board.layout.lane_modes",),
+    reason="M.2 sockets and slots often take over SATA lanes.",
+    source=MANUAL,
+)  # fmt: skip
+def sata_lost(situation: Situation, case: Ports) -> Iterator[Finding]:
+    """Name the ports that are dead in this machine."""
+    if case.by:
+        yield sata_lost.finding(case, needed=case.port.count, actual=case.usable, unit="ports", by=list(case.by))
+
+
+class Bays(Struct, frozen=True):
+    """A case and the drives that want a bay in it."""
+
+    name: str
+    chassis: Chassis | System
+    small: int
+    large: int
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def bays(situation: Situation) -> Iterator[Bays]:
+    """The case, when a drive wants a bay."""
+    found = situation.enclosure
+    own = [drive.drive for drive in situation.drives if not is_built_in(drive.name)]
+    small = sum(drive.form_factor in ("2.5", "u2", "u3") for drive in own)
+    large = sum(drive.form_factor == "3.5" for drive in own)
+    if found and (small or large):
+        yield Bays(found[0], found[1], small, large)
+
+
+@rule(
+    "DSK002", "More drives than bays", "error", over=bays,
+    needs=("chassis.enclosure.bays_25", "chassis.enclosure.bays_35"),
+    reason="2.5 and 3.5 inch drives need a bay; a 2.5 inch drive also fits a 3.5 inch bay.",
+    source="Case makers' specifications",
+)  # fmt: skip
+def bay_count(situation: Situation, case: Bays) -> Iterator[Finding]:
+    """Compare drives with bays, the small ones in what the large ones leave too."""
+    enclosure = case.chassis.enclosure
+    if enclosure is None:
+        return
+    small, large = enclosure.bays_25 or 0, enclosure.bays_35 or 0
+    if case.large > large or case.small + case.large > small + large:
+        yield bay_count.finding(case, needed=case.small + case.large, actual=small + large, unit="bays", small=small, large=large)
+
+
+class DataSet(Struct, frozen=True):
+    """A workload's data set beside the rig's drives."""
+
+    name: str
+    gb: float
+    capacity_gb: float
+    fastest: Storage
+    random: bool
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+PACKED = ("tfrecord", "webdataset", "lmdb", "parquet", "mds", "arrow", "tokens", "bin", "hdf5")
+"""Formats that are read in long runs; anything else is one file per sample."""
+
+
+def data_sets(situation: Situation) -> Iterator[DataSet]:
+    """Workloads that name the size of their data set, on rigs with drives."""
+    drives = [drive.drive for drive in situation.drives]
+    for job in situation.jobs:
+        if job.workload.dataset_gb is not None and drives:
+            fastest = max(drives, key=lambda drive: (drive.interface == "nvme", not drive.rotation_rpm, drive.read_gbs or 0.0))
+            yield DataSet(job.name, job.workload.dataset_gb, sum(drive.capacity_gb for drive in drives), fastest, _is_random(job))
+
+
+def _is_random(job: JobFacts) -> bool:
+    return (job.workload.dataset_format or "files").casefold() not in PACKED
+
+
+@rule(
+    "DSK003", "Data set does not fit the drives", "error", over=data_sets,
+    needs=("capacity_gb",),
+    reason="The data are read again in each epoch.",
+    source="Arithmetic",
+)  # fmt: skip
+def data_room(situation: Situation, case: DataSet) -> Iterator[Finding]:
+    """Compare the data set with the drives' sum, in GB."""
+    if case.gb > case.capacity_gb:
+        yield data_room.finding(case, needed=case.gb, actual=case.capacity_gb, unit="GB")
+
+
+@rule(
+    "DSK004", "Hard disk serves many small files", "warning", over=data_sets,
+    needs=("fastest.interface",),
+    reason="A hard disk makes about a hundred random reads a second; one file per sample then starves the GPUs.",
+    source="Drive makers' random-read figures",
+)  # fmt: skip
+def disk_random(situation: Situation, case: DataSet) -> Iterator[Finding]:
+    """Warn when a data set of single files that host memory cannot hold comes from rotating disks only."""
+    memory_gb = situation.memory_gib * 2**30 / 1e9
+    if case.random and case.fastest.rotation_rpm and case.gb > memory_gb:
+        yield disk_random.finding(case, needed=case.gb, actual=round(memory_gb, 1), unit="GB")

@@ -1,0 +1,121 @@
+"""Kernels and data types: what a job asks for and the GPU's silicon has not."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import GPU
+from rigplanner.rig.edits import Edit
+from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.fixes import fix
+from rigplanner.rules.registry import rule
+from rigplanner.rules.situation import JobFacts, Situation
+from rigplanner.rules.software import models
+from rigplanner.rules.software_tables import between, software
+
+
+class Feature(Struct, frozen=True):
+    """A job's need for a kernel or data type, and a GPU model."""
+
+    name: str
+    job: JobFacts
+    card: GPU
+    feature: str
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.job.name, self.name)
+
+
+def _features(situation: Situation, feature: str, asks: set[str], field: str) -> Iterator[Feature]:
+    for job in situation.jobs:
+        wish = str(getattr(job.workload, field) or "").casefold()
+        if wish and any(word in wish for word in asks):
+            for case in models(situation):
+                yield Feature(case.name, job, case.card, feature)
+
+
+def flash_jobs(situation: Situation) -> Iterator[Feature]:
+    """Jobs that ask for FlashAttention."""
+    return _features(situation, "flash-attention-2", {"flash"}, "attention")
+
+
+def bf16_jobs(situation: Situation) -> Iterator[Feature]:
+    """Jobs in bf16."""
+    return _features(situation, "bf16", {"bf16", "bfloat16"}, "precision")
+
+
+def fp8_jobs(situation: Situation) -> Iterator[Feature]:
+    """Jobs in FP8."""
+    return _features(situation, "fp8", {"fp8"}, "precision")
+
+
+def _lacks(case: Feature) -> str | None:
+    """Return the lowest compute capability that has the feature when the card has it not."""
+    row = next(row for row in software().kernels if row.feature == case.feature)
+    return None if between(case.card.compute_capability or "", row.lowest, row.highest) else row.lowest
+
+
+def _change(situation: Situation, case: Feature, code: str, **fields: str) -> tuple[Fix, ...]:
+    return (fix(situation, code, Edit("change_workload", {"index": case.job.index, **fields}), **fields),)
+
+
+@rule(
+    "SW006", "FlashAttention does not run on the GPU", "error", over=flash_jobs,
+    needs=("card.compute_capability",),
+    reason="FlashAttention 2 wants Ampere or newer; other attention kernels work but take more memory.",
+    source="Dao-AILab/flash-attention, requirements",
+)  # fmt: skip
+def flash_attention(situation: Situation, case: Feature) -> Iterator[Finding]:
+    """Compare compute capabilities."""
+    needed = _lacks(case)
+    if needed:
+        yield flash_attention.finding(
+            case,
+            needed=needed,
+            actual=case.card.compute_capability,
+            fixes=_change(situation, case, "other-attention", attention="sdpa"),
+        )
+
+
+@rule(
+    "SW007", "bf16 is only emulated on the GPU", "warning", over=bf16_jobs,
+    needs=("card.compute_capability",),
+    reason="Below compute capability 8.0 bf16 has no matrix units: PyTorch emulates it slowly, vLLM and compiled code refuse it.",
+    source="PyTorch pull request 148322; vLLM issue 946",
+)  # fmt: skip
+def bf16(situation: Situation, case: Feature) -> Iterator[Finding]:
+    """An error for stacks that refuse it."""
+    needed = _lacks(case)
+    if needed:
+        precision = str(case.job.workload.precision).replace("bfloat16", "bf16").replace("bf16", "fp16")
+        refuses = "vllm" in (case.job.workload.stack or "")
+        yield bf16.finding(
+            case,
+            "error" if refuses else "warning",
+            needed=needed,
+            actual=case.card.compute_capability,
+            fixes=_change(situation, case, "other-precision", precision=precision),
+        )
+
+
+@rule(
+    "SW008", "FP8 does not run on the GPU", "error", over=fp8_jobs,
+    needs=("card.compute_capability",),
+    reason="FP8 matrix units came with Ada and Hopper (compute capability 8.9); serving can still store FP8 weights on older "
+    "cards.",
+    source="Transformer Engine issue 1159",
+)  # fmt: skip
+def fp8(situation: Situation, case: Feature) -> Iterator[Finding]:
+    """A warning for inference, where weights alone may be FP8."""
+    needed = _lacks(case)
+    if needed:
+        serving = "train" not in (case.job.workload.task or "train")
+        precision = "bf16" if between(case.card.compute_capability or "", "8.0", None) else "fp16"
+        yield fp8.finding(
+            case,
+            "warning" if serving else "error",
+            needed=needed,
+            actual=case.card.compute_capability,
+            fixes=_change(situation, case, "other-precision", precision=precision),
+        )

@@ -1,0 +1,82 @@
+"""Pairs of parts that are known to trouble each other: data in `resources/rules/known_pairs.json`, found by words."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from rigplanner.catalog.parts import Part, kind_of
+from rigplanner.data import data_path
+from rigplanner.evidence import Source
+from rigplanner.rules.finding import Finding
+from rigplanner.rules.registry import rule
+from rigplanner.rules.situation import Situation
+
+
+class Pattern(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Parts of one kind by id prefix, or by the value of a field."""
+
+    kind: str
+    id: str = ""
+    field: str = ""
+    value: str = ""
+
+
+class KnownPair(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Two parts that do not go together, or only on a condition."""
+
+    key: str
+    first: Pattern
+    second: Pattern
+    severity: Literal["error", "warning", "info"]
+    text: str
+    source: Source
+
+
+@cache
+def known_pairs() -> tuple[KnownPair, ...]:
+    """Return the list, read once."""
+    path = data_path("resources") / "rules" / "known_pairs.json"
+    return msgspec.json.decode(path.read_bytes(), type=tuple[KnownPair, ...])
+
+
+def matches(pattern: Pattern, part: Part) -> bool:
+    """Say whether a part is one that the pattern means."""
+    if kind_of(part) != pattern.kind or not part.id.startswith(pattern.id):
+        return False
+    return not pattern.field or str(getattr(part, pattern.field, None)) == pattern.value
+
+
+class Together(Struct, frozen=True):
+    """A known pair and the pieces of the rig that make it."""
+
+    first: str
+    second: str
+    first_part: Part
+    pair: KnownPair
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.first, self.second)
+
+
+def together(situation: Situation) -> Iterator[Together]:
+    """Known pairs of which both halves are in the rig."""
+    for pair in known_pairs():
+        first = next((piece for piece in situation.machine.pieces if matches(pair.first, piece.part)), None)
+        second = next((piece for piece in situation.machine.pieces if matches(pair.second, piece.part)), None)
+        if first and second and first.name != second.name:
+            yield Together(first.name, second.name, first.part, pair)
+
+
+@rule(
+    "KNO001", "Parts are known to trouble each other", "warning", over=together,
+    reason="Some failures follow from no specification; builders found them.",
+    source="Each entry names its own source",
+)  # fmt: skip
+def known(situation: Situation, case: Together) -> Iterator[Finding]:
+    """Give the entry's own severity and text."""
+    pair = case.pair
+    yield known.finding(case, pair.severity, key=pair.key, text=pair.text, source=pair.source.title)

@@ -1,0 +1,347 @@
+"""PCIe: what width and rate each card gets, what takes it away, and what the owner must set in the firmware."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import GPU, Motherboard, NetworkCard, Riser, System
+from rigplanner.machine.machine import SlotUse
+from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.fixes import fix, move, swap
+from rigplanner.rules.registry import rule
+from rigplanner.rules.situation import Drive, Situation, is_built_in
+from rigplanner.rules.slots import free_slots
+
+GBS_PER_LANE = {1: 0.25, 2: 0.5, 3: 0.985, 4: 1.969, 5: 3.938, 6: 7.563}
+"""GB/s one way of one PCIe lane after line coding (PCI-SIG: 2.5, 5, 8, 16, 32, 64 GT/s)."""
+
+MIN_GPU_GBS = 10.0
+"""GB/s one way below which a GPU that could take twice as much is held back (PCIe 3.0 x8 is 7.9, x16 15.8)."""
+
+
+class Lanes(Struct, frozen=True):
+    """A GPU card in a slot whose edge and link are known, unless a fact is missing."""
+
+    name: str
+    card: GPU
+    use: SlotUse
+    board: Motherboard | System
+    link: SlotUse
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name, self.use.slot.id)
+
+
+def in_slots(situation: Situation) -> Iterator[Lanes]:
+    """GPU cards that the owner put into PCIe slots."""
+    for card in situation.own_cards:
+        if card.use is not None and card.board is not None and card.use.slot.kind == "pcie":
+            yield Lanes(card.name, card.card, card.use, card.board, card.use)
+
+
+def wanted_width(case: Lanes) -> int:
+    """Return the lanes that the card could use in this slot at its widest."""
+    return min(case.card.edge_width or 0, case.use.slot.width or 0)
+
+
+@rule(
+    "PCI001", "GPU loses lanes to a drive that could stand elsewhere", "warning", over=in_slots,
+    needs=("card.edge_width", "use.slot.width", "link.width"),
+    reason="Some M.2 sockets share the lanes of a graphics slot; others do not.",
+    source="Board manuals, lane tables",
+)  # fmt: skip
+def lanes_to_drive(situation: Situation, case: Lanes) -> Iterator[Finding]:
+    """Find drives whose place narrows the GPU's slot; the fix is a free place that does not."""
+    if (case.link.width or 0) >= wanted_width(case):
+        return
+    thieves = [drive for drive in situation.drives if drive.port and _narrows(case, drive)]
+    if thieves:
+        fixes = _better_ports(situation, case, thieves)
+        yield lanes_to_drive.finding(
+            case,
+            subjects=(case.name, case.use.slot.id, *(drive.name for drive in thieves)),
+            needed=wanted_width(case),
+            actual=case.link.width,
+            unit="lanes",
+            fixes=fixes,
+            places=[drive.port.id for drive in thieves if drive.port],
+        )
+
+
+def _narrows(case: Lanes, drive: Drive) -> bool:
+    """Say whether some lane mode narrows this slot because of the drive's port."""
+    port = drive.port
+    return (
+        port is not None
+        and drive.board is case.board
+        and any(
+            port.id in mode.when.used and mode.widths.get(case.use.slot.id, 99) <= (case.link.width or 0)
+            for mode in case.board.layout.lane_modes
+        )
+    )
+
+
+def _better_ports(situation: Situation, case: Lanes, thieves: list[Drive]) -> tuple[Fix, ...]:
+    """Return the fix that moves all thieves to free ports which cost the slot nothing, else none."""
+    costly = {place for mode in case.board.layout.lane_modes if case.use.slot.id in mode.widths for place in mode.when.used}
+    edits, places, taken = [], [], set()
+    for drive in thieves:
+        for use in situation.machine.drives:
+            port = use.port
+            fits = drive.drive.form_factor == port.kind and (not port.protocols or drive.drive.interface in port.protocols)
+            if fits and not use.pieces and not use.disabled_by and port.id not in costly and port.id not in taken:
+                edit = move(situation, drive.name, port.id)
+                if edit:
+                    edits.append(edit)
+                    places.append(port.id)
+                    taken.add(port.id)
+                break
+    if len(edits) < len(thieves):
+        return ()
+    return (fix(situation, "move-drive", *edits, piece=thieves[0].name, places=places, width=wanted_width(case)),)
+
+
+@rule(
+    "PCI002", "GPU shares its lanes with another card", "info", over=in_slots,
+    needs=("card.edge_width", "use.slot.width", "link.width"),
+    reason="Boards split the lanes of one root over several slots.",
+    source="Board manuals, lane tables",
+)  # fmt: skip
+def lanes_shared(situation: Situation, case: Lanes) -> Iterator[Finding]:
+    """Say that the link is narrower than slot and card allow when no drive is the cause."""
+    width = case.link.width or 0
+    if width < wanted_width(case) and not any(_narrows(case, drive) for drive in situation.drives):
+        yield lanes_shared.finding(case, "info" if width >= 8 else "warning", needed=wanted_width(case), actual=width, unit="lanes")
+
+
+@rule(
+    "PCI003", "GPU stands in a slot of the chipset", "warning", over=in_slots,
+    needs=("use.slot.origin",),
+    reason="A chipset slot shares one narrow uplink with drives, network and USB.",
+    source="Board block diagrams",
+)  # fmt: skip
+def chipset_slot(situation: Situation, case: Lanes) -> Iterator[Finding]:
+    """Name GPUs behind the chipset; the fix is a free slot of a CPU."""
+    if case.use.slot.origin != "chipset":
+        return
+    better = [use for use in free_slots(situation, case.use) if use.slot.origin != "chipset" and use.board == case.use.board]
+    edit = move(situation, case.name, better[0].slot.id) if better else None
+    fixes = (fix(situation, "move-card", edit, piece=case.name, place=better[0].slot.id),) if edit else ()
+    yield chipset_slot.finding(case, fixes=fixes, uplink=case.board.layout.chipset_link)
+
+
+@rule(
+    "PCI004", "GPU's link is slow for it", "warning", over=in_slots,
+    needs=("card.edge_gen", "card.edge_width", "link.gen", "link.width"),
+    reason="Loading data and exchanging gradients go through this link; half its rate shows in training on several GPUs.",
+    source="PCI-SIG rates; scaling measurements at x8 and x16",
+)  # fmt: skip
+def slow_link(situation: Situation, case: Lanes) -> Iterator[Finding]:
+    """Warn when the link gives at most half of what the card takes, and less than 10 GB/s one way."""
+    able = link_gbs(case.card.edge_gen, case.card.edge_width)
+    actual = link_gbs(case.link.gen, case.link.width)
+    if able is None or actual is None or actual >= MIN_GPU_GBS or actual > able / 2:
+        return
+    better = [
+        use
+        for use in free_slots(situation, case.use)
+        if (link_gbs(use.available_gen or use.gen, use.available_width or use.width) or 0) > actual
+    ]
+    edit = move(situation, case.name, better[0].slot.id) if better else None
+    fixes = (fix(situation, "move-card", edit, piece=case.name, place=better[0].slot.id),) if edit else ()
+    yield slow_link.finding(
+        case, needed=round(able, 1), actual=round(actual, 1), unit="GB/s", fixes=fixes, gen=case.link.gen, width=case.link.width
+    )
+
+
+def link_gbs(gen: int | None, width: int | None) -> float | None:
+    """Return the one-way rate of a PCIe link in GB/s."""
+    rate = GBS_PER_LANE.get(gen or 0)
+    return rate * width if rate is not None and width is not None else None
+
+
+def offer_gbs(use: SlotUse) -> float:
+    """Return the one-way rate in GB/s that an empty slot offers, 0 where it is not known."""
+    return link_gbs(use.available_gen or use.gen, use.available_width or use.width) or 0.0
+
+
+class Risen(Struct, frozen=True):
+    """A riser or adapter in a slot and the cards it can serve."""
+
+    name: str
+    riser: Riser
+    use: SlotUse | None
+    board: Motherboard | System | None
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def risers(situation: Situation) -> Iterator[Risen]:
+    """Risers for PCIe cards."""
+    for name, riser in situation.risers:
+        use = situation.slot_of.get(name)
+        if riser.output == "pcie":
+            yield Risen(name, riser, use, situation.board_of(use.board) if use else None)
+
+
+def _fastest_card(situation: Situation) -> GPU | None:
+    cards = [card.card for card in situation.own_cards if card.card.form_factor == "pcie"]
+    return max(cards, key=lambda card: (card.edge_gen or 0, card.edge_width or 0), default=None)
+
+
+@rule(
+    "RIS001", "Riser is slower than the card behind it", "warning", over=risers,
+    needs=("riser.gen", "riser.width"),
+    reason="The link falls to the riser's generation, and may fail until the slot is set to it in the firmware.",
+    source="Riser makers' specifications",
+)  # fmt: skip
+def riser_slow(situation: Situation, case: Risen) -> Iterator[Finding]:
+    """Compare a riser's generation and width with the fastest card and its slot."""
+    card = _fastest_card(situation)
+    if card is None or card.edge_gen is None or card.edge_width is None or case.riser.outputs > 1:
+        return
+    width = card.edge_width
+    board = situation.board
+    gens = [slot.gen for slot in board.layout.slots if slot.gen] if board else []
+    needed = min(card.edge_gen, max(gens, default=card.edge_gen))
+    if (case.riser.gen or 0) >= needed and (case.riser.width or 0) >= width:
+        return
+    fixes = swap(
+        situation,
+        "other-riser",
+        case.name,
+        lambda r: (r.gen or 0) >= needed and (r.width or 0) >= width and r.output == "pcie" and r.outputs == 1,
+    )
+    yield riser_slow.finding(
+        case, needed=needed, actual=case.riser.gen, fixes=fixes, width=case.riser.width, card_width=card.edge_width
+    )
+
+
+def splitters(situation: Situation) -> Iterator[Risen]:
+    """Adapters that need their slot split."""
+    for name, riser in situation.risers:
+        use = situation.slot_of.get(name)
+        if riser.outputs > 1 and use is not None:
+            yield Risen(name, riser, use, situation.board_of(use.board))
+
+
+@rule(
+    "PCI005", "Slot must be split in the firmware", "info", over=splitters,
+    needs=("use.slot.bifurcation", "riser.width"),
+    reason="An adapter without a switch sees only its first device until the slot's bifurcation is set.",
+    source="Board manuals, bifurcation tables",
+)  # fmt: skip
+def bifurcation(situation: Situation, case: Risen) -> Iterator[Finding]:
+    """Name the setting; an error where the slot cannot be split that way."""
+    if case.use is None:
+        return
+    lanes = (case.riser.width or 0) // case.riser.outputs
+    wanted = "".join(f"x{lanes}" for _ in range(case.riser.outputs))
+    offered = case.use.slot.bifurcation
+    possible = any(wanted in mode.replace("/", "").replace("+", "") for mode in offered)
+    yield bifurcation.finding(
+        case, "info" if possible else "error", needed=wanted, actual=" / ".join(offered), place=case.use.slot.id
+    )
+
+
+class Windows(Struct, frozen=True):
+    """The cards of one model and the board that must map their memory."""
+
+    name: str
+    card: GPU
+    count: int
+    board: Motherboard | System
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def large_windows(situation: Situation) -> Iterator[Windows]:
+    """Compute cards, which map their whole memory, and rigs of four GPUs or more."""
+    board = situation.board
+    own = situation.own_cards
+    if board is None:
+        return
+    seen: set[str] = set()
+    for card in own:
+        if card.card.id not in seen and (card.card.cooling == "passive" or len(own) >= 4):
+            seen.add(card.card.id)
+            yield Windows(card.name, card.card, len(own), board.board)
+
+
+@rule(
+    "PCI006", "Board must map memory above 4 GB", "error", over=large_windows,
+    needs=("board.layout.above_4g",),
+    reason="Compute cards and rigs with many GPUs ask for more address space than 32 bits hold; without the firmware's "
+    "'Above 4G decoding' the machine does not start or the driver fails.",
+    source="NVIDIA Tesla qualification notes; board manuals",
+)  # fmt: skip
+def above_4g(situation: Situation, case: Windows) -> Iterator[Finding]:
+    """An error where the firmware lacks the setting."""
+    if case.board.layout.above_4g is False:
+        yield above_4g.finding(case, count=case.count)
+
+
+def arc_cards(situation: Situation) -> Iterator[Windows]:
+    """Intel Arc cards."""
+    board = situation.board
+    for card in situation.own_cards:
+        if board is not None and card.card.vendor == "Intel":
+            yield Windows(card.name, card.card, 1, board.board)
+
+
+@rule(
+    "PCI007", "Card wants a resizable BAR and the board has none", "warning", over=arc_cards,
+    needs=("board.layout.resizable_bar",),
+    reason="Intel names resizable BAR a requirement of Arc cards; without it they lose much of their speed.",
+    source="Intel Arc quick start guide",
+)  # fmt: skip
+def resizable_bar(situation: Situation, case: Windows) -> Iterator[Finding]:
+    """A warning where the firmware lacks the setting."""
+    if case.board.layout.resizable_bar is False:
+        yield resizable_bar.finding(case)
+
+
+class Extra(Struct, frozen=True):
+    """A network card in a slot."""
+
+    name: str
+    part: NetworkCard
+    use: SlotUse
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name, self.use.slot.id)
+
+
+def network_cards(situation: Situation) -> Iterator[Extra]:
+    """Network cards in slots."""
+    for name, nic in situation.of(NetworkCard):
+        use = situation.slot_of.get(name)
+        if use is not None and not is_built_in(name):
+            yield Extra(name, nic, use)
+
+
+@rule(
+    "PCI008", "Network card's slot is slower than its ports", "warning", over=network_cards,
+    needs=("part.ports", "part.port_gbps", "use.width", "use.gen"),
+    reason="A card cannot send more than its slot takes.",
+    source="PCI-SIG rates",
+)  # fmt: skip
+def slow_network(situation: Situation, case: Extra) -> Iterator[Finding]:
+    """Compare the ports' sum in GB/s with the slot's rate."""
+    needed = (case.part.ports or 0) * (case.part.port_gbps or 0) / 8
+    actual = link_gbs(case.use.gen, case.use.width) or 0.0
+    if actual < needed:
+        better = [
+            use
+            for use in free_slots(situation, case.use)
+            if (link_gbs(use.available_gen or use.gen, use.available_width or use.width) or 0) >= needed
+        ]
+        edit = move(situation, case.name, better[0].slot.id) if better else None
+        fixes = (fix(situation, "move-card", edit, piece=case.name, place=better[0].slot.id),) if edit else ()
+        yield slow_network.finding(case, needed=round(needed, 1), actual=round(actual, 1), unit="GB/s", fixes=fixes)

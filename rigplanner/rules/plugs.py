@@ -1,0 +1,195 @@
+"""Power connectors: the right type, enough of them, adapters, cables."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import GPU, Accessory, PowerSupply, System
+from rigplanner.machine.machine import PlugDemand
+from rigplanner.rules.finding import Finding
+from rigplanner.rules.power import INTERCHANGEABLE, Load, larger_supply, loads
+from rigplanner.rules.registry import rule
+from rigplanner.rules.situation import Situation
+
+EIGHT_PINS_PER_ADAPTER = 4
+"""8-pin plugs that the adapter to a 16-pin card of 450 to 600 W joins (three for cards of 300 to 450 W)."""
+
+
+class Demand(Struct, frozen=True):
+    """Plugs of one type that the rig needs; `offered` counts mating plugs of its supplies, `spare8` 8-pin plugs left over."""
+
+    name: str
+    demand: PlugDemand
+    offered: int | None
+    spare8: int
+    load: Load
+    psu: PowerSupply | System | None
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name, *self.demand.pieces)
+
+
+def demands(situation: Situation) -> Iterator[Demand]:
+    """One case per plug type that something needs."""
+    plugs = {demand.type: demand for demand in situation.machine.power.plugs}
+    eight = plugs.get("pcie8")
+    have8 = _offer(situation, "pcie8")
+    spare8 = max(0, (have8 or 0) - (eight.needed if eight else 0))
+    for load in loads(situation):
+        for demand in plugs.values():
+            yield Demand(load.name, demand, offered(situation, demand), spare8, load, load.supply)
+
+
+def _offer(situation: Situation, kind: str) -> int | None:
+    count = 0
+    for _, _, supply in situation.supplies:
+        if supply.plugs is None:
+            return None
+        count += sum(plug.count for plug in supply.plugs if plug.type == kind)
+    return count
+
+
+def offered(situation: Situation, demand: PlugDemand) -> int | None:
+    """Return the plugs that mate with a type: 16-pin plugs of both revisions, 8-pin (6+2) plugs also for 6-pin sockets."""
+    own = _offer(situation, demand.type)
+    if own is None:
+        return None
+    if demand.type == "pcie6":
+        taken = next((other.needed for other in situation.machine.power.plugs if other.type == "pcie8"), 0)
+        return own + max(0, (_offer(situation, "pcie8") or 0) - taken)
+    if demand.type == "eps4":
+        taken = next((other.needed for other in situation.machine.power.plugs if other.type == "eps8"), 0)
+        return own + max(0, (_offer(situation, "eps8") or 0) - taken)
+    return own + (_offer(situation, INTERCHANGEABLE.get(demand.type, "")) or 0)
+
+
+def by_adapter(case: Demand) -> bool:
+    """Say whether 8-pin plugs are left for the adapters that come with 16-pin cards."""
+    short = case.demand.needed - (case.offered or 0)
+    return case.demand.type in INTERCHANGEABLE and case.spare8 >= short * EIGHT_PINS_PER_ADAPTER - short
+
+
+@rule(
+    "PWR005", "Supply has no plug of this type", "error", over=demands,
+    needs=("offered",),
+    reason="EPS and PCIe 8-pin plugs are keyed differently and carry 12 V on opposite sides: forcing one into the other "
+    "shorts it.",
+    source="ATX12V and EPS12V design guides; PCI-SIG CEM",
+)  # fmt: skip
+def plug_type(situation: Situation, case: Demand) -> Iterator[Finding]:
+    """The rig needs a type of plug that no supply has, and no permitted adapter gives."""
+    if case.offered == 0 and case.demand.needed > 0 and not by_adapter(case):
+        yield plug_type.finding(
+            case,
+            needed=case.demand.needed,
+            actual=0,
+            unit="plugs",
+            type=case.demand.type,
+            fixes=larger_supply(situation, case.load, _watts(case)),
+        )
+
+
+@rule(
+    "PWR006", "Supply has too few plugs", "error", over=demands,
+    needs=("offered",),
+    reason="Each socket of a card or board wants its own plug.",
+    source="Supply makers' cable lists",
+)  # fmt: skip
+def plug_count(situation: Situation, case: Demand) -> Iterator[Finding]:
+    """Compare sockets with mating plugs that can be used at the same time."""
+    if case.offered and case.offered < case.demand.needed and not by_adapter(case):
+        yield plug_count.finding(
+            case,
+            needed=case.demand.needed,
+            actual=case.offered,
+            unit="plugs",
+            type=case.demand.type,
+            fixes=larger_supply(situation, case.load, _watts(case)),
+        )
+
+
+def _watts(case: Demand) -> float:
+    return case.load.power.sustained_w or 0.0
+
+
+@rule(
+    "PWR007", "Card is fed by an adapter", "warning", over=demands,
+    needs=("offered",),
+    reason="The adapter that comes with 16-pin cards joins three or four 8-pin cables; a native cable has fewer contacts to "
+    "fail.",
+    source="Card makers' manuals; PCI-SIG CEM 5.1",
+)  # fmt: skip
+def adapter(situation: Situation, case: Demand) -> Iterator[Finding]:
+    """16-pin plugs are short, but 8-pin plugs are left for the adapters."""
+    if (case.offered or 0) < case.demand.needed and by_adapter(case):
+        yield adapter.finding(
+            case,
+            needed=case.demand.needed,
+            actual=case.offered,
+            unit="plugs",
+            type=case.demand.type,
+            fixes=larger_supply(situation, case.load, _watts(case)),
+        )
+
+
+class Cabled(Struct, frozen=True):
+    """A cable accessory, a supply and the cards."""
+
+    name: str
+    cable: Accessory
+    psu: PowerSupply
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def cables(situation: Situation, kind: str) -> Iterator[Cabled]:
+    """Accessories of one cable type, each with the first supply."""
+    psus = list(situation.of(PowerSupply))
+    for name, accessory in situation.accessories:
+        if accessory.type == kind and psus:
+            yield Cabled(name, accessory, psus[0][1])
+
+
+def pigtails(situation: Situation) -> Iterator[Cabled]:
+    """Daisy-chain cables with two 8-pin plugs."""
+    return cables(situation, "pigtail-cable")
+
+
+def psu_cables(situation: Situation) -> Iterator[Cabled]:
+    """Sets of modular cables."""
+    return cables(situation, "psu-cable")
+
+
+@rule(
+    "PWR009", "One cable feeds two sockets of a card", "warning", over=pigtails,
+    needs=("cable.name",),
+    reason="Each 8-pin socket may draw 150 W; a pigtail draws both through one cable and one plug at the supply.",
+    source="Hugging Face: building a GPU workstation; PCI-SIG CEM",
+)  # fmt: skip
+def pigtail(situation: Situation, case: Cabled) -> Iterator[Finding]:
+    """Warn when a card with two 8-pin sockets or more is in a rig with daisy-chain cables."""
+    for card in situation.own_cards:
+        if card.card.connectors is None:
+            yield pigtail.unknown(case, f"{card.card.id}:connectors")
+        elif _eights(card.card) >= 2:
+            yield pigtail.finding(case, subjects=(case.name, card.name), needed=_eights(card.card), actual=1, unit="cables")
+            return
+
+
+def _eights(card: GPU) -> int:
+    return sum(plug.count for plug in card.connectors or () if plug.type == "pcie8")
+
+
+@rule(
+    "PWR010", "Modular cables come from another supply", "error", over=psu_cables,
+    needs=("psu.vendor",),
+    reason="The plugs at the supply's side have no standard; the wrong cable puts 12 V on data lines and destroys parts.",
+    source="Supply makers' cable compatibility charts",
+)  # fmt: skip
+def cable_family(situation: Situation, case: Cabled) -> Iterator[Finding]:
+    """Compare the makers; one maker's series may differ too, so the same maker is a remark."""
+    same = case.cable.vendor == case.psu.vendor
+    yield cable_family.finding(case, "info" if same else "error", needed=case.psu.vendor, actual=case.cable.vendor)

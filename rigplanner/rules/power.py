@@ -1,0 +1,368 @@
+"""Power: supply, transients, input voltage, circuit, caps, several supplies."""
+
+import math
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import GPU, PowerSupply, Supply, System
+from rigplanner.machine.machine import PowerTree
+from rigplanner.rig.document import Item, Site
+from rigplanner.rig.edits import Edit
+from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.fixes import fix, item_of, swap
+from rigplanner.rules.registry import fact_names, rule
+from rigplanner.rules.situation import Situation, is_built_in
+
+HEADROOM = 0.9
+"""Share of its rating above which a supply has no room left for ageing and warm rooms (Puget Systems: 99 % "not recommended")."""
+
+CONTINUOUS = 0.8
+"""Share of a breaker that a load of three hours or more may take (US National Electrical Code 210.20)."""
+
+CAP_STEP_W = 10
+
+
+class Load(Struct, frozen=True):
+    """The rig's power tree, and the site it stands on."""
+
+    name: str
+    power: PowerTree
+    site: Site
+    supply: PowerSupply | System | None
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def loads(situation: Situation) -> Iterator[Load]:
+    """The rig as a load on its supplies."""
+    supplies = situation.supplies
+    if supplies:
+        yield Load(supplies[0][0], situation.machine.power, situation.site, supplies[0][1])
+
+
+def _missing(case: Load, *fields: str) -> tuple[str, ...]:
+    """Name the facts that the power tree lacks; the tree's own list comes first."""
+    absent = [field for field in fields if getattr(case.power, field) is None]
+    return case.power.unknown or tuple(f"power:{field}" for field in absent) if absent else ()
+
+
+def _sustained(case: Load) -> tuple[float, float] | None:
+    power = case.power
+    return None if power.sustained_w is None or power.supply_w is None else (power.sustained_w, power.supply_w)
+
+
+@rule(
+    "PWR002", "Power supply is too small", "error", over=loads,
+    reason="Above its continuous rating a supply switches off.",
+    source="Supply makers' ratings; card and CPU power limits",
+)  # fmt: skip
+def supply(situation: Situation, case: Load) -> Iterator[Finding]:
+    """Compare the sustained load with the continuous rating at the site's voltage, in W."""
+    watts = _sustained(case)
+    if watts is None:
+        yield supply.unknown(case, *_missing(case, "sustained_w", "supply_w"))
+    elif watts[0] > watts[1]:
+        fixes = (*cap_fix(situation, watts[0] - watts[1] * HEADROOM), *larger_supply(situation, case, watts[0] / HEADROOM))
+        yield supply.finding(case, needed=round(watts[0]), actual=round(watts[1]), unit="W", fixes=fixes)
+
+
+@rule(
+    "PWR003", "Power supply has no headroom", "warning", over=loads,
+    reason="At more than 90 % of its rating a supply is loud, inefficient and short of reserve for age and heat.",
+    source="Puget Systems: four RTX 3090 at 99 % of a 1600 W supply, not recommended",
+)  # fmt: skip
+def headroom(situation: Situation, case: Load) -> Iterator[Finding]:
+    """Warn between 90 % and 100 % of the rating."""
+    watts = _sustained(case)
+    if watts is None:
+        yield headroom.unknown(case, *_missing(case, "sustained_w", "supply_w"))
+    elif watts[1] * HEADROOM < watts[0] <= watts[1]:
+        fixes = (*cap_fix(situation, watts[0] - watts[1] * HEADROOM), *larger_supply(situation, case, watts[0] / HEADROOM))
+        yield headroom.finding(case, needed=round(watts[0]), actual=round(watts[1] * HEADROOM), unit="W", fixes=fixes)
+
+
+@rule(
+    "PWR004", "Supply may not survive the peaks", "warning", over=loads,
+    reason="GPUs exceed their limit for fractions of a millisecond; ATX 3 supplies must bear twice their rating for 100 us, "
+    "older ones promise nothing.",
+    source="Intel ATX12VO and ATX 3.0 design guides, power excursion tables",
+)  # fmt: skip
+def transient(situation: Situation, case: Load) -> Iterator[Finding]:
+    """Compare the excursion with what the supply's standard bears, in W."""
+    power = case.power
+    missing = _missing(case, "transient_w", "supply_transient_w")
+    if missing:
+        yield transient.unknown(case, *missing)
+    elif (power.transient_w or 0) > (power.supply_transient_w or 0):
+        standard = case.supply.supply.standard if case.supply and case.supply.supply else None
+        fixes = larger_supply(situation, case, 0.0, math.ceil(power.transient_w or 0))
+        yield transient.finding(
+            case,
+            needed=round(power.transient_w or 0),
+            actual=round(power.supply_transient_w or 0),
+            unit="W",
+            fixes=fixes,
+            standard=standard,
+        )
+
+
+def cap_fix(situation: Situation, excess_w: float) -> tuple[Fix, ...]:
+    """Cap all GPUs alike so that the load falls by `excess_w`, if their lower power limits allow it."""
+    cards = [card for card in situation.own_cards if card.card.tdp_w is not None]
+    if not cards:
+        return ()
+    current = {
+        card.name: (card.node.power_cap_w if card.node and card.node.power_cap_w else card.card.tdp_w or 0) for card in cards
+    }
+    cap = math.floor((sum(current.values()) - excess_w) / len(cards) / CAP_STEP_W) * CAP_STEP_W
+    lowest = max(card.card.power_min_w or (card.card.tdp_w or 0) * 0.5 for card in cards)
+    if cap < lowest:
+        return ()
+    items: dict[str, Item] = {}
+    for card in cards:
+        found = item_of(situation, card.name)
+        if found and current[card.name] > cap:
+            items[found[0].uid] = found[0]
+    edits = tuple(Edit("set_power_cap", {"uid": uid, "watts": float(cap)}) for uid in items)
+    share = cap / max(card.card.tdp_w or 1 for card in cards)
+    return (fix(situation, "cap-power", *edits, watts=cap, of_tdp=round(share, 2)),) if edits else ()
+
+
+def larger_supply(situation: Situation, case: Load, watts: float, transient_w: float = 0.0) -> tuple[Fix, ...]:
+    """Put the cheapest supply that gives `watts` at the site's voltage, with the plugs the rig needs, in the stead of the first."""
+    volts = situation.site.volts or 230.0
+    plugs = {demand.type: demand.needed for demand in situation.machine.power.plugs}
+    if not isinstance(case.supply, PowerSupply) or is_built_in(case.name):
+        return ()
+    form = case.supply.form_factor
+
+    def suits(other: PowerSupply) -> bool:
+        rating = rating_at(other.supply, volts) or 0.0
+        peak = rating * (2.0 if (other.supply.standard or "").startswith("ATX 3") else 1.0)
+        return other.form_factor == form and rating >= watts and peak >= transient_w and has_plugs(other.supply, plugs)
+
+    return swap(situation, "larger-supply", case.name, suits, watts=math.ceil(watts))
+
+
+def rating_at(supply: Supply, volts: float) -> float | None:
+    """Return the continuous output in W at an input voltage; None when the supply does not run there or nothing is known."""
+    return max((rating.watts for rating in supply.ratings if rating.min_volts <= volts), default=None)
+
+
+INTERCHANGEABLE = {"12vhpwr": "12v-2x6", "12v-2x6": "12vhpwr"}
+"""The 16-pin plugs of ATX 3.0 and 3.1 mate with each other (PCI-SIG CEM 5.1)."""
+
+
+def has_plugs(supply: Supply, needed: dict[str, int]) -> bool:
+    """Say whether a supply is known to have the plugs."""
+    have: dict[str, int] = {}
+    for plug in supply.plugs or ():
+        have[plug.type] = have.get(plug.type, 0) + plug.count
+    return all(have.get(kind, 0) + have.get(INTERCHANGEABLE.get(kind, ""), 0) >= count for kind, count in needed.items())
+
+
+class Fed(Struct, frozen=True):
+    """A power supply and the mains it is fed from."""
+
+    name: str
+    supply: PowerSupply | System
+    site: Site
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def fed(situation: Situation) -> Iterator[Fed]:
+    """One case per supply model."""
+    seen: set[str] = set()
+    for name, part, _ in situation.supplies:
+        if part.id not in seen:
+            seen.add(part.id)
+            yield Fed(name, part, situation.site)
+
+
+@rule(
+    "PWR011", "Supply gives less at this mains voltage", "warning", over=fed,
+    needs=("supply.supply.ratings", "site.volts"),
+    reason="Large supplies give full output only at 200 to 240 V, and some do not run below.",
+    source="Supply makers' input tables",
+)  # fmt: skip
+def derated(situation: Situation, case: Fed) -> Iterator[Finding]:
+    """Compare the rating at the site's voltage with the best, in W; an error where the supply does not run."""
+    given = case.supply.supply
+    if given is None or case.site.volts is None:
+        return
+    best = max(rating.watts for rating in given.ratings)
+    actual = rating_at(given, case.site.volts)
+    if actual is not None and actual >= best:
+        return
+    lowest = min(rating.min_volts for rating in given.ratings if rating.watts == best)
+    higher = fix(situation, "higher-voltage", Edit("change_site", {"volts": max(230.0, lowest)}), volts=max(230.0, lowest))
+    yield derated.finding(
+        case, "error" if actual is None else "warning", needed=best, actual=actual, unit="W", fixes=(higher,), volts=case.site.volts
+    )
+
+
+@rule(
+    "PWR012", "Wall circuit is overloaded", "error", over=loads,
+    reason="A breaker trips above its rating, and may carry only 80 % of it for hours.",
+    source="US National Electrical Code 210.20 (continuous loads); breaker makers' trip curves",
+)  # fmt: skip
+def circuit(situation: Situation, case: Load) -> Iterator[Finding]:
+    """Above the breaker an error, above its continuous share a warning, in W at the wall."""
+    power = case.power
+    if power.wall_w is None or power.circuit_w is None or power.circuit_peak_w is None:
+        site = fact_names(case.site, "volts", "breaker_a")
+        yield circuit.unknown(case, *dict.fromkeys((*site, *(power.unknown if power.wall_w is None else ()))))
+        return
+    if power.wall_w <= power.circuit_w:
+        return
+    limit = power.circuit_peak_w if power.wall_w > power.circuit_peak_w else power.circuit_w
+    excess = (power.wall_w - power.circuit_w) * (power.efficiency or 1.0)
+    fixes = (*cap_fix(situation, excess), *_other_circuit(situation, case, power.wall_w))
+    yield circuit.finding(
+        case,
+        "error" if power.wall_w > power.circuit_peak_w else "warning",
+        needed=round(power.wall_w),
+        actual=round(limit),
+        unit="W",
+        fixes=fixes,
+        continuous_w=round(power.circuit_w),
+        breaker_w=round(power.circuit_peak_w),
+        volts=case.site.volts,
+        amperes=case.site.breaker_a,
+    )
+
+
+CIRCUITS = ((120.0, 20.0), (208.0, 20.0), (230.0, 16.0), (240.0, 20.0), (208.0, 30.0), (240.0, 30.0), (230.0, 32.0))
+"""Common branch circuits in V and A, smallest first."""
+
+
+def _other_circuit(situation: Situation, case: Load, wall_w: float) -> tuple[Fix, ...]:
+    """Offer the smallest common circuit that carries the load for hours."""
+    country_volts = case.site.volts or 0
+    for volts, amperes in CIRCUITS:
+        if volts >= country_volts and volts * amperes * CONTINUOUS >= wall_w:
+            edit = Edit("change_site", {"volts": volts, "breaker_a": amperes})
+            return (fix(situation, "other-circuit", edit, volts=volts, amperes=amperes),)
+    return ()
+
+
+class Group(Struct, frozen=True):
+    """Several loose supplies in one rig."""
+
+    names: tuple[str, ...]
+    psus: tuple[PowerSupply, ...]
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return self.names
+
+
+def groups(situation: Situation) -> Iterator[Group]:
+    """Two or more supplies that are not made to run in parallel, or of which that is not known."""
+    loose = [(name, psu) for name, psu in situation.of(PowerSupply) if not is_built_in(name)]
+    if len(loose) > 1:
+        yield Group(tuple(name for name, _ in loose), tuple(psu for _, psu in loose))
+
+
+@rule(
+    "PWR013", "Several supplies feed one rig", "warning", over=groups,
+    reason="They must start together and share ground; a card must not draw from one supply by its slot and another by its plugs, "
+    "unless the riser cuts the slot's 12 V.",
+    source="Builders' reports of open multi-supply rigs; PCI-SIG CEM (slot power)",
+)  # fmt: skip
+def several(situation: Situation, case: Group) -> Iterator[Finding]:
+    """Warn unless all are redundant server modules; the form factor of a unit must be known."""
+    unknown = [f"{psu.id}:form_factor" for psu in case.psus if psu.form_factor is None]
+    if unknown:
+        yield several.unknown(case, *unknown)
+    elif not all(psu.supply.redundant or psu.form_factor == "CRPS" for psu in case.psus):
+        yield several.finding(case, actual=len(case.psus))
+
+
+class Capped(Struct, frozen=True):
+    """A GPU item with a power cap."""
+
+    name: str
+    card: GPU
+    item: Item
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def capped(situation: Situation) -> Iterator[Capped]:
+    """GPU items whose power is capped."""
+    for item in situation.rig.items:
+        part = situation.part(item.part)
+        if isinstance(part, GPU) and item.power_cap_w is not None:
+            yield Capped(f"{item.uid}.0", part, item)
+
+
+@rule(
+    "PWR014", "Power cap lies outside the card's range", "error", over=capped,
+    needs=("card.power_min_w", "card.power_max_w"),
+    reason="nvidia-smi -pl refuses limits outside the board's own range.",
+    source="nvidia-smi -q -d POWER of the card",
+)  # fmt: skip
+def cap_range(situation: Situation, case: Capped) -> Iterator[Finding]:
+    """Compare the cap with the lowest and highest limit in W."""
+    low, high = case.card.power_min_w or 0, case.card.power_max_w or math.inf
+    cap = case.item.power_cap_w or 0
+    if not low <= cap <= high:
+        nearest = low if cap < low else high
+        edit = Edit("set_power_cap", {"uid": case.item.uid, "watts": nearest})
+        yield cap_range.finding(
+            case,
+            needed=nearest,
+            actual=cap,
+            unit="W",
+            low_w=low,
+            high_w=high,
+            fixes=(fix(situation, "cap-power", edit, watts=nearest),),
+        )
+
+
+class Hosted(Struct, frozen=True):
+    """A card in a system that limits the power of its cards."""
+
+    name: str
+    card: GPU
+    system: System
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def hosted(situation: Situation) -> Iterator[Hosted]:
+    """Cards in systems with a limit per card."""
+    for name, system in situation.of(System):
+        if system.gpu_max_w is not None and not is_built_in(name):
+            for card in situation.own_cards:
+                if card.board is system or card.board is None:
+                    yield Hosted(card.name, card.card, system)
+
+
+@rule(
+    "PWR015", "Card draws more than the system allows a card", "error", over=hosted,
+    needs=("card.tdp_w",),
+    reason="The maker laid out slots, plugs and air of the system for this power.",
+    source="System makers' specifications",
+)  # fmt: skip
+def system_limit(situation: Situation, case: Hosted) -> Iterator[Finding]:
+    """Compare the card's power with the system's limit in W."""
+    found = item_of(situation, case.name)
+    watts = (found[0].power_cap_w if found else None) or case.card.tdp_w or 0
+    limit = case.system.gpu_max_w or 0
+    if watts > limit:
+        edit = Edit("set_power_cap", {"uid": found[0].uid, "watts": limit}) if found else None
+        lowest = case.card.power_min_w
+        fixes = (fix(situation, "cap-power", edit, watts=limit),) if edit and lowest is not None and lowest <= limit else ()
+        yield system_limit.finding(case, needed=watts, actual=limit, unit="W", fixes=fixes)

@@ -1,0 +1,230 @@
+"""Shape of a job: degrees of parallelism against GPUs, heads, layers and experts; exchange between GPUs."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from rigplanner.rig.edits import Edit
+from rigplanner.rig.task import Parallelism
+from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.fixes import fix
+from rigplanner.rules.registry import rule
+from rigplanner.rules.situation import JobFacts, Situation
+
+HEADS = ("num_attention_heads", "n_head", "num_heads", "heads")
+KV_HEADS = ("num_key_value_heads", "n_head_kv", "kv_heads")
+LAYERS = ("num_hidden_layers", "n_layer", "num_layers", "layers")
+EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts", "experts")
+"""Names of a model's counts in Hugging Face configurations and in the model zoo."""
+
+
+class Split(Struct, frozen=True):
+    """A job on several GPUs with its degrees and the counts of its model, None where the model does not say."""
+
+    name: str
+    job: JobFacts
+    gpus: int
+    plan: Parallelism
+    heads: int | None
+    kv_heads: int | None
+    layers: int | None
+    experts: int | None
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def model_counts(job: JobFacts) -> dict[str, int | None]:
+    """Return the model's numbers of heads, KV heads, layers and experts from its configuration or the model zoo."""
+    names = {"heads": HEADS, "kv_heads": KV_HEADS, "layers": LAYERS, "experts": EXPERTS}
+    model: Any = job.workload.config
+    if model is None and job.workload.model is not None:
+        from rigplanner.catalog.zoo import shipped_zoo
+
+        model = shipped_zoo().get(job.workload.model)
+    return {key: _first(model, words) for key, words in names.items()}
+
+
+def _first(model: Any, names: tuple[str, ...]) -> int | None:
+    for name in names:
+        value = model.get(name) if isinstance(model, dict) else getattr(model, name, None)
+        if isinstance(value, int) and value > 0:
+            return value
+    return None
+
+
+def splits(situation: Situation) -> Iterator[Split]:
+    """Jobs that name degrees of parallelism."""
+    count = len(situation.machine.gpus)
+    for job in situation.jobs:
+        plan = job.workload.parallelism
+        if plan is not None and count:
+            yield Split(job.name, job, count, plan, **model_counts(job))
+
+
+def tensor_splits(situation: Situation) -> Iterator[Split]:
+    """Jobs with tensor parallelism."""
+    return (case for case in splits(situation) if case.plan.tensor > 1)
+
+
+def pipeline_splits(situation: Situation) -> Iterator[Split]:
+    """Jobs with pipeline parallelism."""
+    return (case for case in splits(situation) if case.plan.pipeline > 1)
+
+
+def expert_splits(situation: Situation) -> Iterator[Split]:
+    """Jobs with expert parallelism."""
+    return (case for case in splits(situation) if case.plan.expert > 1)
+
+
+def _plan(situation: Situation, case: Split, **degrees: int | None) -> tuple[Fix, ...]:
+    import msgspec
+
+    plan = msgspec.structs.replace(case.plan, **degrees)
+    edit = Edit("change_workload", {"index": case.job.index, "parallelism": plan})
+    return (fix(situation, "other-degrees", edit, **degrees),)
+
+
+@rule(
+    "WRK001", "Tensor degree does not divide the attention heads", "error", over=tensor_splits,
+    needs=("heads",),
+    reason="Each GPU holds whole heads; vLLM and Megatron refuse to start otherwise.",
+    source="vLLM issue 4232; Megatron-LM argument checks",
+)  # fmt: skip
+def heads(situation: Situation, case: Split) -> Iterator[Finding]:
+    """An error where heads do not divide; a remark where KV heads must be copied."""
+    tensor, count = case.plan.tensor, case.heads or 0
+    if count % tensor:
+        lower = max(degree for degree in range(1, tensor) if count % degree == 0 and case.gpus % degree == 0)
+        yield heads.finding(case, needed=tensor, actual=count, unit="heads", fixes=_plan(situation, case, tensor=lower, data=None))
+    elif case.kv_heads and (case.kv_heads % tensor and tensor % case.kv_heads):
+        yield heads.finding(case, "error", needed=tensor, actual=case.kv_heads, unit="KV heads")
+
+
+@rule(
+    "WRK002", "Tensor degree is not a power of two", "warning", over=tensor_splits,
+    needs=("heads",),
+    reason="Kernels of serving stacks are made and tested for degrees of 1, 2, 4 and 8; six GPUs run as 2 x 3 stages instead.",
+    source="vLLM and SGLang deployment notes",
+)  # fmt: skip
+def power_of_two(situation: Situation, case: Split) -> Iterator[Finding]:
+    """Warn of degrees such as 3 or 6."""
+    tensor = case.plan.tensor
+    if tensor & (tensor - 1):
+        low = 1 << (tensor.bit_length() - 1)
+        while case.gpus % low or (case.heads or low) % low:
+            low //= 2
+        rest = case.gpus // low
+        stages = rest if case.layers is None or rest <= case.layers else 1
+        yield power_of_two.finding(
+            case, needed=low, actual=tensor, fixes=_plan(situation, case, tensor=low, pipeline=stages, data=None)
+        )
+
+
+@rule(
+    "WRK003", "More pipeline stages than layers, or uneven ones", "warning", over=pipeline_splits,
+    needs=("layers",),
+    reason="A pipeline runs at the pace of its longest stage; a stage without a layer is an error.",
+    source="GPipe and Megatron-LM pipeline schedules",
+)  # fmt: skip
+def stages(situation: Situation, case: Split) -> Iterator[Finding]:
+    """Compare layers with stages."""
+    count, pipeline = case.layers or 0, case.plan.pipeline
+    if pipeline > count or count % pipeline:
+        lower = max(
+            degree for degree in range(1, pipeline) if count % degree == 0 and (case.gpus // case.plan.tensor) % degree == 0
+        )
+        yield stages.finding(
+            case,
+            "error" if pipeline > count else "warning",
+            needed=pipeline,
+            actual=count,
+            unit="layers",
+            fixes=_plan(situation, case, pipeline=lower, data=None),
+        )
+
+
+@rule(
+    "WRK004", "Degrees of parallelism do not make up the GPUs", "error", over=splits,
+    reason="The product of all degrees is the number of GPUs.",
+    source="Megatron-LM and DeepSpeed process groups",
+)  # fmt: skip
+def product(situation: Situation, case: Split) -> Iterator[Finding]:
+    """Compare the product of the degrees with the GPUs of the rig; idle GPUs are a warning."""
+    plan = case.plan
+    inner = plan.tensor * plan.pipeline * plan.context
+    total = inner * (plan.data or max(1, case.gpus // inner))
+    if total == case.gpus:
+        return
+    fixes = (
+        _plan(situation, case, data=None)
+        if case.gpus % inner == 0
+        else _plan(situation, case, data=None, tensor=1, pipeline=1, context=1)
+    )
+    yield product.finding(
+        case, "error" if total > case.gpus else "warning", needed=total, actual=case.gpus, unit="GPUs", fixes=fixes
+    )
+
+
+@rule(
+    "WRK005", "Expert degree does not divide the experts", "error", over=expert_splits,
+    needs=("experts",),
+    reason="Each GPU holds whole experts.",
+    source="Megatron-LM and DeepSpeed-MoE argument checks",
+)  # fmt: skip
+def experts(situation: Situation, case: Split) -> Iterator[Finding]:
+    """Compare the experts with the degree."""
+    count, degree = case.experts or 0, case.plan.expert
+    if count % degree:
+        lower = max(n for n in range(1, degree) if count % n == 0)
+        yield experts.finding(case, needed=degree, actual=count, unit="experts", fixes=_plan(situation, case, expert=lower))
+
+
+class Exchange(Struct, frozen=True):
+    """A job on several GPUs without direct exchange between some of them; `letters` are those of `p2p` for the pairs."""
+
+    name: str
+    job: JobFacts
+    gpus: int
+    letters: tuple[str, ...]
+    stages: bool
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def exchanges(situation: Situation) -> Iterator[Exchange]:
+    """Jobs on rigs with several GPUs."""
+    machine = situation.machine
+    count = len(machine.gpus)
+    pairs = tuple(machine.p2p[a][b] for a in range(len(machine.p2p)) for b in range(len(machine.p2p)) if a != b)
+    for job in situation.jobs if count > 1 else ():
+        plan = job.workload.parallelism
+        yield Exchange(job.name, job, count, pairs, plan is not None and plan.pipeline == count)
+
+
+@rule(
+    "P2P001", "GPUs cannot exchange directly", "warning", over=exchanges,
+    needs=("letters",),
+    reason="Without peer-to-peer access traffic goes through host memory: GeForce 40 and 50 on stock drivers have none, "
+    "GeForce 30 only over NVLink.",
+    source="NVIDIA/nccl-tests issue 117; NVIDIA/nccl issue 1127; nvidia-smi topo -p2p captures",
+)  # fmt: skip
+def peer_to_peer(situation: Situation, case: Exchange) -> Iterator[Finding]:
+    """Warn when some pair is not supported; unknown pairs stay unknown."""
+    if case.stages:
+        return
+    denied = sum(letter not in ("OK", "X", "") for letter in case.letters)
+    if denied:
+        yield peer_to_peer.finding(
+            case,
+            actual=denied // 2,
+            needed=len(case.letters) // 2,
+            unit="pairs",
+            letters=sorted({letter for letter in case.letters if letter not in ("OK", "X", "")}),
+        )
+    elif "" in case.letters:
+        yield peer_to_peer.unknown(case, "machine:p2p")

@@ -1,0 +1,346 @@
+"""Software: instruction sets, compute capabilities, drivers, kernels, data types, ROCm, containers."""
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import CPU, GPU
+from rigplanner.rig.edits import Edit
+from rigplanner.rules.finding import Finding, Fix, Severity
+from rigplanner.rules.fixes import fix, swap
+from rigplanner.rules.registry import rule
+from rigplanner.rules.situation import Situation
+from rigplanner.rules.software_tables import (
+    TorchBuild,
+    between,
+    cuda_release,
+    last_build,
+    serves,
+    software,
+    torch_builds,
+    version,
+    within,
+)
+
+STACK_PACKAGES = {
+    "tensorflow": "tensorflow",
+    "tf-": "tensorflow",
+    "jax": "jax",
+    "torch": "pytorch",
+    "vllm": "pytorch",
+    "rocm": "rocm",
+}
+"""Part of a stack's slug to the package that it stands on."""
+
+
+def cuda_version(settings: dict[str, str]) -> str | None:
+    """Return the CUDA version that the rig names, itself or in a PyTorch version such as "2.8.0+cu128"."""
+    if "cuda" in settings:
+        return settings["cuda"]
+    match = re.search(r"\+cu(\d+)(\d)$", settings.get("pytorch", ""))
+    return f"{match[1]}.{match[2]}" if match else None
+
+
+def is_nvidia(gpu: GPU) -> bool:
+    """Say whether a GPU's compute capability is a CUDA one, or unknown on a card of NVIDIA's."""
+    return gpu.compute_capability[:1].isdigit() if gpu.compute_capability else gpu.vendor == "NVIDIA"
+
+
+class Processor(Struct, frozen=True):
+    """A CPU model."""
+
+    name: str
+    cpu: CPU
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def x86(situation: Situation) -> Iterator[Processor]:
+    """CPU models of the x86 family."""
+    seen: set[str] = set()
+    for name, cpu in situation.cpus:
+        if cpu.id not in seen and (
+            any(word.startswith("sse") for word in cpu.isa or ()) or (not cpu.isa and cpu.vendor in ("Intel", "AMD"))
+        ):
+            seen.add(cpu.id)
+            yield Processor(name, cpu)
+
+
+def packages(situation: Situation) -> dict[str, str | None]:
+    """Return the packages that the rig or its jobs name, with version; all that have requirements when none is named."""
+    known = {row.package for row in software().instructions}
+    named: dict[str, str | None] = {key: value for key, value in situation.rig.settings.software.items() if key in known}
+    for job in situation.jobs:
+        for part, package in STACK_PACKAGES.items():
+            if job.workload.stack and part in job.workload.stack:
+                named.setdefault(package, None)
+    return named or dict.fromkeys(sorted(known - {"rocm"}))
+
+
+@rule(
+    "SW001", "CPU lacks instructions that prebuilt frameworks use", "error", over=x86,
+    needs=("cpu.isa",),
+    reason="Official wheels of TensorFlow since 1.6 and of JAX stop with 'illegal instruction' on a CPU without AVX; they "
+    "must be built from source.",
+    source="TensorFlow 1.6.0 release notes; JAX issue 31723; PyTorch issue 43300",
+)  # fmt: skip
+def instructions(situation: Situation, case: Processor) -> Iterator[Finding]:
+    """Name the packages that break, and from which version on."""
+    breaks: list[dict[str, str | None]] = []
+    worst: Severity = "warning"
+    for package, release in packages(situation).items():
+        for row in software().instructions:
+            if row.package != package or row.needs in (case.cpu.isa or ()):
+                continue
+            if release is None and row.until is not None:
+                continue
+            if release is None or within(release, row.since, row.until):
+                breaks.append(
+                    {"package": package, "since": row.since, "needs": row.needs, "verdict": row.verdict, "source": row.source}
+                )
+                worst = "error" if row.verdict == "error" else worst
+    if breaks:
+        needed = str(breaks[0]["needs"])
+        socket, chipset = case.cpu.socket, set(case.cpu.chipsets)
+        fixes = swap(
+            situation,
+            "other-cpu",
+            case.name,
+            lambda cpu: cpu.socket == socket and needed in (cpu.isa or ()) and chipset <= set(cpu.chipsets),
+        )
+        yield instructions.finding(case, worst, needed=needed, actual=(case.cpu.isa or ("",))[-1], fixes=fixes, breaks=breaks)
+
+
+class Served(Struct, frozen=True):
+    """A GPU model and the software that the rig names."""
+
+    name: str
+    card: GPU
+    named: dict[str, str]
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def models(situation: Situation) -> Iterator[Served]:
+    """GPU models that CUDA serves or served."""
+    seen: set[str] = set()
+    for card in situation.cards:
+        if card.card.id not in seen and is_nvidia(card.card):
+            seen.add(card.card.id)
+            yield Served(card.name, card.card, situation.rig.settings.software)
+
+
+def with_pytorch(situation: Situation) -> Iterator[Served]:
+    """GPU models on rigs that name a PyTorch version."""
+    return (case for case in models(situation) if "pytorch" in case.named)
+
+
+def with_cuda(situation: Situation) -> Iterator[Served]:
+    """GPU models on rigs that name a CUDA version."""
+    return (case for case in models(situation) if cuda_version(case.named))
+
+
+def without_pytorch(situation: Situation) -> Iterator[Served]:
+    """GPU models on rigs that name no PyTorch version."""
+    return (case for case in models(situation) if "pytorch" not in case.named and case.card.form_factor != "embedded")
+
+
+def _name_software(situation: Situation, **versions: str) -> tuple[Fix, ...]:
+    """Offer to name other versions in the rig's settings."""
+    import msgspec
+
+    settings = situation.rig.settings
+    changed = msgspec.structs.replace(settings, software={**settings.software, **versions})
+    return (fix(situation, "other-version", Edit("set_settings", {"settings": changed}), versions=versions),)
+
+
+@rule(
+    "SW002", "PyTorch build does not serve the GPU", "error", over=with_pytorch,
+    needs=("card.compute_capability",),
+    reason="Each prebuilt wheel holds kernels for some generations only; others fail with 'no kernel image is available'.",
+    source="PyTorch RELEASE.md, CUDA support matrix",
+)  # fmt: skip
+def pytorch(situation: Situation, case: Served) -> Iterator[Finding]:
+    """Look the release and CUDA version up; a pair that is not listed is unknown."""
+    release, cuda, capability = case.named["pytorch"], cuda_version(case.named), case.card.compute_capability or ""
+    builds = torch_builds(release, cuda)
+    if not builds:
+        yield pytorch.unknown(case, f"software:pytorch {release}" + (f" CUDA {cuda}" if cuda else ""))
+    elif not any(serves(build.archs, capability) for build in builds):
+        other = next((row for row in torch_builds(release, None) if serves(row.archs, capability)), None)
+        yield pytorch.finding(
+            case,
+            needed=capability,
+            actual=" ".join(builds[-1].archs),
+            fixes=_other_build(situation, case, release, other),
+            release=release,
+            cuda=cuda,
+        )
+
+
+def _other_build(situation: Situation, case: Served, release: str, other: TorchBuild | None) -> tuple[Fix, ...]:
+    if other is not None:
+        return _name_software(situation, pytorch=release.split("+")[0], cuda=other.cuda)
+    last = last_build(case.card.compute_capability or "")
+    return _name_software(situation, pytorch=last[0], cuda=last[1].cuda) if last else ()
+
+
+@rule(
+    "SW003", "CUDA version does not serve the GPU", "error", over=with_cuda,
+    needs=("card.compute_capability",),
+    reason="Toolkits drop old generations (12 Kepler; 13 Maxwell, Pascal and Volta) and do not know newer ones.",
+    source="NVIDIA CUDA toolkit release notes",
+)  # fmt: skip
+def cuda(situation: Situation, case: Served) -> Iterator[Finding]:
+    """Compare the compute capability with the toolkit's range."""
+    named = cuda_version(case.named) or ""
+    row, capability = cuda_release(named), case.card.compute_capability or ""
+    if row is None:
+        yield cuda.unknown(case, f"software:cuda {named}")
+    elif not between(capability, row.lowest, row.highest):
+        rows = [other for other in software().cuda if between(capability, other.lowest, other.highest)]
+        newest = max(rows, key=lambda other: version(other.version), default=None)
+        fixes = _name_software(situation, cuda=newest.version) if newest and "pytorch" not in case.named else ()
+        yield cuda.finding(case, needed=capability, actual=f"{row.lowest} - {row.highest}", fixes=fixes, cuda=named)
+
+
+def with_driver(situation: Situation) -> Iterator[Served]:
+    """GPU models on rigs that name a driver and a CUDA version."""
+    return (case for case in with_cuda(situation) if "driver" in case.named)
+
+
+@rule(
+    "SW004", "Driver is older than the CUDA version needs", "error", over=with_driver,
+    needs=("card.compute_capability",),
+    reason="Programs built with a CUDA major version need at least its first driver branch: 450 for 11, 525 for 12, 580 for 13.",
+    source="NVIDIA CUDA compatibility guide",
+)  # fmt: skip
+def driver(situation: Situation, case: Served) -> Iterator[Finding]:
+    """Compare driver versions."""
+    named, row = case.named["driver"], cuda_release(cuda_version(case.named) or "")
+    if row is None:
+        yield driver.unknown(case, f"software:cuda {cuda_version(case.named)}")
+    elif version(named) < version(row.driver):
+        yield driver.finding(
+            case, needed=row.driver, actual=named, fixes=_name_software(situation, driver=row.driver), cuda=cuda_version(case.named)
+        )
+
+
+@rule(
+    "SW005", "Current PyTorch wheels no longer serve the GPU", "info", over=without_pytorch,
+    needs=("card.compute_capability",),
+    reason="Older generations stay usable with the last release that holds their kernels, or with a build from source.",
+    source="PyTorch RELEASE.md and issue 190385",
+)  # fmt: skip
+def last_release(situation: Situation, case: Served) -> Iterator[Finding]:
+    """Name the last release; a warning once it is older than 2.6."""
+    found = last_build(case.card.compute_capability or "")
+    newest = software().newest_pytorch
+    if found is None:
+        yield last_release.finding(case, "error", needed=newest, actual=None)
+    elif version(found[0]) < version(newest):
+        old = version(found[0]) < (2, 6)
+        yield last_release.finding(case, "warning" if old else "info", needed=newest, actual=found[0], cuda=found[1].cuda)
+
+
+class Radeon(Struct, frozen=True):
+    """An AMD GPU model and the platform that the rig names."""
+
+    name: str
+    card: GPU
+    platform: str
+    release: str | None
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def amd_models(situation: Situation) -> Iterator[Radeon]:
+    """AMD GPU models."""
+    named = situation.rig.settings.software
+    platform = "windows" if "windows" in named.get("os", "").casefold() else "linux"
+    seen: set[str] = set()
+    for card in situation.cards:
+        gpu = card.card
+        if gpu.id not in seen and (gpu.vendor == "AMD" or (gpu.compute_capability or "").startswith("gfx")):
+            seen.add(gpu.id)
+            yield Radeon(card.name, gpu, platform, named.get("rocm"))
+
+
+@rule(
+    "SW009", "AMD does not support the GPU on this platform", "error", over=amd_models,
+    needs=("card.compute_capability",),
+    reason="ROCm and the HIP SDK support a list of GPU targets, which differs between Linux and Windows and shrinks with "
+    "releases.",
+    source="AMD ROCm documentation, system requirements",
+)  # fmt: skip
+def rocm(situation: Situation, case: Radeon) -> Iterator[Finding]:
+    """Look target, platform and release up; a target that is not listed is unknown."""
+    rows = [row for row in software().rocm if row.target == case.card.compute_capability and row.platform == case.platform]
+    if not rows:
+        yield rocm.unknown(case, f"software:rocm {case.platform} {case.card.compute_capability}")
+        return
+    row = rows[0]
+    fits = row.supported and (within(case.release, row.since, row.until) if case.release else row.until is None)
+    if not fits:
+        only_old = row.supported and case.release is None
+        yield rocm.finding(
+            case,
+            "warning" if only_old else "error",
+            needed=row.until or row.since,
+            actual=case.release,
+            platform=case.platform,
+            target=row.target,
+        )
+
+
+class Image(Struct, frozen=True):
+    """A container image that the rig names, and a GPU model."""
+
+    name: str
+    card: GPU
+    release: str
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def images(situation: Situation) -> Iterator[Image]:
+    """GPU models on rigs that name an NGC PyTorch image (`settings.software["ngc-pytorch"]`)."""
+    release = situation.rig.settings.software.get("ngc-pytorch")
+    if release:
+        for case in models(situation):
+            yield Image(case.name, case.card, release)
+
+
+@rule(
+    "SW010", "Container image does not serve the GPU", "error", over=images,
+    needs=("card.compute_capability",),
+    reason="NVIDIA's images hold kernels for the generations of their day.",
+    source="NVIDIA PyTorch container release notes",
+)  # fmt: skip
+def container(situation: Situation, case: Image) -> Iterator[Finding]:
+    """Look the image up; one that is not listed is unknown."""
+    row = next((row for row in software().containers if within(case.release, row.since, row.until)), None)
+    if row is None:
+        yield container.unknown(case, f"software:ngc-pytorch {case.release}")
+    elif not between(case.card.compute_capability or "", row.lowest, row.highest):
+        rows = [
+            other for other in software().containers if between(case.card.compute_capability or "", other.lowest, other.highest)
+        ]
+        last = max(rows, key=lambda other: version(other.until or "99"), default=None)
+        versions = {"ngc-pytorch": last.until or last.since} if last else {}
+        yield container.finding(
+            case,
+            needed=case.card.compute_capability,
+            actual=f"{row.lowest} - {row.highest or ''}",
+            fixes=_name_software(situation, **versions) if versions else (),
+            release=case.release,
+        )

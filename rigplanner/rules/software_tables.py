@@ -1,0 +1,143 @@
+"""What software serves which hardware: tables with versions, dates and sources, read from `resources/rules/software.json`."""
+
+import re
+from functools import cache
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from rigplanner.data import data_path
+from rigplanner.evidence import Source
+
+Version = tuple[int, ...]
+
+
+class Instructions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Prebuilt packages of `since`..`until` that use instructions beyond SSE4.2."""
+
+    package: str
+    since: str
+    until: str | None = None
+    needs: str
+    verdict: Literal["error", "warning"]
+    source: str
+
+
+class CudaRelease(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A CUDA toolkit from `version` on: compute capabilities it builds for, and the oldest Linux driver."""
+
+    version: str
+    lowest: str
+    highest: str
+    driver: str
+    source: str
+
+
+class TorchBuild(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Prebuilt PyTorch wheels for one CUDA version, releases `since`..`until` (None: still made)."""
+
+    since: str
+    until: str | None = None
+    cuda: str
+    archs: tuple[str, ...]
+    source: str
+
+
+class Feature(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A kernel or data type and the compute capabilities that have it."""
+
+    feature: str
+    lowest: str
+    highest: str | None = None
+    source: str
+
+
+class RocmTarget(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whether AMD supports a GPU target on a platform, from and until which release."""
+
+    platform: Literal["linux", "windows"]
+    target: str
+    since: str
+    until: str | None = None
+    supported: bool
+    source: str
+
+
+class Container(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Container images of `since`..`until` and the compute capabilities they serve."""
+
+    image: str
+    since: str
+    until: str | None = None
+    lowest: str
+    highest: str | None = None
+    source: str
+
+
+class Software(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All tables. `read` is the day they were read."""
+
+    read: str
+    sources: dict[str, Source]
+    instructions: tuple[Instructions, ...]
+    cuda: tuple[CudaRelease, ...]
+    pytorch: tuple[TorchBuild, ...]
+    newest_pytorch: str
+    kernels: tuple[Feature, ...]
+    rocm: tuple[RocmTarget, ...]
+    containers: tuple[Container, ...]
+
+
+@cache
+def software() -> Software:
+    """Return the tables, read once."""
+    path = data_path("resources") / "rules" / "software.json"
+    return msgspec.json.decode(path.read_bytes(), type=Software)
+
+
+@cache
+def version(text: str) -> Version:
+    """Return the numbers of a version ("2.8.0+cu128" gives 2, 8, 0), for comparison."""
+    return tuple(int(word) for word in re.findall(r"\d+", text.split("+")[0]))
+
+
+def within(text: str, since: str, until: str | None) -> bool:
+    """Say whether a version lies in since..until, both included, at the precision of the bounds ("2.8.1" is within ..2.8)."""
+    found = version(text)
+    if found[: len(version(since))] < version(since):
+        return False
+    return until is None or found[: len(version(until))] <= version(until)
+
+
+def serves(archs: tuple[str, ...], capability: str) -> bool:
+    """Say whether binaries for `archs` run: the same major number and no higher minor one (CUDA binary compatibility)."""
+    major, minor = version(capability)[:2]
+    return any(version(arch)[0] == major and version(arch)[1] <= minor for arch in archs)
+
+
+def between(capability: str, lowest: str, highest: str | None) -> bool:
+    """Say whether a compute capability lies in lowest..highest."""
+    found = version(capability)
+    return found >= version(lowest) and (highest is None or found <= version(highest))
+
+
+@cache
+def cuda_release(text: str) -> CudaRelease | None:
+    """Return the row of the newest listed toolkit that is not newer than `text`, within its major version."""
+    rows = [row for row in software().cuda if version(row.version) <= version(text) and version(row.version)[0] == version(text)[0]]
+    return max(rows, key=lambda row: version(row.version), default=None)
+
+
+@cache
+def torch_builds(release: str, cuda: str | None) -> tuple[TorchBuild, ...]:
+    """Return the listed builds of a PyTorch release, for one CUDA version when that is given."""
+    rows = (row for row in software().pytorch if within(release, row.since, row.until))
+    return tuple(row for row in rows if cuda is None or version(row.cuda)[:2] == version(cuda)[:2])
+
+
+@cache
+def last_build(capability: str) -> tuple[str, TorchBuild] | None:
+    """Return the newest PyTorch release with a prebuilt wheel that serves a compute capability, and that build."""
+    found = [(row.until or software().newest_pytorch, row) for row in software().pytorch if serves(row.archs, capability)]
+    return max(found, key=lambda pair: (version(pair[0]), version(pair[1].cuda)), default=None)

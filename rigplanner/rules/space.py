@@ -1,0 +1,351 @@
+"""Space: length, height and thickness of cards, board in millimetres, supply, cooler, radiator."""
+
+import math
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import GPU, Chassis, Cooler, Enclosure, Motherboard, PowerSupply, Slot, System
+from rigplanner.rules.finding import Finding
+from rigplanner.rules.fixes import fix, move, swap
+from rigplanner.rules.registry import rule
+from rigplanner.rules.situation import Situation, is_built_in
+from rigplanner.rules.slots import free_slots
+
+STANDARD_HEIGHT_MM = 111.2
+"""Height of a standard full-height card (PCI Express Card Electromechanical specification)."""
+
+CASE = "Case and card makers' dimensions"
+
+
+class CardInCase(Struct, frozen=True):
+    """A GPU card and the case around it."""
+
+    name: str
+    card: GPU
+    slot: Slot | None
+    board: Motherboard | System | None
+    case_name: str
+    chassis: Chassis | System
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name, self.case_name)
+
+
+def cards_in_case(situation: Situation) -> Iterator[CardInCase]:
+    """Cards that the owner fits into a case."""
+    found = situation.enclosure
+    if found is None:
+        return
+    for card in situation.own_cards:
+        if card.card.form_factor == "pcie":
+            yield CardInCase(card.name, card.card, card.slot, card.board, found[0], found[1])
+
+
+def _space(chassis: Chassis | System) -> Enclosure:
+    return chassis.enclosure or Enclosure()
+
+
+@rule(
+    "SPC001", "GPU is longer than the case allows", "error", over=cards_in_case,
+    needs=("card.length_mm", "chassis.enclosure.gpu_length_mm"),
+    reason="The card would run into the case's front.",
+    source=CASE,
+)  # fmt: skip
+def gpu_length(situation: Situation, case: CardInCase) -> Iterator[Finding]:
+    """Compare card and case in mm."""
+    needed, limit = case.card.length_mm or 0, _space(case.chassis).gpu_length_mm or 0
+    if needed > limit:
+        fixes = swap(situation, "other-case", case.case_name, lambda other: holds(other, situation))
+        yield gpu_length.finding(case, needed=needed, actual=limit, unit="mm", fixes=fixes)
+
+
+def holds(chassis: Chassis, situation: Situation) -> bool:
+    """Say whether a case is known to hold the rig's cards, board, supply and cooler."""
+    space = chassis.enclosure
+    cards = [card.card for card in situation.own_cards if card.card.form_factor == "pcie"]
+    lengths = [card.length_mm for card in cards if card.length_mm is not None]
+    heights = [card.height_mm for card in cards if card.height_mm is not None]
+    board = situation.board.board if situation.board else None
+    coolers = [cooler.height_mm for _, cooler in situation.coolers if cooler.height_mm is not None]
+    supplies = [psu for _, psu in situation.of(PowerSupply)]
+    columns = max((last_column(c.slot, c.card) or 0 for c in situation.own_cards if c.slot), default=0)
+    return (
+        _at_most(max(lengths, default=None), space.gpu_length_mm)
+        and (max(heights, default=0.0) <= STANDARD_HEIGHT_MM or _at_most(max(heights), space.gpu_height_mm))
+        and _at_most(columns or None, space.slot_columns)
+        and (not isinstance(board, Motherboard) or board_fits(board, space) is True)
+        and _at_most(max(coolers, default=None), space.cooler_height_mm)
+        and all(psu.form_factor is None or psu.form_factor in space.psu_form_factors for psu in supplies)
+        and (not any(card.cooling == "passive" for card in cards) or space.airflow == "server")
+    )
+
+
+def _at_most(needed: float | None, limit: float | None) -> bool:
+    return needed is None or (limit is not None and needed <= limit)
+
+
+@rule(
+    "SPC002", "GPU is higher than the case allows", "error", over=cards_in_case,
+    needs=("card.height_mm",),
+    reason="High cards and their cables press against the side panel.",
+    source=CASE,
+)  # fmt: skip
+def gpu_height(situation: Situation, case: CardInCase) -> Iterator[Finding]:
+    """Compare in mm; a card of standard height fits where the case names no limit."""
+    needed, limit = case.card.height_mm or 0, _space(case.chassis).gpu_height_mm
+    if limit is None:
+        if needed > STANDARD_HEIGHT_MM:
+            yield gpu_height.unknown(case, f"{case.chassis.id}:gpu_height_mm")
+    elif needed > limit:
+        fixes = swap(situation, "other-case", case.case_name, lambda other: holds(other, situation))
+        yield gpu_height.finding(case, needed=needed, actual=limit, unit="mm", fixes=fixes)
+
+
+def cards_in_slots(situation: Situation) -> Iterator[CardInCase]:
+    """Cards of a case that stand in a slot."""
+    for case in cards_in_case(situation):
+        if case.slot is not None:
+            yield case
+
+
+def last_column(slot: Slot, card: GPU) -> int | None:
+    """Return the last expansion column that a card covers, counted from the CPU; None when not known."""
+    return None if slot.position is None or card.slots is None else slot.position + math.ceil(card.slots) - 1
+
+
+@rule(
+    "SPC003", "Card reaches beyond the last expansion column", "error", over=cards_in_slots,
+    needs=("card.slots", "slot.position", "chassis.enclosure.slot_columns"),
+    reason="A thick card in the last slot needs columns that the case must have below the board.",
+    source=CASE,
+)  # fmt: skip
+def columns(situation: Situation, case: CardInCase) -> Iterator[Finding]:
+    """Compare the card's last column with the case's."""
+    limit = _space(case.chassis).slot_columns or 0
+    needed = last_column(case.slot, case.card) if case.slot else None
+    if needed is None or needed <= limit:
+        return
+    better = [use.slot for use in free_slots(situation) if (last_column(use.slot, case.card) or limit + 1) <= limit]
+    edit = move(situation, case.name, better[0].id) if better else None
+    moved = (fix(situation, "move-card", edit, piece=case.name, place=better[0].id),) if edit else ()
+    fixes = moved or swap(situation, "other-case", case.case_name, lambda other: holds(other, situation))
+    yield columns.finding(case, needed=needed, actual=limit, unit="columns", fixes=fixes, place=case.slot.id if case.slot else None)
+
+
+class BoardInCase(Struct, frozen=True):
+    """A motherboard and its case."""
+
+    name: str
+    board: Motherboard
+    case_name: str
+    chassis: Chassis | System
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name, self.case_name)
+
+
+def boards_in_case(situation: Situation) -> Iterator[BoardInCase]:
+    """Motherboards that go into a case."""
+    found = situation.enclosure
+    if found is None:
+        return
+    for name, board in situation.of(Motherboard):
+        if not is_built_in(name):
+            yield BoardInCase(name, board, found[0], found[1])
+
+
+LABEL_MM = {"Mini-ITX": (170, 170), "Micro-ATX": (244, 244), "ATX": (305, 244), "SSI-CEB": (305, 267), "SSI-EEB": (305, 330)}
+"""Height along the slots and depth to the front of a board with this label (Intel and SSI specifications). E-ATX is no standard."""
+
+E_ATX_MM = 272.0
+"""Depth of the common boards sold as E-ATX, which cases that name E-ATX and no millimetres take at least."""
+
+
+def board_sides(board: Motherboard) -> tuple[float, float] | None:
+    """Return the side along the slots and the side towards the front, in mm: boards of 305 mm have it along the slots."""
+    if board.width_mm is None or board.depth_mm is None:
+        return LABEL_MM.get(board.form_factor or "")
+    low, high = sorted((board.width_mm, board.depth_mm))
+    return (low, high) if 304 <= low <= 306 else (high, low)
+
+
+def board_fits(board: Motherboard, space: Enclosure) -> bool | None:
+    """Compare millimetres where the case gives them, else what its labels stand for; None when neither tells."""
+    sides = board_sides(board)
+    if sides is None:
+        return None
+    labels = [LABEL_MM[label] for label in space.board_form_factors if label in LABEL_MM]
+    along = space.board_max_depth_mm or max((size[0] for size in labels), default=None)
+    front = space.board_max_width_mm or max((size[1] for size in labels), default=None)
+    if along is None or front is None:
+        return None
+    if sides[0] <= along + 1 and sides[1] <= front + 1:
+        return True
+    if space.board_max_width_mm is None and "E-ATX" in space.board_form_factors and sides[0] <= along + 1:
+        return True if sides[1] <= E_ATX_MM + 1 else None
+    return False
+
+
+@rule(
+    "SPC004", "Board is larger than the case allows", "error", over=boards_in_case,
+    needs=("board.form_factor", "chassis.enclosure.board_form_factors"),
+    reason="Labels such as E-ATX are no sizes: an EEB board is 305 x 330 mm and has other holes.",
+    source="SSI EEB and ATX specifications; case makers' dimensions",
+)  # fmt: skip
+def board_size(situation: Situation, case: BoardInCase) -> Iterator[Finding]:
+    """Compare the sides in mm; labels only where a millimetre is missing."""
+    board, space = case.board, _space(case.chassis)
+    fits, sides = board_fits(board, space), board_sides(board)
+    if fits is None:
+        absent = f"{board.id}:width_mm" if sides is None else f"{case.chassis.id}:board_max_width_mm"
+        yield board_size.unknown(case, absent)
+    elif not fits and sides is not None:
+        limit = space.board_max_width_mm or max(
+            (LABEL_MM[label][1] for label in space.board_form_factors if label in LABEL_MM), default=0
+        )
+        fixes = swap(situation, "other-case", case.case_name, lambda other: holds(other, situation))
+        yield board_size.finding(
+            case, needed=sides[1], actual=limit, unit="mm", fixes=fixes, form_factor=board.form_factor, along_mm=sides[0]
+        )
+
+
+class SupplyInCase(Struct, frozen=True):
+    """A power supply and its case."""
+
+    name: str
+    psu: PowerSupply
+    case_name: str
+    chassis: Chassis | System
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name, self.case_name)
+
+
+def supplies_in_case(situation: Situation) -> Iterator[SupplyInCase]:
+    """Power supplies that go into a case."""
+    found = situation.enclosure
+    if found is None:
+        return
+    for name, psu in situation.of(PowerSupply):
+        if psu.form_factor != "brick" and not is_built_in(name):
+            yield SupplyInCase(name, psu, found[0], found[1])
+
+
+@rule(
+    "SPC005", "Power supply has another form factor than the case takes", "error", over=supplies_in_case,
+    needs=("psu.form_factor", "chassis.enclosure.psu_form_factors"),
+    reason="ATX, SFX, TFX and CRPS units differ in size and holes.",
+    source="ATX12V design guide; case makers' specifications",
+)  # fmt: skip
+def psu_form(situation: Situation, case: SupplyInCase) -> Iterator[Finding]:
+    """Compare labels."""
+    accepted = _space(case.chassis).psu_form_factors
+    if case.psu.form_factor not in accepted:
+        fixes = swap(situation, "other-case", case.case_name, lambda other: holds(other, situation))
+        yield psu_form.finding(case, needed=" / ".join(accepted), actual=case.psu.form_factor, fixes=fixes)
+
+
+def measured_supplies(situation: Situation) -> Iterator[SupplyInCase]:
+    """Supplies in cases that limit their length, or whose own length is beyond the standard 160 mm."""
+    for case in supplies_in_case(situation):
+        if _space(case.chassis).psu_length_mm is not None or (case.psu.length_mm or 0) > 160:
+            yield case
+
+
+@rule(
+    "SPC006", "Power supply is longer than the case allows", "error", over=measured_supplies,
+    needs=("psu.length_mm", "chassis.enclosure.psu_length_mm"),
+    reason="Large units run into drive cages and cables.",
+    source=CASE,
+)  # fmt: skip
+def psu_length(situation: Situation, case: SupplyInCase) -> Iterator[Finding]:
+    """Compare in mm."""
+    needed, limit = case.psu.length_mm or 0, _space(case.chassis).psu_length_mm or 0
+    if needed > limit:
+        suits = lambda other: holds(other, situation) and (other.enclosure.psu_length_mm or 0) >= needed  # noqa: E731
+        yield psu_length.finding(
+            case, needed=needed, actual=limit, unit="mm", fixes=swap(situation, "other-case", case.case_name, suits)
+        )
+
+
+class CoolerInCase(Struct, frozen=True):
+    """A CPU cooler and its case."""
+
+    name: str
+    cooler: Cooler
+    case_name: str
+    chassis: Chassis | System
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name, self.case_name)
+
+
+def coolers_in_case(situation: Situation) -> Iterator[CoolerInCase]:
+    """Coolers the owner fits into a case."""
+    found = situation.enclosure
+    if found is None:
+        return
+    for name, cooler in situation.coolers:
+        if not is_built_in(name):
+            yield CoolerInCase(name, cooler, found[0], found[1])
+
+
+def air_coolers(situation: Situation) -> Iterator[CoolerInCase]:
+    """Air coolers in a case."""
+    return (case for case in coolers_in_case(situation) if case.cooler.type != "liquid")
+
+
+def liquid_coolers(situation: Situation) -> Iterator[CoolerInCase]:
+    """Liquid coolers in a case."""
+    return (case for case in coolers_in_case(situation) if case.cooler.type == "liquid")
+
+
+@rule(
+    "SPC007", "CPU cooler is higher than the case allows", "error", over=air_coolers,
+    needs=("cooler.height_mm", "chassis.enclosure.cooler_height_mm"),
+    reason="The side panel would not close.",
+    source=CASE,
+)  # fmt: skip
+def cooler_height(situation: Situation, case: CoolerInCase) -> Iterator[Finding]:
+    """Compare in mm."""
+    needed, limit = case.cooler.height_mm or 0, _space(case.chassis).cooler_height_mm or 0
+    if needed > limit:
+        sockets, watts = case.cooler.sockets, case.cooler.rated_w or 0
+        lower = swap(
+            situation,
+            "other-cooler",
+            case.name,
+            lambda other: (
+                other.type == "air"
+                and (other.height_mm or math.inf) <= limit
+                and set(sockets) <= set(other.sockets)
+                and (other.rated_w or 0) >= watts
+            ),
+        )
+        fixes = lower or swap(situation, "other-case", case.case_name, lambda other: holds(other, situation))
+        yield cooler_height.finding(case, needed=needed, actual=limit, unit="mm", fixes=fixes)
+
+
+@rule(
+    "SPC008", "Case has no place for the radiator", "error", over=liquid_coolers,
+    needs=("cooler.radiator_mm", "chassis.enclosure.radiators_mm"),
+    reason="A radiator needs a mount of its own length.",
+    source=CASE,
+)  # fmt: skip
+def radiator(situation: Situation, case: CoolerInCase) -> Iterator[Finding]:
+    """A radiator fits a place made for its length; places for longer ones of the same fan size take shorter ones too."""
+    needed, places = case.cooler.radiator_mm or 0, _space(case.chassis).radiators_mm or ()
+    fan = 140 if needed % 140 == 0 else 120
+    if not any(place == needed or (place > needed and place % fan == 0) for place in places):
+        fixes = swap(
+            situation,
+            "other-case",
+            case.case_name,
+            lambda other: holds(other, situation) and needed in (other.enclosure.radiators_mm or ()),
+        )
+        yield radiator.finding(case, needed=needed, actual=max(places, default=0), unit="mm", fixes=fixes)

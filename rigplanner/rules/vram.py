@@ -1,0 +1,151 @@
+"""GPU memory: does each job fit each GPU."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import GPU
+from rigplanner.rig.edits import Edit
+from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.fixes import fix, swap
+from rigplanner.rules.registry import rule
+from rigplanner.rules.situation import JobFacts, Situation
+from rigplanner.workload.answer import MemoryEstimate
+
+TIGHT = 0.95
+"""Share of a GPU's memory above which a job's expected need leaves no room for fragmentation."""
+
+
+class Fit(Struct, frozen=True):
+    """A job and the GPUs of one model with the greatest need among them."""
+
+    name: str
+    job: JobFacts
+    card: GPU
+    need: MemoryEstimate | None
+    fault: str | None
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.job.name, self.name)
+
+
+def fits(situation: Situation) -> Iterator[Fit]:
+    """One case per job and GPU model."""
+    gpus = situation.machine.gpus
+    for job in situation.jobs:
+        seen: dict[str, Fit] = {}
+        for number, node in enumerate(gpus):
+            need = job.memory[number] if number < len(job.memory) else None
+            known = seen.get(node.gpu.id)
+            if known is None or (need and known.need and need.device_gib > known.need.device_gib):
+                seen[node.gpu.id] = Fit(node.piece, job, node.gpu, need, job.fault)
+        yield from seen.values()
+
+
+@rule(
+    "VRM001", "Job does not fit the GPU's memory", "error", over=fits,
+    needs=("card.memory_gib",),
+    reason="A job whose need lies above the GPU's memory stops with 'out of memory'.",
+    source="The memory model; its interval holds 80 % of measured cases",
+)  # fmt: skip
+def memory_fit(situation: Situation, case: Fit) -> Iterator[Finding]:
+    """Compare the interval of the need with the GPU's memory, in GiB: an error when even its low end is above."""
+    have = case.card.memory_gib or 0.0
+    if case.need is None:
+        yield memory_fit.unknown(case, f"{case.job.name}:memory", fault=case.fault)
+    elif case.need.low_gib > have:
+        yield memory_fit.finding(
+            case,
+            needed=round(case.need.device_gib, 2),
+            actual=have,
+            unit="GiB",
+            fixes=_ways(situation, case),
+            low_gib=round(case.need.low_gib, 2),
+            high_gib=round(case.need.high_gib, 2),
+        )
+
+
+@rule(
+    "VRM002", "Job is tight in the GPU's memory", "warning", over=fits,
+    needs=("card.memory_gib",),
+    reason="The need may lie above the GPU's memory: it depends on allocator, driver and input lengths.",
+    source="The memory model; its interval holds 80 % of measured cases",
+)  # fmt: skip
+def memory_tight(situation: Situation, case: Fit) -> Iterator[Finding]:
+    """A warning when the interval reaches above the GPU's memory, or the expected need above 95 % of it, in GiB."""
+    have, need = case.card.memory_gib or 0.0, case.need
+    if need is not None and need.low_gib <= have and (need.high_gib > have or need.device_gib > have * TIGHT):
+        yield memory_tight.finding(
+            case,
+            needed=round(need.device_gib, 2),
+            actual=have,
+            unit="GiB",
+            fixes=_ways(situation, case),
+            low_gib=round(need.low_gib, 2),
+            high_gib=round(need.high_gib, 2),
+        )
+
+
+def _ways(situation: Situation, case: Fit) -> tuple[Fix, ...]:
+    """Offer what is known to help: a GPU with room, checkpointing, a smaller batch."""
+    need = case.need
+    if need is None:
+        return ()
+    wanted = need.high_gib
+    form = case.card.form_factor
+    bigger = swap(
+        situation,
+        "larger-gpu",
+        case.name,
+        lambda gpu: (
+            gpu.form_factor == form and (gpu.memory_gib or 0) >= wanted and (gpu.memory_gib or 0) * TIGHT >= need.device_gib
+        ),
+    )
+    workload, changes = case.job.workload, []
+    if (
+        "train" in (workload.task or "")
+        and need.parts.activations_gib > 0.2 * need.device_gib
+        and workload.gradient_checkpointing in (None, False, "none")
+    ):
+        edit = Edit("change_workload", {"index": case.job.index, "gradient_checkpointing": "full"})
+        changes.append(fix(situation, "checkpointing", edit))
+    if (workload.batch_per_gpu or 1) > 1:
+        batch = max(1, (workload.batch_per_gpu or 1) // 2)
+        changes.append(
+            fix(situation, "smaller-batch", Edit("change_workload", {"index": case.job.index, "batch_per_gpu": batch}), batch=batch)
+        )
+    return (*bigger, *changes)
+
+
+class Offload(Struct, frozen=True):
+    """A job that keeps part of its state in host memory."""
+
+    name: str
+    host_gib: float
+    have_gib: float | None
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def offloading(situation: Situation) -> Iterator[Offload]:
+    """Jobs that need host memory."""
+    have = situation.memory_gib if situation.memory else None
+    for job in situation.jobs:
+        host = sum(need.host_gib for need in job.memory)
+        if host > 0:
+            yield Offload(job.name, host, have)
+
+
+@rule(
+    "MEM009", "Offload needs more host memory than there is", "error", over=offloading,
+    needs=("have_gib",),
+    reason="Offloaded optimizer states live in host memory, once for each process.",
+    source="The memory model; DeepSpeed's memory estimators",
+)  # fmt: skip
+def offload(situation: Situation, case: Offload) -> Iterator[Finding]:
+    """Compare the sum over all GPUs with the host's memory, in GiB."""
+    if case.have_gib is not None and case.host_gib > case.have_gib:
+        yield offload.finding(case, needed=round(case.host_gib, 1), actual=case.have_gib, unit="GiB")
