@@ -27,14 +27,15 @@ from rigplanner.evidence import Source
 
 SOURCES = {"maker": Source(title="Maker's page", read="2026-11-21", trust="vendor")}
 CARD = GPU(
-    id="nvidia.x.card", name="Card", vendor="NVIDIA", form_factor="pcie", chip="X1", compute_capability="9.0", sources={"maker": ("*",)},
+    id="nvidia.x.card", name="Card", vendor="NVIDIA", form_factor="pcie", chip="X1", compute_capability="9.0",
+    sources={"maker": ("*",)},
     memory_bus_bits=384, memory_rate_gbps=21, bandwidth_gbs=1008, cores=16384, boost_mhz=2520, dense_tflops=Rates(fp32=82.58),
     tdp_w=450, connectors=(Plug("12vhpwr", 1),),
 )  # fmt: skip
 BOARD = Motherboard(id="a.b.board", name="Board", vendor="A", sources={"maker": ("*",)},
                     layout=Layout(slots=(Slot(id="P1", origin="cpu0", mechanical=16, width=16),)))  # fmt: skip
-DRIVE = Storage(id="a.b.drive", name="Drive", vendor="A", sources={"maker": ("*",)}, form_factor="m2", interface="nvme", capacity_gb=1000,
-                gen=3, width=4, read_gbs=3.5)  # fmt: skip
+DRIVE = Storage(id="a.b.drive", name="Drive", vendor="A", sources={"maker": ("*",)}, form_factor="m2", interface="nvme",
+                capacity_gb=1000, gen=3, width=4, read_gbs=3.5)  # fmt: skip
 SUPPLY = PowerSupply(
     id="a.b.psu", name="Supply", vendor="A", sources={"maker": ("*",)}, supply=Supply(ratings=(Rating(100, 1000),))
 )
