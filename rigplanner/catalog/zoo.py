@@ -1,0 +1,112 @@
+"""The model zoo: networks people train and serve, by slug, with the facts that decide their memory and speed."""
+
+import difflib
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from rigplanner.catalog.load import CatalogFault
+from rigplanner.data import data_path
+from rigplanner.evidence import Source
+
+Kind = Literal[
+    "llm", "moe", "vlm", "encoder", "encoder_decoder", "asr", "cnn", "vit", "detector", "segmenter",
+    "diffusion_unet", "diffusion_transformer", "other",
+]  # fmt: skip
+
+
+class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Published figures of one forward pass of one image of edge `image_size` (or height and width) in pixels: `gmacs` in 1e9
+    multiply-adds, `activations_m` in millions of values that convolutions and linear layers write."""
+
+    image_size: int | tuple[int, int]
+    gmacs: float | None = None
+    activations_m: float | None = None
+
+
+class Component(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A network that travels with another: the text encoder or the image decoder of a diffusion model."""
+
+    role: Literal["text_encoder", "vae"]
+    params_m: float
+
+
+class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One network: a Hugging Face configuration in `config`, or `figures` per image size, and `params_m` (millions) where the
+    configuration does not tell them. `source` is a key of the zoo's sources; `state` marks what was not read again."""
+
+    slug: str
+    name: str
+    kind: Kind
+    source: str
+    family: str = ""
+    aliases: tuple[str, ...] = ()
+    config: dict[str, Any] | None = None
+    params_m: float | None = None
+    figures: tuple[Figures, ...] = ()
+    components: tuple[Component, ...] = ()
+    state: Literal["unverified"] | None = None
+
+
+class _File(Struct, forbid_unknown_fields=True):
+    family: str
+    sources: dict[str, Source]
+    models: tuple[Model, ...]
+
+
+class Zoo:
+    """All models by slug; `get` finds a slug or an alias, `find` finds by words, `nearest` names what may have been meant."""
+
+    def __init__(self, models: tuple[Model, ...], sources: dict[str, Source]) -> None:
+        self.models = {model.slug: model for model in models}
+        self.sources = sources
+        self._names = {name.casefold(): model for model in models for name in (model.name, *model.aliases, model.slug)}
+
+    def get(self, slug: str) -> Model | None:
+        """Return the model of this slug, alias or published name, or None."""
+        return self.models.get(slug) or self._names.get(slug.casefold())
+
+    def find(self, words: str) -> list[Model]:
+        """Return the models whose names hold all of `words`, shortest name first."""
+        wanted = words.casefold().replace("-", " ").split()
+        hits = [model for model in self.models.values() if all(word in _searchable(model) for word in wanted)]
+        return sorted(hits, key=lambda model: (len(model.slug), model.slug))
+
+    def nearest(self, slug: str, most: int = 4) -> list[str]:
+        """Return up to `most` slugs that look like `slug`."""
+        return [self._names[name].slug for name in difflib.get_close_matches(slug.casefold(), self._names, most, 0.5)]
+
+
+def _searchable(model: Model) -> str:
+    return " ".join((model.slug, model.name, *model.aliases)).casefold().replace("-", " ")
+
+
+def read_zoo(folder: Path) -> Zoo:
+    """Read all family files of `folder`; raise CatalogFault naming the file and the field that cannot be used."""
+    models: list[Model] = []
+    sources: dict[str, Source] = {}
+    seen: set[str] = set()
+    for path in sorted(folder.glob("*.json")):
+        try:
+            family = msgspec.json.decode(path.read_bytes(), type=_File)
+        except (msgspec.MsgspecError, OSError) as fault:
+            raise CatalogFault(f"{path}: {fault}") from fault
+        sources.update(family.sources)
+        for model in family.models:
+            taken = seen.intersection((model.slug, *model.aliases))
+            if taken or model.source not in sources:
+                raise CatalogFault(
+                    f"{path}: model {model.slug}: {f'the name {taken.pop()} is used twice' if taken else 'its source is missing'}."
+                )
+            seen.update((model.slug, *model.aliases))
+            models.append(msgspec.structs.replace(model, family=family.family))
+    return Zoo(tuple(models), sources)
+
+
+@cache
+def shipped_zoo() -> Zoo:
+    """Return the zoo that came with the program, read once."""
+    return read_zoo(data_path("catalog") / "models")
