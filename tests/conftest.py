@@ -7,9 +7,13 @@ from pathlib import Path
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import pytest
+from hypothesis import settings
 
 from rigplanner.catalog.load import Catalog, shipped_catalog
 from rigplanner.data import data_path
+
+settings.register_profile("rigplanner", deadline=None)
+settings.load_profile("rigplanner")
 
 
 @pytest.fixture(autouse=True)

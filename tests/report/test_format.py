@@ -1,0 +1,55 @@
+"""Numbers, units, money, days; text made printable."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rigplanner.report import format as fmt
+from rigplanner.report.type import REPLACEMENT, markup, printable
+
+S = fmt.THIN
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1440.0, f"1{S}440"), (0.5, "0.500"), (7.0, "7"), (9.876, "9.88"), (82.58, "82.6"), (None, "unknown"),
+     (float("inf"), "unknown"), (-3.25, "-3.25")],
+)  # fmt: skip
+def test_numbers(value: float | None, text: str) -> None:
+    assert fmt.number(value) == text
+
+
+def test_quantities_money_and_days() -> None:
+    assert fmt.quantity(1440, "W") == f"1{S}440{S}W"
+    assert fmt.money(1749, "EUR") == f"1{S}749.00{S}EUR"
+    assert fmt.money(13900, "TWD") == f"13{S}900{S}TWD"
+    assert fmt.money(None, "EUR") == "no price"
+    assert fmt.day("2026-11-20") == "20 Nov 2026"
+    assert fmt.day("soon") == "soon"
+    assert fmt.interval(9.96, 12.04, "GiB") == f"10.0 to 12.0{S}GiB"
+    assert fmt.percent(1.364) == f"136{S}%"
+
+
+def test_markup_in_names_is_harmless() -> None:
+    assert "<b>" not in markup("<b>bold</b> & <font color=red>")
+    assert "&lt;b&gt;" in markup("<b>")
+
+
+def test_each_script_gets_a_face_that_has_it() -> None:
+    text = markup("Kč 繁體 é")
+    assert 'name="RigSans-TC">繁體<' in text
+    assert 'name="RigSans">Kč <' in text
+
+
+def test_what_no_font_has_is_shown_as_missing() -> None:
+    assert REPLACEMENT in markup("🚀")
+
+
+def test_direction_and_control_characters_are_dropped_and_length_is_bounded() -> None:
+    assert printable("a\u202eb\x00c\nd") == "abc d"
+    assert len(printable("x" * 10_000)) == 400
+
+
+@given(st.text())
+def test_any_text_becomes_markup(text: str) -> None:
+    markup(text)
