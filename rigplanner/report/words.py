@@ -1,0 +1,168 @@
+"""Findings, rules, fixes and facts in words. Every English text passes `tr`, so that a language is one table."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.report.format import money, number, quantity
+from rigplanner.report.words_findings import FIELD_WORDS, FINDING_TEXTS, FIX_TEXTS, UNIT_WORDS, VALUE_WORDS
+from rigplanner.rig.document import Rig, part_of
+from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.topics import RULES_BY_CODE
+
+_translations: dict[str, str] = {}
+
+LONGEST_LIST = 6
+
+
+def use_translations(table: Mapping[str, str]) -> None:
+    """Take another language: English text to translated text; {} returns to English."""
+    _translations.clear()
+    _translations.update(table)
+
+
+def tr(text: str, /, **values: object) -> str:
+    """Return a text in the language in use, with its {names} filled; a name without value stays as it is."""
+    return _translations.get(text, text).format_map(_Given(values)) if values else _translations.get(text, text)
+
+
+class _Given(dict[str, object]):
+    """Values of a text; what is not given stays readable."""
+
+    def __missing__(self, key: str) -> str:
+        return "{" + key + "}"
+
+
+def rule_title(code: str) -> str:
+    """Return a rule's title, or the code of a rule that no longer exists."""
+    rule = RULES_BY_CODE.get(code)
+    return tr(rule.title) if rule else code
+
+
+def rule_reason(code: str) -> str:
+    """Return why a rule holds."""
+    rule = RULES_BY_CODE.get(code)
+    return tr(rule.reason) if rule else ""
+
+
+def subject_name(name: str, rig: Rig, catalog: Catalog) -> str:
+    """Return what a person calls a piece ("GeForce RTX 4090 2"), a workload (its name or model), a place (as on the board)."""
+    uid, _, index = name.partition("/")[0].rpartition(".")
+    if uid == "workload" and index.isdigit() and int(index) < len(rig.workloads):
+        workload = rig.workloads[int(index)]
+        return workload.name or workload.model or tr("workload {number}", number=int(index) + 1)
+    item = rig.item(uid)
+    if item is None:
+        return name
+    part = part_of(rig, catalog, item.part)
+    title = part.name if part else item.part
+    built_in = name.partition("/")[2]
+    if built_in:
+        return tr("{part} in {system}", part=built_in, system=title)
+    return f"{title} {int(index) + 1}" if item.quantity > 1 and index.isdigit() else title
+
+
+def fact_text(fact: str, rig: Rig, catalog: Catalog) -> str:
+    """Return a missing fact ("asus.x:length_mm") as "length of ASUS X"."""
+    owner, _, field = fact.partition(":")
+    if owner in ("rig", "site", "software", "power", "machine"):
+        return tr(FIELD_WORDS.get(fact, FIELD_WORDS.get(field, field.replace("_", " "))))
+    part = part_of(rig, catalog, owner)
+    place, _, rest = field.rpartition(".")
+    words = tr(FIELD_WORDS.get(rest, rest.replace("_", " ")))
+    name = part.name if part else subject_name(owner, rig, catalog)
+    if field == "*":
+        return tr("all data of {part}", part=owner)
+    return (
+        tr("{field} of {place} on {part}", field=words, place=place, part=name)
+        if place
+        else tr("{field} of {part}", field=words, part=name)
+    )
+
+
+def finding_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:
+    """Return one sentence that says what was needed and what was found."""
+    if finding.severity == "unknown":
+        return _unknown_text(finding, rig, catalog)
+    texts = FINDING_TEXTS.get(finding.code, {})
+    variant = "none" if finding.actual is None and "none" in texts else finding.severity
+    template = texts.get(variant) or texts.get("", "")
+    names = [subject_name(subject, rig, catalog) for subject in finding.subjects]
+    values: dict[str, object] = {key: value_text(value, rig, catalog) for key, value in finding.values.items()}
+    values["a"], values["b"] = (*names, "", "")[:2]
+    values["rest"] = _joined(names[1:])
+    values["needed"] = amount(finding.needed, finding.unit, rig, catalog)
+    values["actual"] = amount(finding.actual, finding.unit, rig, catalog)
+    filled = tr(template or rule_title(finding.code), **values)
+    return filled[:1].upper() + filled[1:]
+
+
+def _unknown_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:
+    fault = finding.values.get("fault")
+    if fault:
+        return tr("Not judged: {fault}", fault=fault)
+    facts = _joined([fact_text(fact, rig, catalog) for fact in finding.missing])
+    if finding.code == "RIG002":
+        return tr("Not chosen yet: {kind}.", kind=tr(VALUE_WORDS.get(str(finding.values.get("kind")), "part")))
+    subject = subject_name(finding.subjects[0], rig, catalog) if finding.subjects else tr("the rig")
+    return tr("Not judged for {subject}: {facts} not known.", subject=subject, facts=facts)
+
+
+def fix_text(fix: Fix, rig: Rig, catalog: Catalog) -> str:
+    """Return what a fix does, with the price difference where there is one."""
+    values = {key: value_text(value, rig, catalog) for key, value in fix.values.items()}
+    for key in ("piece", "part"):
+        if key in fix.values:
+            values[key] = _part_or_piece(str(fix.values[key]), rig, catalog)
+    text = tr(FIX_TEXTS.get(fix.code, fix.code), **values)
+    price = fix.values.get("price")
+    if isinstance(price, int | float) and price:
+        text += f" ({'+' if price > 0 else '−'}{money(abs(price), rig.currency)})"
+    return text
+
+
+def _part_or_piece(name: str, rig: Rig, catalog: Catalog) -> str:
+    part = part_of(rig, catalog, name)
+    return part.name if part else subject_name(name, rig, catalog)
+
+
+def amount(value: float | str | None, unit: str, rig: Rig, catalog: Catalog) -> str:
+    """Return a needed or actual value with its unit in words."""
+    if isinstance(value, str):
+        text = _part_or_piece(value, rig, catalog)
+        return tr(VALUE_WORDS.get(text, text))
+    return quantity(value, tr(UNIT_WORDS.get(unit, unit)))
+
+
+def value_text(value: object, rig: Rig, catalog: Catalog) -> str:
+    """Return any value of a finding or fix as text."""
+    if isinstance(value, bool):
+        return tr("yes") if value else tr("no")
+    if isinstance(value, int | float):
+        return number(value)
+    if isinstance(value, list | tuple):
+        return _joined([value_text(entry, rig, catalog) for entry in value])
+    if isinstance(value, Mapping):
+        return _record(value)
+    if value is None:
+        return tr("unknown")
+    return tr(VALUE_WORDS.get(str(value), _part_or_piece(str(value), rig, catalog)))
+
+
+def _record(value: Mapping[str, Any]) -> str:
+    if "package" in value:
+        text = (
+            "{package} {since} and later stops"
+            if value.get("verdict") == "error"
+            else "{package} {since} and later may stop or run slowly"
+        )
+        package = str(value["package"])
+        return tr(text, package=VALUE_WORDS.get(package, package), since=value["since"])
+    return ", ".join(f"{VALUE_WORDS.get(str(key), key)} {entry}" for key, entry in value.items())
+
+
+def _joined(words: list[str]) -> str:
+    shown = words[:LONGEST_LIST]
+    if len(words) > LONGEST_LIST:
+        shown = [*shown, tr("{count} more", count=len(words) - LONGEST_LIST)]
+    return ", ".join(shown)
