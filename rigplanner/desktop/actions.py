@@ -1,0 +1,124 @@
+"""The one list of what can be done: menus, shortcuts, palette and shortcut sheet are made from it."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMenuBar
+
+from rigplanner.desktop import documents, icons
+from rigplanner.desktop.session import Session
+from rigplanner.desktop.theme import look
+
+if TYPE_CHECKING:
+    from rigplanner.desktop.window import Window
+
+MENUS = ("File", "Edit", "Rig", "View", "Help")
+
+
+def _always(_: Session) -> bool:
+    return True
+
+
+def _open(session: Session) -> bool:
+    return session.is_open
+
+
+class Command(Struct, frozen=True, kw_only=True):
+    """One deed: its words, its menu, its keys, what it does, and when it can be done."""
+
+    id: str
+    text: str
+    menu: str
+    run: Callable[["Window"], object]
+    keys: str = ""
+    icon: str = ""
+    enabled: Callable[[Session], bool] = _always
+    rule_before: bool = False
+
+
+C = Command
+COMMANDS: tuple[Command, ...] = (
+    C(id="new", text="New rig", menu="File", keys="Ctrl+N", icon="new", run=documents.new_rig),
+    C(id="open", text="Open…", menu="File", keys="Ctrl+O", icon="open", run=documents.ask_open),
+    C(id="paste", text="New rig from a parts list…", menu="File", keys="Ctrl+Shift+N", icon="paste", run=documents.ask_parts_list),
+    C(id="save", text="Save", menu="File", keys="Ctrl+S", icon="save", run=documents.save, enabled=_open, rule_before=True),
+    C(id="save-as", text="Save as…", menu="File", keys="Ctrl+Shift+S", run=documents.ask_save, enabled=_open),
+    C(id="save-quote", text="Save quote as PDF…", menu="File", keys="Ctrl+E", icon="quote", run=documents.ask_save_quote,
+      enabled=_open, rule_before=True),
+    C(id="copy-markdown", text="Copy as Markdown", menu="File", icon="copy", run=lambda w: documents.copy_as(w, "markdown"), enabled=_open),
+    C(id="copy-bbcode", text="Copy as BBCode", menu="File", run=lambda w: documents.copy_as(w, "bbcode"), enabled=_open),
+    C(id="copy-csv", text="Copy as CSV", menu="File", run=lambda w: documents.copy_as(w, "csv"), enabled=_open),
+    C(id="copy-json", text="Copy as JSON", menu="File", run=lambda w: documents.copy_as(w, "json"), enabled=_open),
+    C(id="quit", text="Quit", menu="File", keys="Ctrl+Q", run=lambda w: w.close(), rule_before=True),
+    C(id="undo", text="Undo", menu="Edit", keys="Ctrl+Z", icon="undo", run=lambda w: w.session.undo(),
+      enabled=lambda s: bool(s.undo_name())),
+    C(id="redo", text="Redo", menu="Edit", keys="Ctrl+Shift+Z", icon="redo", run=lambda w: w.session.redo(),
+      enabled=lambda s: bool(s.redo_name())),
+    C(id="remove", text="Remove part", menu="Edit", icon="trash", run=lambda w: w.build.remove_current(), enabled=_open, rule_before=True),
+    C(id="find", text="Search everything…", menu="Edit", keys="Ctrl+K", icon="search", run=lambda w: w.palette_box.open_at_top(),
+      rule_before=True),
+    C(id="filter", text="Filter parts", menu="Edit", keys="Ctrl+F", run=lambda w: w.focus_filter()),
+    C(id="add-part", text="Add part…", menu="Rig", keys="Ctrl+Shift+A", icon="plus", run=lambda w: w.build.open_menu()),
+    C(id="add-workload", text="Add workload", menu="Rig", keys="Ctrl+Shift+W", icon="workload", run=lambda w: w.focus_zoo()),
+    C(id="rename", text="Name and site…", menu="Rig", keys="F2", run=lambda w: w.show_tab("Quote"), enabled=_open, rule_before=True),
+    C(id="start-tab", text="Start", menu="View", keys="Alt+1", run=lambda w: w.show_tab("Start")),
+    C(id="parts-tab", text="Parts", menu="View", keys="Alt+2", run=lambda w: w.show_tab("Parts")),
+    C(id="machine-tab", text="Machine", menu="View", keys="Alt+3", run=lambda w: w.show_tab("Machine")),
+    C(id="workloads-tab", text="Workloads", menu="View", keys="Alt+4", run=lambda w: w.show_tab("Workloads")),
+    C(id="compare-tab", text="Compare", menu="View", keys="Alt+5", run=lambda w: w.show_tab("Compare")),
+    C(id="quote-tab", text="Quote", menu="View", keys="Alt+6", run=lambda w: w.show_tab("Quote")),
+    C(id="build-panel", text="Show or hide the build list", menu="View", keys="Ctrl+1", run=lambda w: w.toggle_panel("build"),
+      rule_before=True),
+    C(id="findings-panel", text="Show or hide the findings", menu="View", keys="Ctrl+2", run=lambda w: w.toggle_panel("findings")),
+    C(id="gauges-panel", text="Show or hide the gauges", menu="View", keys="Ctrl+3", run=lambda w: w.toggle_panel("gauges")),
+    C(id="history-panel", text="Show or hide the history", menu="View", keys="Ctrl+4", icon="history",
+      run=lambda w: w.toggle_panel("history")),
+    C(id="theme-system", text="Colours of the system", menu="View", icon="theme", run=lambda w: w.use_theme("system"), rule_before=True),
+    C(id="theme-light", text="Light colours", menu="View", run=lambda w: w.use_theme("light")),
+    C(id="theme-dark", text="Dark colours", menu="View", run=lambda w: w.use_theme("dark")),
+    C(id="keys", text="Shortcuts", menu="Help", keys="F1", icon="keyboard", run=lambda w: w.show_shortcuts()),
+    C(id="about", text="About RigPlanner", menu="Help", icon="info", run=lambda w: w.show_about()),
+)  # fmt: skip
+
+
+def make_actions(window: "Window") -> dict[str, QAction]:
+    """Return a live action for each command; words and state follow the session."""
+    actions = {}
+    for command in COMMANDS:
+        action = QAction(command.text, window)
+        action.setObjectName(command.id)
+        if command.keys:
+            action.setShortcut(QKeySequence(command.keys))
+        action.triggered.connect(lambda _=False, command=command: command.run(window))
+        actions[command.id] = action
+
+    def update() -> None:
+        session = window.session
+        for command in COMMANDS:
+            actions[command.id].setEnabled(command.enabled(session))
+        actions["undo"].setText(f"Undo {session.undo_name()}".strip().replace("&", "&&"))
+        actions["redo"].setText(f"Redo {session.redo_name()}".strip().replace("&", "&&"))
+
+    def paint() -> None:
+        for command in COMMANDS:
+            if command.icon:
+                actions[command.id].setIcon(icons.icon(command.icon))
+
+    update()
+    paint()
+    window.session.document_changed.connect(update)
+    look.look_changed.connect(paint)
+    return actions
+
+
+def fill_menus(bar: QMenuBar, actions: dict[str, QAction]) -> None:
+    """Fill a menu bar from the list."""
+    for title in MENUS:
+        menu = bar.addMenu(title)
+        for command in COMMANDS:
+            if command.menu == title:
+                if command.rule_before:
+                    menu.addSeparator()
+                menu.addAction(actions[command.id])

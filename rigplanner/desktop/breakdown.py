@@ -1,0 +1,114 @@
+"""The breakdown behind a number: every step with its formula, inputs and source. Opened by a click on any figure."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractItemView, QDialog, QHeaderView, QTableWidget, QTableWidgetItem, QWidget
+
+from rigplanner.desktop.gauges import TITLES, gauge_text
+from rigplanner.desktop.theme import row_px
+from rigplanner.desktop.widgets import button, column, label, row
+from rigplanner.desktop.words import cell, money, quantity
+from rigplanner.evidence import Step
+from rigplanner.planning.limits import Limit
+from rigplanner.report.quote import workload_title
+from rigplanner.rules.assess import Assessment
+
+
+def show_breakdown(parent: QWidget, title: str, headline: str, steps: Sequence[Step], note: str = "") -> QDialog:
+    """Show the steps of a figure in a dialog that waits for nothing; return it."""
+    dialog = QDialog(parent)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setWindowTitle(title)
+    table = QTableWidget(len(steps), 4)
+    table.setAccessibleName(f"Steps of {title}")
+    table.setHorizontalHeaderLabels(["Step", "Formula and inputs", "Value", "Source"])
+    table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    table.setShowGrid(False)
+    table.setWordWrap(True)
+    table.setTabKeyNavigation(False)
+    table.verticalHeader().hide()
+    for n, step in enumerate(steps):
+        inputs = ", ".join(f"{name} = {cell(value)}" for name, value in step.inputs.items())
+        for m, text in enumerate(
+            (step.name, "\n".join(t for t in (step.formula, inputs) if t), quantity(step.value, step.unit), step.source)
+        ):
+            item = QTableWidgetItem(text)
+            if m == 2:
+                item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            table.setItem(n, m, item)
+    dialog.resize(row_px() * 38, row_px() * 18)
+    header = table.horizontalHeader()
+    for m, width in enumerate((8, 14, 5, 9)):
+        header.setSectionResizeMode(m, QHeaderView.ResizeMode.Interactive)
+        header.resizeSection(m, row_px() * width)
+    header.setStretchLastSection(True)
+    table.resizeRowsToContents()
+    empty = "" if steps else "No steps are recorded for this figure."
+    close = button("Close", dialog.close)
+    dialog.setLayout(
+        column(label(title, "section"), label(headline, "large", wrap=True), label(" ".join(t for t in (note, empty) if t), "small", wrap=True),
+               table, row(1, close), margins=(16, 12, 16, 12))
+    )  # fmt: skip
+    dialog.open()
+    return dialog
+
+
+def limit_steps(assessment: Assessment, limit: Limit) -> tuple[str, str, tuple[Step, ...]]:
+    """Return title, headline and steps of a gauge."""
+    headline = gauge_text(limit)
+    if limit.axis == "price":
+        return "Price", headline, _price_steps(assessment)
+    if limit.axis in ("supply", "circuit"):
+        return TITLES[limit.axis], headline, assessment.machine.power.steps or _load_steps(assessment)
+    if limit.axis in ("lanes", "slots"):
+        return TITLES[limit.axis], headline, _slot_steps(assessment)
+    job = assessment.jobs[limit.job or 0]
+    steps = max(job.memory, key=lambda estimate: estimate.device_gib).steps if job.memory else ()
+    note = f"{workload_title(job)}: {headline}" if job.memory else job.memory_fault or "There is no GPU in the rig."
+    return "Memory per GPU", note, steps
+
+
+def _price_steps(assessment: Assessment) -> tuple[Step, ...]:
+    sums, rig = assessment.totals, assessment.rig
+    names = {piece.uid: piece.part.name for piece in assessment.machine.pieces if "/" not in piece.name}
+    steps = []
+    for line in sums.lines:
+        each = money(line.unit.amount, line.unit.currency) if line.unit else "no price"
+        source = f"{line.unit.source}, {line.unit.day}" if line.unit else ""
+        if line.amount is not None:
+            inputs: dict[str, float | str | None] = {"quantity": float(line.quantity), "price": each}
+            steps.append(Step(names.get(line.uid, line.uid), "quantity × price", inputs, line.amount, sums.currency, source))
+    discount, tax = rig.quote.discount_percent, rig.quote.tax_percent
+    if discount:
+        steps.append(Step("Discount", "subtotal × percent", {"percent": discount}, -sums.discount, sums.currency))
+    if tax:
+        how = "contained in the prices" if rig.quote.prices_include_tax else "added to the prices"
+        steps.append(Step("Tax", how, {"percent": tax}, sums.tax, sums.currency))
+    return (*steps, Step("Total", "sum", {}, sums.total, sums.currency))
+
+
+def _load_steps(assessment: Assessment) -> tuple[Step, ...]:
+    known = [(name, watts) for name, watts in assessment.machine.power.loads if watts is not None]
+    return tuple(Step(name, "load at full use", {}, watts, "W") for name, watts in known)
+
+
+def _slot_steps(assessment: Assessment) -> tuple[Step, ...]:
+    names = {piece.name: piece.part.name for piece in assessment.machine.pieces}
+    steps = []
+    for use in assessment.machine.slots:
+        if use.piece and use.width:
+            inputs: dict[str, float | str | None] = {
+                "origin": use.slot.origin,
+                "generation": use.gen,
+                "slot offers": use.available_width,
+            }
+            steps.append(Step(f"{use.slot.id}: {names.get(use.piece, use.piece)}", "negotiated width", inputs, use.width, "lanes"))
+    for drive in assessment.machine.drives:
+        if drive.pieces and drive.width:
+            held = ", ".join(names.get(piece, piece) for piece in drive.pieces)
+            steps.append(Step(f"{drive.port.id}: {held}", "negotiated width", {"origin": drive.port.origin, "generation": drive.gen},
+                              drive.width, "lanes"))  # fmt: skip
+    return tuple(steps)

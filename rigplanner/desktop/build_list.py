@@ -1,0 +1,242 @@
+"""The left panel: the build list, the settings of the chosen item, the total."""
+
+from typing import Any
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QDoubleSpinBox,
+    QFormLayout,
+    QListView,
+    QMenu,
+    QSpinBox,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from rigplanner.catalog.parts import GPU, KINDS, Price
+from rigplanner.desktop import icons
+from rigplanner.desktop.build_model import ROW_ROLE, BuildModel, BuildRow, build_rows
+from rigplanner.desktop.session import Change, Session
+from rigplanner.desktop.theme import STATE_OF, look, row_px, sized_font, small_font
+from rigplanner.desktop.widgets import button, column, icon_button, label, panel, row, rule
+from rigplanner.desktop.words import KIND_WORDS, VERDICT_ICONS, money, plural
+from rigplanner.rig.document import Item, part_of
+from rigplanner.rig.edits import LARGEST_QUANTITY, Edit
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+class BuildDelegate(QStyledItemDelegate):
+    """Paints kind icon, name and badge on the first line, place and price on the second."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        line: BuildRow = index.data(ROW_ROLE)
+        return QSize(200, round(row_px() * (1.7 if line.uid else 1.15)))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        line: BuildRow = index.data(ROW_ROLE)
+        area: QRect = option.rect  # type: ignore[attr-defined]
+        state: Any = option.state  # type: ignore[attr-defined]
+        tokens = look.tokens
+        if state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(area, tokens.color("selection"))
+        ratio = painter.device().devicePixelRatio()
+        token = "text" if line.uid else "soft"
+        top = area.top() + (6 if line.uid else (area.height() - 16) // 2)
+        painter.drawPixmap(area.left() + 12, top, icons.pixmap(line.kind, "soft", 16, ratio))
+        left, width = area.left() + 36, area.width() - 36 - 32
+        painter.setFont(sized_font(1.0))
+        painter.setPen(tokens.color(token))
+        metrics = QFontMetrics(painter.font())
+        text = line.title if line.uid else f"Choose {_spoken(line.kind)}"
+        height = metrics.height()
+        first = QRect(left, top - (height - 16) // 2, width, height)
+        painter.drawText(first, Qt.AlignmentFlag.AlignVCenter, metrics.elidedText(text, Qt.TextElideMode.ElideRight, width))
+        if line.verdict:
+            sign = icons.pixmap(VERDICT_ICONS[line.verdict], STATE_OF[line.verdict], 16, ratio)
+            painter.drawPixmap(area.right() - 24, top, sign)
+        if line.uid:
+            painter.setFont(small_font())
+            painter.setPen(tokens.color("soft"))
+            small = QFontMetrics(painter.font())
+            second = QRect(left, first.bottom(), width + 20, small.height())
+            painter.drawText(
+                second, Qt.AlignmentFlag.AlignVCenter, small.elidedText(line.detail, Qt.TextElideMode.ElideRight, width + 20)
+            )
+        if state & QStyle.StateFlag.State_HasFocus:
+            painter.fillRect(area.left(), area.top(), 2, area.height(), tokens.color("accent"))
+
+
+def _spoken(kind: str) -> str:
+    word = KIND_WORDS[kind]
+    word = word if word.isupper() or kind == "bridge" else word.lower()
+    return f"{'an' if word[0] in 'aeiou' else 'a'} {word}" if kind not in ("memory", "storage") else word
+
+
+class BuildView(QListView):
+    """The list; Delete takes an item out, Enter opens its kind in the catalog."""
+
+    chosen = Signal(object)
+    removed = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
+            self.chosen.emit(self.currentIndex().data(ROW_ROLE))
+        elif event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+            self.removed.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class BuildList(QWidget):
+    """`kind_chosen` asks for a kind of part, with the uid of the item to replace or ""."""
+
+    kind_chosen = Signal(str, str)
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self.model = BuildModel(self)
+        self.view = BuildView()
+        self.view.setModel(self.model)
+        self.view.setItemDelegate(BuildDelegate(self.view))
+        self.view.setAccessibleName("Build list")
+        self.view.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.view.chosen.connect(self._choose)
+        self.view.removed.connect(self.remove_current)
+        self.view.clicked.connect(lambda index: self._choose(index.data(ROW_ROLE)))
+        self.view.selectionModel().currentChanged.connect(self._show_item)
+        self.add = button("Add part", self.open_menu, "plus")
+        self._editor = self._make_editor()
+        self._total = label("", "strong")
+        self._note = label("", "small", wrap=True)
+        foot = column(self._total, self._note, margins=(12, 4, 12, 8), spacing=0)
+        self.setLayout(
+            column(self.view, panel(row(self.add, 1, margins=(8, 4, 8, 4))), self._editor, rule(), panel(foot), spacing=0)
+        )
+        session.rig_changed.connect(self._refresh)
+        session.subject_pointed.connect(self._point)
+        look.look_changed.connect(self.view.viewport().update)
+
+    def _make_editor(self) -> QWidget:
+        self._quantity = QSpinBox(minimum=1, maximum=LARGEST_QUANTITY)
+        self._quantity.setAccessibleName("Quantity")
+        self._quantity.valueChanged.connect(self._set_quantity)
+        self._price = QDoubleSpinBox(minimum=0, maximum=1e9, decimals=2)
+        self._price.setAccessibleName("Price of one piece")
+        self._price.setSpecialValueText("catalog")
+        self._price.setKeyboardTracking(False)
+        self._price.valueChanged.connect(self._set_price)
+        self._cap = QSpinBox(minimum=0, maximum=2000, singleStep=10)
+        self._cap.setAccessibleName("Power cap in watts")
+        self._cap.setSuffix("\u202fW")
+        self._cap.setSpecialValueText("none")
+        self._cap.setKeyboardTracking(False)
+        self._cap.valueChanged.connect(self._set_cap)
+        self._form = QFormLayout()
+        self._form.setContentsMargins(12, 8, 12, 8)
+        self._form.setSpacing(4)
+        self._remove = icon_button("trash", "Remove the item", self.remove_current)
+        quantity = panel(row(self._quantity, 1, self._remove))
+        self._form.addRow("Quantity", quantity)
+        self._form.addRow("Price each", self._price)
+        self._form.addRow("Power cap", self._cap)
+        editor = panel(column(rule(), panel(self._form), spacing=0))
+        editor.hide()
+        return editor
+
+    def current(self) -> Item | None:
+        """Return the item under the cursor."""
+        index = self.view.currentIndex()
+        uid = index.data(ROW_ROLE).uid if index.isValid() else None
+        return self._session.rig.item(uid) if uid else None
+
+    def _refresh(self, _: Change) -> None:
+        kept = self.current()
+        self.model.show(build_rows(self._session))
+        if kept is not None and (line := self.model.row_of(kept.uid)) is not None:
+            self.view.setCurrentIndex(self.model.index(line))
+        self._show_item()
+        self._show_total()
+
+    def _show_total(self) -> None:
+        assessment = self._session.assessment
+        if assessment is None:
+            self._total.setText("")
+            self._note.setText("")
+            return
+        sums = assessment.totals
+        self._total.setText(f"Total {money(sums.total, sums.currency)}")
+        open_items = [f"{plural(len(sums.unpriced), 'item')} without a price"] if sums.unpriced else []
+        open_items += [f"{plural(len(sums.foreign), 'item')} in another currency"] if sums.foreign else []
+        self._note.setText(", ".join(open_items))
+        self._note.setVisible(bool(open_items))
+
+    def _show_item(self, *_: object) -> None:
+        item = self.current()
+        self._editor.setVisible(item is not None)
+        if item is None:
+            return
+        part = part_of(self._session.rig, self._session.catalog, item.part)
+        for box, value in (
+            (self._quantity, item.quantity), (self._price, item.price.amount if item.price else 0.0),
+            (self._cap, round(item.power_cap_w or 0)),
+        ):  # fmt: skip
+            box.blockSignals(True)
+            box.setValue(value)  # type: ignore[attr-defined]
+            box.blockSignals(False)
+        self._price.setSuffix(f" {item.price.currency if item.price else self._session.rig.currency}")
+        self._form.setRowVisible(self._cap, isinstance(part, GPU))
+
+    def _choose(self, line: BuildRow) -> None:
+        self.kind_chosen.emit(line.kind, line.uid or "")
+        if line.uid:
+            self._session.point_at(f"{line.uid}.0")
+
+    def _point(self, subject: str) -> None:
+        uid = subject.rpartition(".")[0] or subject
+        line = self.model.row_of(uid)
+        if line is not None and self.view.currentIndex().row() != line:
+            self.view.setCurrentIndex(self.model.index(line))
+
+    def open_menu(self) -> None:
+        """Offer the kinds of part to add."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for kind in KINDS:
+            menu.addAction(icons.icon(kind), KIND_WORDS[kind], lambda kind=kind: self.kind_chosen.emit(kind, ""))
+        menu.popup(self.add.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
+
+    def remove_current(self) -> None:
+        """Take the item under the cursor out of the rig, with a way back."""
+        item = self.current()
+        if item is None:
+            return
+        name = self._name(item)
+        if self._session.edit(f"Remove {name}", Edit("remove_item", {"uid": item.uid})):
+            self._session.tell(f"Removed {name}.", "info", "Undo", self._session.undo)
+
+    def _name(self, item: Item) -> str:
+        part = part_of(self._session.rig, self._session.catalog, item.part)
+        return part.name if part else item.part
+
+    def _set_quantity(self, quantity: int) -> None:
+        if (item := self.current()) is not None:
+            edit = Edit("set_quantity", {"uid": item.uid, "quantity": quantity})
+            self._session.edit(f"Set {self._name(item)} to {quantity}", edit, merge=f"quantity {item.uid}")
+
+    def _set_price(self, amount: float) -> None:
+        if (item := self.current()) is not None:
+            currency = item.price.currency if item.price else self._session.rig.currency
+            price = Price(amount=amount, currency=currency, day=self._session.today, source="entered by hand") if amount else None
+            edit = Edit("set_price", {"uid": item.uid, "price": price})
+            self._session.edit(f"Price of {self._name(item)}", edit, merge=f"price {item.uid}")
+
+    def _set_cap(self, watts: int) -> None:
+        if (item := self.current()) is not None:
+            edit = Edit("set_power_cap", {"uid": item.uid, "watts": float(watts) or None})
+            name = f"Cap {self._name(item)} to {watts} W" if watts else f"Lift the cap of {self._name(item)}"
+            self._session.edit(name, edit, merge=f"cap {item.uid}")

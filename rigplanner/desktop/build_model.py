@@ -1,0 +1,130 @@
+"""The build list: what is in the rig by kind, and which kinds it still lacks."""
+
+from typing import Any
+
+from msgspec import Struct
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from rigplanner.catalog.parts import KINDS, System, kind_of
+from rigplanner.desktop.session import Session
+from rigplanner.desktop.words import KIND_WORDS, VERDICT_WORDS, age, number
+from rigplanner.economics.totals import price_of
+from rigplanner.rig.document import Item, part_of
+from rigplanner.rules.finding import CheckReport
+
+Index = QModelIndex | QPersistentModelIndex
+ROW_ROLE = Qt.ItemDataRole.UserRole
+ESSENTIAL = ("gpu", "cpu", "motherboard", "memory", "storage", "psu", "chassis", "cooler")
+IN_SYSTEM = ("motherboard", "psu", "chassis", "cooler")
+RANKS = {"error": 0, "unknown": 1, "warning": 2, "info": 3, "fits": 4}
+
+
+class BuildRow(Struct, frozen=True, kw_only=True):
+    """One line: an item of the rig, or (`uid` None) a kind that is still to be chosen."""
+
+    kind: str
+    uid: str | None = None
+    name: str = ""
+    quantity: int = 1
+    places: str = ""
+    price: str = ""
+    price_age: str = ""
+    verdict: str = ""
+
+    @property
+    def title(self) -> str:
+        """The name with its quantity."""
+        return f"{self.quantity} × {self.name}" if self.quantity > 1 else self.name
+
+    @property
+    def detail(self) -> str:
+        """Place, price and the price's age."""
+        dated = f"{self.price}, {self.price_age}" if self.price_age else self.price
+        return " · ".join(text for text in (self.places, dated) if text)
+
+
+def build_rows(session: Session) -> list[BuildRow]:
+    """Return the rows of the open rig in the order in which a person builds."""
+    rig, order = session.rig, list(KINDS)
+    assessment = session.assessment
+    rows = [_item_row(session, item, assessment.report if assessment else None) for item in rig.items]
+    present = {row.kind for row in rows}
+    systems = any(isinstance(part_of(rig, session.catalog, item.part), System) for item in rig.items)
+    missing = [kind for kind in ESSENTIAL if kind not in present and not (systems and kind in IN_SYSTEM)]
+    rows += [BuildRow(kind=kind) for kind in missing]
+    return sorted(rows, key=lambda row: (order.index(row.kind) if row.kind in order else 99, row.uid is None))
+
+
+def _item_row(session: Session, item: Item, report: CheckReport | None) -> BuildRow:
+    part = part_of(session.rig, session.catalog, item.part)
+    price, _ = price_of(session.rig, item.uid, session.catalog)
+    return BuildRow(
+        kind=kind_of(part) if part else "accessory",
+        uid=item.uid,
+        name=part.name if part else f"{item.part} (not in the catalog)",
+        quantity=item.quantity,
+        places=places_of(session, item),
+        price=f"{number(price.amount, 0)} {price.currency}" if price else "no price",
+        price_age=f"{age(price.day, session.today)} old" if price and age(price.day, session.today) not in ("", "today") else "",
+        verdict=worst(report, item) if report else "",
+    )
+
+
+def places_of(session: Session, item: Item) -> str:
+    """Return where the pieces of an item stand, as the machine was assembled."""
+    assessment = session.assessment
+    if assessment is None:
+        return ""
+    names = set(item.pieces())
+    found = [use.slot.id for use in assessment.machine.slots if use.piece in names]
+    found += [use.port.id for use in assessment.machine.drives for piece in use.pieces if piece in names]
+    return ", ".join(found)
+
+
+def worst(report: CheckReport, item: Item) -> str:
+    """Return the worst severity among the findings on an item's pieces, "fits" when there is none."""
+    names = {item.uid, *item.pieces()}
+    severities = [finding.severity for finding in report.findings if names & set(finding.subjects)]
+    return min(severities, key=lambda severity: RANKS[severity], default="fits")
+
+
+class BuildModel(QAbstractListModel):
+    """The rows as Qt sees them."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.rows: list[BuildRow] = []
+
+    def show(self, rows: list[BuildRow]) -> None:
+        """Show rows; only what differs is repainted when the lines stay the same."""
+        if [(row.kind, row.uid) for row in rows] == [(row.kind, row.uid) for row in self.rows]:
+            old, self.rows = self.rows, rows
+            for n, (before, after) in enumerate(zip(old, rows, strict=True)):
+                if before != after:
+                    self.dataChanged.emit(self.index(n), self.index(n))
+            return
+        self.beginResetModel()
+        self.rows = rows
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(self.rows)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        row = self.rows[index.row()]
+        if role == ROW_ROLE:
+            return row
+        if role == Qt.ItemDataRole.DisplayRole:
+            return row.title if row.uid else f"Choose {KIND_WORDS[row.kind]}"
+        if role == Qt.ItemDataRole.ToolTipRole and row.uid:
+            return f"{row.title}\n{row.detail}\n{VERDICT_WORDS.get(row.verdict, '')}".strip()
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            verdict = VERDICT_WORDS.get(row.verdict, "")
+            return f"{KIND_WORDS[row.kind]}: {row.title}, {row.detail}, {verdict}" if row.uid else f"Choose {KIND_WORDS[row.kind]}"
+        return None
+
+    def row_of(self, uid: str) -> int | None:
+        """Return the line of an item."""
+        return next((n for n, row in enumerate(self.rows) if row.uid == uid), None)

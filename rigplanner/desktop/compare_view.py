@@ -1,0 +1,239 @@
+"""The Compare tab: two to four rigs side by side, deltas against a chosen one."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QFont, QGuiApplication
+from PySide6.QtWidgets import QAbstractItemView, QCheckBox, QComboBox, QFileDialog, QHeaderView, QMenu, QTableView, QWidget
+
+from rigplanner.desktop import icons
+from rigplanner.desktop.session import Change, Session
+from rigplanner.desktop.start_view import sample_files
+from rigplanner.desktop.theme import look, row_px
+from rigplanner.desktop.widgets import button, clear, column, icon_button, label, panel, row
+from rigplanner.desktop.words import MINUS, THIN, shortened
+from rigplanner.rig.files import RigFault, read_rig
+
+if TYPE_CHECKING:
+    from rigplanner.planning.compare import CompareRow
+    from rigplanner.rules.assess import Assessment
+
+Index = QModelIndex | QPersistentModelIndex
+MOST_RIGS = 4
+
+
+class Column(Struct, frozen=True):
+    """One rig that is compared; `path` None is the open one."""
+
+    name: str
+    path: Path | None
+
+
+class CompareModel(QAbstractTableModel):
+    """Attributes as rows, rigs as columns."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.names: tuple[str, ...] = ()
+        self.rows: tuple[CompareRow, ...] = ()
+        self.baseline = 0
+
+    def show(self, names: tuple[str, ...], rows: "tuple[CompareRow, ...]", baseline: int) -> None:
+        """Show other rows."""
+        self.beginResetModel()
+        self.names, self.rows, self.baseline = names, rows, baseline
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(self.names) + 1
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return "" if section == 0 else self.names[section - 1]
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        from rigplanner.report.comparison import row_title
+
+        if not index.isValid():
+            return None
+        line, n = self.rows[index.row()], index.column() - 1
+        if n < 0:
+            return row_title(line) if role == Qt.ItemDataRole.DisplayRole else None
+        best = n in line.best and line.differs
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._text(line, n)
+        if role == Qt.ItemDataRole.DecorationRole and best:
+            return icons.icon("tick", "fits")
+        if role == Qt.ItemDataRole.FontRole and best:
+            font = QFont()
+            font.setWeight(QFont.Weight.DemiBold)
+            return font
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return f"{self.names[n]}, {row_title(line)}: {self._text(line, n)}{', ahead' if best else ''}"
+        return None
+
+    def _text(self, line: "CompareRow", n: int) -> str:
+        from rigplanner.report.comparison import value_text
+
+        text = value_text(line.values[n], line.attribute.unit)
+        delta = line.deltas[n]
+        if delta and n != self.baseline:
+            sign = "+" if delta > 0 else MINUS
+            text += f"   {sign}{abs(100 * delta):,.0f}{THIN}%"
+        return text
+
+
+class CompareView(QWidget):
+    """Rigs are added from files, samples or by dropping them here."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._columns: list[Column] = [Column("", None)]
+        self._assessed: dict[Path, Assessment] = {}
+        self.setAcceptDrops(True)
+        self.add = button("Add a rig", self._open_menu, "plus")
+        self.differences = QCheckBox("Only differences")
+        self.differences.toggled.connect(lambda _: self.refresh())
+        self.baseline = QComboBox()
+        self.baseline.setAccessibleName("Rig that the others are compared with")
+        self.baseline.activated.connect(lambda _: self._show())
+        self._chips = row(spacing=4)
+        self.model = CompareModel(self)
+        self.table = QTableView()
+        self.table.setModel(self.model)
+        self.table.setAccessibleName("Comparison")
+        self.table.setShowGrid(False)
+        self.table.setTabKeyNavigation(False)
+        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.table.verticalHeader().hide()
+        self.table.verticalHeader().setDefaultSectionSize(row_px())
+        self.table.horizontalHeader().setHighlightSections(False)
+        self.table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self.hint = label(
+            "Add one to three rigs to see them beside the open one: from a file, a sample, or dropped here.", wrap=True
+        )
+        self._hint = panel(column(self.hint, margins=(12, 16, 12, 16)))
+        copy = button("Copy as Markdown", self._copy, "copy")
+        head = row(
+            self.add, self._chips, 1, label("Compared with", "small"), self.baseline, self.differences, copy, margins=(12, 6, 12, 6)
+        )
+        self.setLayout(column(panel(head), self._hint, self.table, spacing=0))
+        session.rig_changed.connect(self._rig_changed)
+        look.look_changed.connect(self.table.viewport().update)
+        self._show_chips()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if any(url.toLocalFile().endswith(".rig") for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        for url in event.mimeData().urls():
+            self.add_file(Path(url.toLocalFile()))
+
+    def _open_menu(self) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction("From a file…", self._ask_file)
+        menu.addSeparator()
+        for path in sample_files():
+            menu.addAction(f"Sample: {path.stem}", lambda path=path: self.add_file(path))
+        menu.popup(self.add.mapToGlobal(self.add.rect().bottomLeft()))
+
+    def _ask_file(self) -> None:
+        dialog = QFileDialog(self, "Compare with a rig", "", "Rigs (*.rig)")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(lambda text: self.add_file(Path(text)))
+        dialog.open()
+
+    def add_file(self, path: Path) -> bool:
+        """Put the rig of a file beside the others."""
+        if len(self._columns) >= MOST_RIGS:
+            self._session.tell(f"At most {MOST_RIGS} rigs can be compared.", "warning")
+            return False
+        try:
+            rig = read_rig(path)
+        except RigFault as fault:
+            self._session.tell(str(fault), "error")
+            return False
+        self._columns.append(Column(rig.name, path))
+        self._show_chips()
+        self.refresh()
+        return True
+
+    def _drop(self, n: int) -> None:
+        del self._columns[n]
+        self._show_chips()
+        self.refresh()
+
+    def _show_chips(self) -> None:
+        clear(self._chips)
+        for n, rig in enumerate(self._columns):
+            if rig.path is not None:
+                self._chips.addWidget(label(shortened(rig.name, 24), "small"))
+                self._chips.addWidget(icon_button("cross", f"Take {rig.name} out", lambda n=n: self._drop(n)))  # type: ignore[misc]
+
+    def _rig_changed(self, _: Change) -> None:
+        if self.isVisible():
+            self.refresh()
+
+    def showEvent(self, event) -> None:  # type: ignore[no-untyped-def]
+        super().showEvent(event)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Assess what is new aside from the window, then show the table."""
+        self._hint.setVisible(len(self._columns) < 2 or not self._session.is_open)
+        self.table.setVisible(not self._hint.isVisibleTo(self))
+        new = [rig.path for rig in self._columns if rig.path is not None and rig.path not in self._assessed]
+        if not new:
+            self._show()
+            return
+        catalog = self._session.catalog
+
+        def work(_: object) -> "Iterator[tuple[Path, Assessment]]":
+            from rigplanner.rules.assess import assess
+
+            for path in new:
+                yield path, assess(read_rig(path), catalog)
+
+        self._session.tasks.run_task("compare", work, lambda _: self._show(), lambda fault: self._session.tell(str(fault), "error"),
+                                     lambda pair: self._assessed.update([pair]))  # fmt: skip
+
+    def _show(self) -> None:
+        from rigplanner.planning.compare import compare
+
+        own = self._session.assessment if self._session.is_open else None
+        found = [own if rig.path is None else self._assessed.get(rig.path) for rig in self._columns]
+        names = tuple(shortened(self._session.rig.name if rig.path is None else rig.name, 40) for rig in self._columns)
+        shown = [(name, each) for name, each in zip(names, found, strict=True) if each is not None]
+        chosen = max(0, self.baseline.currentIndex())
+        self.baseline.clear()
+        self.baseline.addItems([name for name, _ in shown])
+        chosen = min(chosen, max(0, len(shown) - 1))
+        self.baseline.setCurrentIndex(chosen)
+        if len(shown) < 2:
+            self.model.show((), (), 0)
+            return
+        rows = compare([each for _, each in shown], chosen)
+        if self.differences.isChecked():
+            rows = tuple(line for line in rows if line.differs)
+        self.model.show(tuple(name for name, _ in shown), rows, chosen)
+        header = self.table.horizontalHeader()
+        for n in range(len(shown) + 1):
+            header.setSectionResizeMode(n, QHeaderView.ResizeMode.Stretch)
+
+    def _copy(self) -> None:
+        from rigplanner.report.comparison import comparison, markdown
+
+        if self.model.rows:
+            QGuiApplication.clipboard().setText(markdown(comparison(self.model.names, self.model.rows)))
+            self._session.tell("Copied the comparison as Markdown.")

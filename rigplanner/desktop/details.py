@@ -1,0 +1,181 @@
+"""The pane under the catalog table: every figure of a part with its source, and what choosing it would change."""
+
+from html import escape
+
+from PySide6.QtCore import QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QTextBrowser, QWidget
+
+from rigplanner.catalog.parts import AnyPart, kind_of
+from rigplanner.desktop.choice import choice_edits, choice_name
+from rigplanner.desktop.columns import COLUMNS, COMMON, Column, sources_of
+from rigplanner.desktop.session import Session
+from rigplanner.desktop.theme import STATE_OF, look
+from rigplanner.desktop.widgets import button, column, icon_button, label, panel, row, tint
+from rigplanner.desktop.words import VERDICT_WORDS, cell, day, plural, shortened, signed
+from rigplanner.evidence import Source
+from rigplanner.planning.effects import Effect, Effects, effects_of
+from rigplanner.report.words import finding_text, rule_title
+from rigplanner.rig.document import part_of
+
+MEASURES = {"vram": "VRAM", "load": "Load", "price": "Price", "speed": "Speed", "speed_per_money": "Speed per money"}
+
+
+class Details(QWidget):
+    """Facts left, consequences right. `added` says that the part went into the rig."""
+
+    added = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._part: AnyPart | None = None
+        self._uid = ""
+        self.title = label("", "strong")
+        self._star = icon_button("star", "Favourite", self._toggle_favourite)
+        self.choose = button("Add to rig", self.put_into_rig, role="primary")
+        self.facts = _browser("Facts and sources")
+        self.facts.anchorClicked.connect(self._open_link)
+        self.changes = _browser("What choosing it would change")
+        left = panel(column(self.facts, margins=(12, 0, 4, 4)))
+        right = panel(column(self.changes, margins=(4, 0, 12, 4)))
+        body = row(left, right, spacing=0)
+        body.setStretch(0, 3)
+        body.setStretch(1, 2)
+        head = row(self.title, self._star, 1, self.choose, margins=(12, 6, 12, 4))
+        self.setLayout(column(panel(head), body, spacing=0))
+        self.setProperty("role", "surface")
+        look.look_changed.connect(self._write)
+        self.show_part(None, "")
+
+    def show_part(self, part: AnyPart | None, uid: str) -> None:
+        """Show a part that would replace the item `uid`, or be added."""
+        self._part, self._uid = part, uid
+        self._write()
+
+    def _write(self) -> None:
+        part = self._part
+        self.choose.setEnabled(part is not None)
+        self._star.setVisible(part is not None)
+        if part is None:
+            self.title.setText("No part selected")
+            self.facts.setHtml(_styled("<p>Select a row to see its figures, their sources and what choosing it would change.</p>"))
+            self.changes.setHtml("")
+            return
+        rig = self._session.rig
+        self.title.setText(shortened(part.name, 80))
+        replaced = rig.item(self._uid) if self._uid else None
+        self.choose.setText("Replace" if replaced else "Add to rig")
+        self.choose.setEnabled(replaced is None or replaced.part != part.id)
+        full = part.id in self._session.preferences.now.favourites
+        tint(self._star, "star-full" if full else "star", "accent" if full else "soft")
+        self.facts.setHtml(_styled(facts_html(part, self._session.catalog.sources)))
+        if replaced is not None and replaced.part == part.id:
+            self.changes.setHtml(_styled("<p>This part is in the rig.</p>"))
+            return
+        found = effects_of(rig, choice_edits(rig, part, self._uid), self._session.catalog, self._session.today)
+        self.changes.setHtml(_styled(effects_html(found, self._session)))
+
+    def put_into_rig(self) -> None:
+        """Make the edit that the pane describes."""
+        part, rig = self._part, self._session.rig
+        if part is None:
+            return
+        item = rig.item(self._uid) if self._uid else None
+        old = part_of(rig, self._session.catalog, item.part) if item else None
+        name = choice_name(rig, part, self._uid, old.name if old else "")
+        if self._session.edit(name, *choice_edits(rig, part, self._uid)):
+            self._session.tell(f"{name}.", "info", "Undo", self._session.undo)
+            self.added.emit()
+
+    def _toggle_favourite(self) -> None:
+        if self._part is not None:
+            kept = self._session.preferences.now.favourites
+            part_id = self._part.id
+            changed = tuple(i for i in kept if i != part_id) if part_id in kept else (*kept, part_id)
+            self._session.preferences.change(favourites=changed)
+            self._write()
+
+    def _open_link(self, url: QUrl) -> None:
+        if url.scheme() in ("http", "https"):
+            QDesktopServices.openUrl(url)
+
+
+def _browser(name: str) -> QTextBrowser:
+    made = QTextBrowser()
+    made.setAccessibleName(name)
+    made.setOpenLinks(False)
+    made.document().setDocumentMargin(0)
+    return made
+
+
+def _styled(body: str) -> str:
+    t = look.tokens
+    return (
+        f"<style>td {{ padding: 1px 10px 1px 0; }} .soft {{ color: {t.soft}; }} a {{ color: {t.accent}; text-decoration: none; }}"
+        f" .fits {{ color: {t.fits}; }} .warns {{ color: {t.warns}; }} .fails {{ color: {t.fails}; }}"
+        f" .unknown {{ color: {t.unknown}; }}</style>{body}"
+    )
+
+
+def facts_html(part: AnyPart, sources: dict[str, Source]) -> str:
+    """Return all known figures of a part in rows of two, each with the number of its source, then the sources."""
+    numbers: dict[str, int] = {}
+    cells = []
+    for spec in (*COLUMNS[kind_of(part)], *COMMON):
+        value = spec.of(part)
+        if value in (None, "") and not spec.in_table:
+            continue
+        marks = []
+        for key in sources_of(part, spec.field)[:2]:
+            numbers.setdefault(key, len(numbers) + 1)
+            marks.append(str(numbers[key]))
+        cells.append(_fact(part, spec, ",".join(marks)))
+    pairs = [cells[n] + (cells[n + 1] if n + 1 < len(cells) else "<td></td><td></td>") for n in range(0, len(cells), 2)]
+    table = "<table cellspacing=0>" + "".join(f"<tr>{pair}</tr>" for pair in pairs) + "</table>"
+    return table + "<p class=soft>" + "<br>".join(_source(number, key, sources) for key, number in numbers.items()) + "</p>"
+
+
+def _fact(part: AnyPart, spec: Column, marks: str) -> str:
+    value = spec.of(part)
+    unit = f"\u202f<span class=soft>{escape(spec.unit)}</span>" if spec.unit and value is not None else ""
+    doubt = part.doubts.get(spec.field) or part.doubts.get(spec.field.split(".")[-1])
+    sure = f" <span class=unknown>{'sources disagree' if doubt.state == 'conflict' else 'not verified'}</span>" if doubt else ""
+    text = "<span class=unknown>? unknown</span>" if value is None else escape(shortened(cell(value, spec.digits), 120))
+    mark = f" <span class=soft>[{marks}]</span>" if marks and value is not None else ""
+    return f"<td class=soft>{escape(spec.title)}</td><td>{text}{unit if value is not None else ''}{mark}{sure}</td>"
+
+
+def _source(number: int, key: str, sources: dict[str, Source]) -> str:
+    source = sources.get(key)
+    if source is None:
+        return f"[{number}] {escape(key)}"
+    title = escape(shortened(source.title, 90))
+    if source.url and source.url.startswith(("https://", "http://")):
+        title = f'<a href="{escape(source.url)}">{title}</a>'
+    return f"[{number}] {title}, {escape(source.trust)}, read {day(source.read)}"
+
+
+def effects_html(found: Effects | None, session: Session) -> str:
+    """Return the changed figures and the findings that would come and go."""
+    if found is None:
+        return "<p class=soft>This cannot be done to the rig as it stands.</p>"
+    rows = "".join(_effect_row(figure) for figure in found.figures)
+    lines = [f"<table cellspacing=0>{rows}</table>" if rows else "<p class=soft>No figure changes.</p>"]
+    for title, findings, gone in (("come", found.come, False), ("go", found.gone, True)):
+        if findings:
+            lines.append(f"<p><b>{plural(len(findings), 'finding')} would {title}</b></p>")
+        for finding in findings[:6]:
+            token = "soft" if gone else STATE_OF[finding.severity]
+            text = rule_title(finding.code) if gone else finding_text(finding, session.rig, session.catalog)
+            word = "" if gone else f"<span class={token}>{VERDICT_WORDS[finding.severity]}</span> "
+            lines.append(f"<div>{word}{escape(shortened(text, 200))} <span class=soft>{finding.code}</span></div>")
+    return "".join(lines)
+
+
+def _effect_row(figure: Effect) -> str:
+    token = "soft" if figure.better is None else "fits" if figure.better else "warns"
+    text = "unknown" if figure.change is None else signed(figure.change, figure.unit)
+    token = "unknown" if figure.change is None else token
+    title = MEASURES[figure.measure] + (f" {figure.job + 1}" if figure.job else "")
+    return f"<tr><td class=soft>{title}</td><td class={token}>{escape(text)}</td></tr>"

@@ -1,0 +1,140 @@
+"""New, open, save and the ways out of the house. Nothing here waits for an answer: file dialogs call back."""
+
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog
+
+from rigplanner.rig.document import Rig
+from rigplanner.rig.files import write_whole
+
+if TYPE_CHECKING:
+    from rigplanner.desktop.session import Session
+    from rigplanner.desktop.window import Window
+
+RIG_FILES = "Rigs (*.rig);;All files (*)"
+
+
+def leave_rig(session: "Session", then: Callable[[], object]) -> None:
+    """Go on with `then`; edits that no file holds can be brought back by one button."""
+    left, path, unsaved = session.rig, session.path, session.is_open and session.unsaved
+    then()
+    if unsaved and session.rig is not left:
+
+        def back() -> None:
+            session.start_rig(left, "Bring back", path)
+            session.mark_unsaved()
+
+        session.tell(f"{left.name} had edits that were not saved.", "warning", "Bring it back", back)  # fmt: skip
+
+
+def new_rig(window: "Window") -> None:
+    """Start an empty rig and show the parts."""
+    leave_rig(window.session, lambda: window.session.start_rig(Rig(), "New rig"))
+    window.show_tab("Parts")
+
+
+def open_file(window: "Window", path: Path, sample: bool = False) -> None:
+    """Open a rig file and show its parts."""
+    before = window.session.rig
+    leave_rig(window.session, lambda: window.session.open(path, sample))
+    if window.session.rig is not before:
+        window.show_tab("Parts")
+        window.show_first_item()
+
+
+def ask_open(window: "Window") -> None:
+    """Ask for a rig file."""
+    _ask(window, "Open a rig", RIG_FILES, QFileDialog.AcceptMode.AcceptOpen, lambda path: open_file(window, path))
+
+
+def save(window: "Window") -> None:
+    """Write the rig to its file, or ask for one."""
+    if window.session.path is None:
+        ask_save(window)
+    else:
+        window.session.save(window.session.path)
+
+
+def ask_save(window: "Window") -> None:
+    """Ask where to write the rig."""
+    _ask(window, "Save the rig", RIG_FILES, QFileDialog.AcceptMode.AcceptSave, window.session.save,
+         f"{file_name(window.session.rig.name)}.rig", "rig")  # fmt: skip
+
+
+def ask_save_quote(window: "Window") -> None:
+    """Ask where to write the quote."""
+    _ask(window, "Save the quote", "PDF (*.pdf)", QFileDialog.AcceptMode.AcceptSave, lambda path: save_quote(window.session, path),
+         f"{file_name(window.session.rig.name)}.pdf", "pdf")  # fmt: skip
+
+
+def quote_bytes(session: "Session") -> bytes | None:
+    """Return the quote's PDF, None when the rig could not be assessed."""
+    from rigplanner.report.quote_pdf import quote_pdf
+
+    assessment = session.assessment
+    return None if assessment is None else quote_pdf(assessment, session.catalog, date.fromisoformat(session.today))
+
+
+def save_quote(session: "Session", path: Path) -> bool:
+    """Write the very bytes that the preview shows."""
+    content = quote_bytes(session)
+    if content is None:
+        session.tell("There is no quote: the rig could not be assessed.", "error")
+        return False
+    try:
+        write_whole(path, content)
+    except OSError as fault:
+        session.tell(f"{path}: not written ({fault.strerror or fault}).", "error", "Try again", lambda: save_quote(session, path))
+        return False
+    session.tell(f"Written {path.name}.")
+    return True
+
+
+def copy_as(window: "Window", form: str) -> None:
+    """Put the rig on the clipboard in a form of the exports."""
+    from rigplanner.report.export import export
+    from rigplanner.report.quote import quote_content
+
+    session = window.session
+    assessment = session.assessment
+    if assessment is None:
+        session.tell("There is nothing to copy: the rig could not be assessed.", "error")
+        return
+    content = quote_content(assessment, session.catalog, date.fromisoformat(session.today))
+    QGuiApplication.clipboard().setText(export(content, form))
+    session.tell(f"Copied as {form}.")
+
+
+def ask_parts_list(window: "Window") -> None:
+    """Show the start page's field for a parts list."""
+    window.show_tab("Start")
+    window.start.focus_paste()
+
+
+def file_name(name: str) -> str:
+    """Return a rig's name as a file name."""
+    kept = "".join(c if c.isalnum() or c in " -_.+" else "-" for c in name).strip(" .-")
+    return kept[:80] or "rig"
+
+
+def _ask(window: "Window", title: str, filters: str, mode: QFileDialog.AcceptMode, chosen: Callable[[Path], object],
+         name: str = "", suffix: str = "") -> QFileDialog:  # fmt: skip
+    folder = window.session.path.parent if window.session.path else Path.home()
+    dialog = QFileDialog(window, title, str(folder), filters)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setAcceptMode(mode)
+    dialog.setFileMode(
+        QFileDialog.FileMode.ExistingFile if mode == QFileDialog.AcceptMode.AcceptOpen else QFileDialog.FileMode.AnyFile
+    )
+    if name:
+        dialog.selectFile(name)
+    if suffix:
+        dialog.setDefaultSuffix(suffix)
+    dialog.fileSelected.connect(lambda text: chosen(Path(text)))
+    dialog.open()
+    return dialog

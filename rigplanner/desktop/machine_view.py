@@ -1,0 +1,185 @@
+"""The Machine tab: the drawing, the places as a table, the matrix of links, and a way to move a piece by keyboard."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox, QHeaderView, QSplitter, QWidget
+
+from rigplanner.desktop.machine_drawing import MachineDrawing
+from rigplanner.desktop.machine_layout import machine_drawing
+from rigplanner.desktop.session import Change, Session
+from rigplanner.desktop.tables import fill, plain_table
+from rigplanner.desktop.theme import look, row_px
+from rigplanner.desktop.widgets import button, column, label, panel, row, scrolled
+from rigplanner.desktop.words import problem_words
+from rigplanner.machine.machine import Machine
+from rigplanner.planning.moves import Move, moves, split_piece
+from rigplanner.report.quote import link_text
+
+
+class MachineView(QWidget):
+    """Shows the machine that the rig becomes."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._moves: dict[str, Move] = {}
+        self._piece = ""
+        self.drawing = MachineDrawing()
+        self.drawing.selected.connect(session.point_at)
+        self.drawing.drag_started.connect(self._offer)
+        self.drawing.explained.connect(self._explain)
+        self.drawing.moved.connect(self.move)
+        self.hint = label("Drag a card to another place, or use the fields below.", "small")
+        self.places = plain_table("Places", ("Place", "On", "Link", "Holds"))
+        self.places.currentCellChanged.connect(lambda *_: self._row_chosen())
+        self.matrix = plain_table("Links between GPUs and network cards, as nvidia-smi topo -m shows them", ())
+        self.pieces = QComboBox()
+        self.pieces.setAccessibleName("Piece to move")
+        self.pieces.activated.connect(lambda _: self._point(self.pieces.currentData()))
+        self.targets = QComboBox()
+        self.targets.setAccessibleName("Place to move it to")
+        self.go = button("Move", self._move_chosen, "move")
+        canvas = scrolled(self.drawing, "Machine drawing")
+        canvas.setProperty("role", "surface")
+        left = panel(column(panel(row(label("PLACES", "section"), 1, margins=(12, 6, 8, 2))), self.places, spacing=0))
+        right = panel(column(panel(row(label("LINKS", "section"), 1, margins=(12, 6, 8, 2))), self.matrix, spacing=0))
+        tables = QSplitter(Qt.Orientation.Horizontal)
+        tables.addWidget(left)
+        tables.addWidget(right)
+        tables.setSizes([480, 340])
+        split = QSplitter(Qt.Orientation.Vertical)
+        split.addWidget(canvas)
+        split.addWidget(tables)
+        split.setSizes([380, 200])
+        split.setChildrenCollapsible(False)
+        mover = panel(row(label("Move"), self.pieces, label("to"), self.targets, self.go, 1, self.hint, margins=(12, 6, 12, 6)))
+        self.setLayout(column(split, mover, spacing=0))
+        session.rig_changed.connect(self._rig_changed)
+        session.subject_pointed.connect(self._show_piece)
+        look.look_changed.connect(self.drawing.update)
+
+    def _rig_changed(self, change: Change) -> None:
+        if change.machine:
+            self._refresh()
+
+    def _refresh(self) -> None:
+        assessment = self._session.assessment
+        if assessment is None:
+            return
+        machine = assessment.machine
+        self.drawing.show_drawing(machine_drawing(machine, row_px()))
+        names = {piece.name: piece.part.name for piece in machine.pieces}
+        self._show_places(machine, names)
+        self._show_matrix(machine)
+        self._show_pieces(machine, names)
+
+    def _show_places(self, machine: Machine, names: dict[str, str]) -> None:
+        rows = [
+            (use.slot.id, use.slot.origin or "unknown", _slot_link(use.width if use.piece else use.available_width,
+                                                                use.gen if use.piece else use.available_gen, use.disabled_by),
+             names.get(use.piece or "", "") or (f"covered by {names.get(use.covered_by, use.covered_by)}" if use.covered_by else "free"),
+             use.piece or "")
+            for use in machine.slots
+        ] + [
+            (use.port.id, use.port.origin or "unknown", "SATA" if use.port.kind == "sata" else
+             _slot_link(use.width or use.port.width, use.gen or use.port.gen, use.disabled_by),
+             ", ".join(names.get(piece, piece) for piece in use.pieces) or "free", use.pieces[0] if use.pieces else "")
+            for use in machine.drives
+        ]  # fmt: skip
+        fill(self.places, [row[:4] for row in rows])
+        for n, line in enumerate(rows):
+            self.places.item(n, 0).setData(Qt.ItemDataRole.UserRole, line[4])
+
+    def _show_matrix(self, machine: Machine) -> None:
+        heads = [f"GPU{gpu.index}" for gpu in machine.gpus] + [f"NIC{nic.index}" for nic in machine.nics]
+        self.matrix.setColumnCount(len(heads))
+        self.matrix.setHorizontalHeaderLabels(heads)
+        fill(self.matrix, [[cell or "?" for cell in line] for line in machine.matrix])
+        self.matrix.setVerticalHeaderLabels(heads)
+        self.matrix.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        self.matrix.verticalHeader().setVisible(bool(heads))
+
+    def _show_pieces(self, machine: Machine, names: dict[str, str]) -> None:
+        placed = [use.piece for use in machine.slots if use.piece] + [piece for use in machine.drives for piece in use.pieces]
+        loose = [problem.piece for problem in machine.problems if problem.piece not in placed and problem.piece in names]
+        own = [piece for piece in dict.fromkeys([*placed, *loose]) if split_piece(piece)]
+        self.pieces.clear()
+        for piece in own:
+            found = split_piece(piece)
+            number = f" {found[1] + 1}" if found and sum(p.startswith(f"{found[0]}.") for p in own) > 1 else ""
+            self.pieces.addItem(f"{names[piece]}{number}", piece)
+        at = self.pieces.findData(self._piece)
+        if own:
+            self._piece = self._piece if at >= 0 else own[0]
+            self.pieces.setCurrentIndex(max(0, at))
+        else:
+            self._piece = ""
+        self._fill_targets()
+
+    def _fill_targets(self) -> None:
+        self.targets.clear()
+        self.go.setEnabled(bool(self._piece))
+        if not self._piece or not self.isVisible():
+            return
+        for move in moves(self._session.rig, self._session.catalog, self._piece):
+            self.targets.addItem(_target_words(move), move)
+
+    def showEvent(self, event) -> None:  # type: ignore[no-untyped-def]
+        super().showEvent(event)
+        self._fill_targets()
+
+    def _point(self, piece: str) -> None:
+        self._session.point_at(piece)
+
+    def _show_piece(self, subject: str) -> None:
+        place = next((n for n in range(self.places.rowCount()) if self.places.item(n, 0).text() == subject), None)
+        if place is not None:
+            subject = self.places.item(place, 0).data(Qt.ItemDataRole.UserRole) or subject
+        self.drawing.select(subject)
+        at = self.pieces.findData(subject)
+        if at >= 0:
+            self._piece = subject
+            self.pieces.setCurrentIndex(at)
+            self._fill_targets()
+
+    def _row_chosen(self) -> None:
+        item = self.places.item(self.places.currentRow(), 0)
+        piece = item.data(Qt.ItemDataRole.UserRole) if item else ""
+        if piece and self.places.hasFocus():
+            self._session.point_at(piece)
+
+    def _offer(self, piece: str) -> None:
+        self._moves = {move.place: move for move in moves(self._session.rig, self._session.catalog, piece)}
+        self.drawing.show_targets(self._moves)
+        if not self._moves:
+            self.hint.setText("This piece is built in and stays where it is.")
+
+    def _explain(self, place: str) -> None:
+        move = self._moves.get(place)
+        self.hint.setText(_target_words(move) if move else "")
+
+    def _move_chosen(self) -> None:
+        move = self.targets.currentData()
+        if isinstance(move, Move):
+            self.move(self._piece, move.place)
+
+    def move(self, piece: str, place: str) -> None:  # type: ignore[override]
+        """Put a piece into a place, if the machine allows it."""
+        found = {move.place: move for move in moves(self._session.rig, self._session.catalog, piece)}.get(place)
+        if found is None or found.here:
+            return
+        if found.problems:
+            self._session.tell(f"{place}: {problem_words(found.problems[0])}.", "warning")
+            return
+        self._session.edit(f"Move {self.pieces.currentText()} to {place}", *found.edits)
+
+
+def _target_words(move: Move) -> str:
+    if move.here:
+        return f"{move.place}, stands here"
+    if move.problems:
+        return f"{move.place}, not possible: {problem_words(move.problems[0])}"
+    return f"{move.place}, {link_text(move.width, move.gen)}"
+
+
+def _slot_link(width: int | None, gen: int | None, disabled_by: tuple[str, ...]) -> str:
+    return f"off ({', '.join(disabled_by)})" if disabled_by else link_text(width, gen)

@@ -1,0 +1,52 @@
+"""One line above the tabs for what happened, with a way out by one button. It asks nothing."""
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QFrame, QWidget
+
+from rigplanner.desktop import icons
+from rigplanner.desktop.session import Message, Session
+from rigplanner.desktop.widgets import button, icon_button, label, row, stretchy
+
+SHOWN_MS = 8000
+TOKENS = {"info": "accent", "warning": "warns", "error": "fails"}
+ICONS = {"info": "info", "warning": "warn", "error": "cross"}
+
+
+class MessageBar(QFrame):
+    """Shows the last message; notes without a button leave by themselves."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "message")
+        self.setAccessibleName("Message")
+        self._message: Message | None = None
+        self._sign = label()
+        self.text = label(wrap=True)
+        stretchy(self.text)
+        self.action = button("", self._act)
+        close = icon_button("cross", "Close the message", self.hide)
+        self.setLayout(row(self._sign, self.text, self.action, close, margins=(12, 4, 8, 4)))
+        self._timer = QTimer(self, singleShot=True, interval=SHOWN_MS)
+        self._timer.timeout.connect(self.hide)
+        self.hide()
+        session.message_given.connect(self.show_message)
+
+    def show_message(self, message: Message) -> None:
+        """Show a message in place of the former one."""
+        self._message = message
+        self._sign.setPixmap(icons.pixmap(ICONS[message.level], TOKENS[message.level], 16, self.devicePixelRatioF()))
+        self._sign.setAccessibleName(message.level)
+        self.text.setText(message.text[:1000])
+        self.action.setText(message.action)
+        self.action.setAccessibleName(message.action or "No action")
+        self.action.setVisible(bool(message.action))
+        self.show()
+        if message.level == "info":
+            self._timer.start()
+        else:
+            self._timer.stop()
+
+    def _act(self) -> None:
+        self.hide()
+        if self._message and self._message.deed:
+            self._message.deed()

@@ -1,0 +1,139 @@
+"""Search everything: commands, parts and models by words in any order; and the sheet of shortcuts."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QDialog, QFrame, QGridLayout, QLineEdit, QListWidget, QListWidgetItem
+
+from rigplanner.catalog.find import words_of
+from rigplanner.catalog.parts import kind_of
+from rigplanner.desktop import icons
+from rigplanner.desktop.actions import COMMANDS, MENUS
+from rigplanner.desktop.theme import row_px
+from rigplanner.desktop.widgets import button, column, label, panel, row
+from rigplanner.desktop.words import KIND_WORDS
+
+if TYPE_CHECKING:
+    from rigplanner.desktop.window import Window
+
+MOST_PARTS = 12
+
+
+class Hit(Struct, frozen=True):
+    """One line of the palette."""
+
+    text: str
+    note: str
+    icon: str
+    run: Callable[[], object]
+
+
+def hits(window: "Window", query: str) -> list[Hit]:
+    """Return commands, then parts, that hold every word of the query."""
+    words = words_of(query)
+    found = []
+    for command in COMMANDS:
+        action = window.actions_by_id[command.id]
+        if action.isEnabled() and all(word in f"{command.text} {command.menu}".casefold() for word in words):
+            keys = QKeySequence(command.keys).toString(QKeySequence.SequenceFormat.NativeText)
+            found.append(Hit(command.text, keys or command.menu, command.icon or "rigplanner", lambda c=command: c.run(window)))  # type: ignore[misc]
+    if words:
+        for part in window.session.index.find(query, limit=MOST_PARTS):
+            kind = kind_of(part)
+            found.append(Hit(part.name, KIND_WORDS[kind], kind, lambda k=kind, i=part.id: window.show_part(k, i)))  # type: ignore[misc]
+    return found
+
+
+class PaletteBox(QFrame):
+    """A field with a list under it, over the top of the window. Escape or leaving it closes it."""
+
+    def __init__(self, window: "Window") -> None:
+        super().__init__(window)
+        self._window = window
+        self.setProperty("role", "card")
+        self.setAccessibleName("Search everything")
+        self.field = QLineEdit()
+        self.field.setPlaceholderText("A command, a part")
+        self.field.setAccessibleName("Search commands and parts")
+        self.field.setMaxLength(200)
+        self.list = QListWidget()
+        self.list.setAccessibleName("What was found")
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.list.itemClicked.connect(lambda _: self._take())
+        self.setLayout(column(self.field, self.list, margins=(8, 8, 8, 8), spacing=4))
+        self.field.textChanged.connect(self._fill)
+        self.field.installEventFilter(self)
+        self._hits: list[Hit] = []
+        self.hide()
+
+    def open_at_top(self) -> None:
+        """Show the field, empty and with the cursor in it."""
+        width = min(self._window.width() - 80, row_px() * 24)
+        self.setGeometry((self._window.width() - width) // 2, row_px() * 2, width, row_px() * 16)
+        self.field.clear()
+        self._fill("")
+        self.show()
+        self.raise_()
+        self.field.setFocus()
+
+    def _fill(self, text: str) -> None:
+        self._hits = hits(self._window, text)
+        self.list.clear()
+        for hit in self._hits:
+            item = QListWidgetItem(icons.icon(hit.icon, "soft"), f"{hit.text}    {hit.note}")
+            self.list.addItem(item)
+        if not self._hits:
+            self.list.addItem("Nothing has all these words. Try fewer.")
+        self.list.setCurrentRow(0)
+
+    def _take(self) -> None:
+        line = self.list.currentRow()
+        self.hide()
+        if 0 <= line < len(self._hits):
+            self._hits[line].run()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 10, Qt.Key.Key_PageUp: -10}.get(Qt.Key(event.key()))
+            if step is not None:
+                self.list.setCurrentRow(max(0, min(self.list.count() - 1, self.list.currentRow() + step)))
+                return True
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self._take()
+                return True
+            if event.key() == Qt.Key.Key_Escape:
+                self.hide()
+                self._window.setFocus()
+                return True
+        elif event.type() == QEvent.Type.FocusOut:
+            self.hide()
+        return super().eventFilter(watched, event)
+
+
+def shortcut_sheet(window: "Window") -> QDialog:
+    """Return the sheet of all shortcuts, made from the list of commands."""
+    sheet = QDialog(window)
+    sheet.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    sheet.setWindowTitle("Shortcuts")
+    columns = row(margins=(16, 16, 16, 8), spacing=24)
+    for menu in MENUS:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(4)
+        grid.addWidget(label(menu.upper(), "section"), 0, 0, 1, 2)
+        commands = [command for command in COMMANDS if command.menu == menu and command.keys]
+        for line, command in enumerate(commands, 1):
+            grid.addWidget(label(command.text.rstrip("…")), line, 0)
+            keys = QKeySequence(command.keys).toString(QKeySequence.SequenceFormat.NativeText)
+            grid.addWidget(label(keys, "small"), line, 1)
+        grid.setRowStretch(len(commands) + 1, 1)
+        columns.addLayout(grid)
+    close = button("Close", sheet.close)
+    tips = label(
+        "In the catalog Enter takes the part; in the build list Delete removes it; on a gauge Enter opens its breakdown.", "small"
+    )
+    sheet.setLayout(column(columns, panel(row(tips, 1, close, margins=(16, 0, 16, 12)))))
+    return sheet

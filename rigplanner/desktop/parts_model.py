@@ -1,0 +1,255 @@
+"""The catalog table: rows filtered and sorted as plain lists, cells made only when they are seen."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.parts import AnyPart, Price
+from rigplanner.desktop import icons
+from rigplanner.desktop.columns import FACETS, Column, Value, table_columns
+from rigplanner.desktop.words import VERDICT_WORDS, age, cell, number
+from rigplanner.rules.finding import Finding
+
+Index = QModelIndex | QPersistentModelIndex
+FIT, NAME = 0, 1
+PART_ROLE = Qt.ItemDataRole.UserRole
+UNIT_ROLE = Qt.ItemDataRole.UserRole + 1
+AMBER_DAYS = 30
+
+
+class Fit(Struct, frozen=True):
+    """Whether a part would do in the rig: the worst verdict of what it brings, and the findings that say why."""
+
+    verdict: str
+    findings: tuple[Finding, ...] = ()
+
+
+class Wish(Struct, frozen=True, kw_only=True):
+    """What the table shall show: words, facet values by title, only favourites, only what fits."""
+
+    words: str = ""
+    facets: dict[str, str] = {}
+    favourites: bool = False
+    fitting: bool = False
+
+
+class PartsModel(QAbstractTableModel):
+    """One kind of part. Columns: fit, name, the kind's own, price."""
+
+    def __init__(self, index: PartIndex, currency: str, today: str, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._index = index
+        self._currency = currency
+        self._today = today
+        self._wish = Wish()
+        self._sort: tuple[int, Qt.SortOrder] | None = None
+        self._keys: dict[int, dict[str, tuple[bool, Any]]] = {}
+        self._fits: dict[str, Fit] = {}
+        self.kind = ""
+        self.columns: tuple[Column, ...] = ()
+        self.parts: list[AnyPart] = []
+        self.total = 0
+        self.favourites: frozenset[str] = frozenset()
+
+    def show(self, kind: str, wish: Wish) -> None:
+        """Show the parts of a kind that a wish leaves."""
+        self.beginResetModel()
+        if kind != self.kind:
+            self.kind, self.columns, self._sort = kind, table_columns(kind), None
+            self._keys.clear()
+            self._fits.clear()
+        self._wish = wish
+        self._select()
+        self.endResetModel()
+
+    def _select(self) -> None:
+        wish = self._wish
+        found: list[Any] = self._index.find(wish.words, self.kind)
+        self.total = len(self._index.find("", self.kind))
+        for facet in FACETS[self.kind]:
+            if chosen := wish.facets.get(facet.title):
+                found = [part for part in found if str(facet.value(part)) == chosen]
+        if wish.favourites:
+            found = [part for part in found if part.id in self.favourites]
+        if wish.fitting:
+            found = [part for part in found if self._passes(part.id)]
+        self.parts = found
+        if self._sort:
+            self._arrange(*self._sort)
+
+    def _passes(self, part_id: str) -> bool:
+        fit = self._fits.get(part_id)
+        return fit is None or fit.verdict in ("fits", "warning")
+
+    def facet_counts(self, title: str) -> list[tuple[str, int]]:
+        """Return the values of a facet among the parts that the words leave, most frequent first."""
+        facet = next(each for each in FACETS[self.kind] if each.title == title)
+        counts: dict[str, int] = {}
+        for part in self._index.find(self._wish.words, self.kind):
+            value = facet.value(part)
+            if value is not None:
+                counts[str(value)] = counts.get(str(value), 0) + 1
+        return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+
+    def set_currency(self, currency: str) -> None:
+        """Show prices in this currency first."""
+        if currency != self._currency:
+            self._currency = currency
+            self._keys.clear()
+            self._repaint(self.columnCount() - 1)
+
+    def set_fits(self, fits: dict[str, Fit]) -> None:
+        """Add badges as they come from the worker."""
+        self._fits.update(fits)
+        self._keys.pop(FIT, None)
+        if self._wish.fitting and any(not self._passes(part_id) for part_id in fits):
+            self.beginResetModel()
+            self._select()
+            self.endResetModel()
+        else:
+            self._repaint(FIT)
+
+    def forget_fits(self) -> None:
+        """Drop all badges: the rig changed."""
+        self._fits.clear()
+        self._keys.clear()
+        if self._wish.fitting:
+            self.beginResetModel()
+            self._select()
+            self.endResetModel()
+        else:
+            self._repaint(FIT)
+
+    def fit_of(self, part_id: str) -> Fit | None:
+        """Return the badge of a part, None while it is being made."""
+        return self._fits.get(part_id)
+
+    def _repaint(self, column: int) -> None:
+        if self.parts:
+            self.dataChanged.emit(self.index(0, column), self.index(len(self.parts) - 1, column))
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(self.parts)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() or not self.kind else len(self.columns) + 3
+
+    def row_of(self, part_id: str) -> int | None:
+        """Return the row of a part, None when the filter hides it."""
+        return next((row for row, part in enumerate(self.parts) if part.id == part_id), None)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        part, column = self.parts[index.row()], index.column()
+        if role == PART_ROLE:
+            return part
+        if role == UNIT_ROLE:
+            return self._unit(part, column)
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._text(part, column)
+        if role == Qt.ItemDataRole.DecorationRole:
+            return self._decoration(part, column)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return self._tip(part, column)
+        if role == Qt.ItemDataRole.TextAlignmentRole and self._is_number(part, column):
+            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+    def _is_number(self, part: AnyPart, column: int) -> bool:
+        return column == self.columnCount() - 1 or (column > NAME and not isinstance(self.columns[column - 2].of(part), str))
+
+    def _text(self, part: AnyPart, column: int) -> str:
+        if column == FIT:
+            fit = self._fits.get(part.id)
+            return VERDICT_WORDS[fit.verdict] if fit else "…"
+        if column == NAME:
+            return part.name
+        if column == self.columnCount() - 1:
+            price = self.price_of(part)
+            return "" if price is None else number(price.amount, 0)
+        spec = self.columns[column - 2]
+        return cell(spec.of(part), spec.digits)
+
+    def _unit(self, part: AnyPart, column: int) -> str:
+        if column == self.columnCount() - 1:
+            price = self.price_of(part)
+            return price.currency if price else ""
+        if column <= NAME or self.columns[column - 2].of(part) is None:
+            return ""
+        return self.columns[column - 2].unit
+
+    def _decoration(self, part: AnyPart, column: int) -> Any:
+        if column == FIT:
+            fit = self._fits.get(part.id)
+            return icons.verdict_icon(fit.verdict) if fit else None
+        if column == NAME and part.id in self.favourites:
+            return icons.icon("star-full", "accent")
+        return None
+
+    def _tip(self, part: AnyPart, column: int) -> str | None:
+        if column == self.columnCount() - 1:
+            price = self.price_of(part)
+            return f"{price.source}, {age(price.day, self._today)} old" if price else "No price in the catalog"
+        return part.name if column == NAME else None
+
+    def price_of(self, part: AnyPart) -> Price | None:
+        """Return the newest price, in the rig's currency if there is one."""
+        prices = [price for price in part.prices if price.currency == self._currency] or part.prices
+        return max(prices, key=lambda price: price.day, default=None)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation != Qt.Orientation.Horizontal or not 0 <= section < self.columnCount():
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return ("Fit", "Name", *(column.title for column in self.columns), "Price")[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            number_like = section == self.columnCount() - 1 or (
+                section > NAME and bool(self.columns[section - 2].digits is not None or self.columns[section - 2].unit)
+            )
+            side = Qt.AlignmentFlag.AlignRight if number_like else Qt.AlignmentFlag.AlignLeft
+            return side | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        if not 0 <= column < self.columnCount():
+            return
+        self.layoutAboutToBeChanged.emit()
+        kept = self.persistentIndexList()
+        ids = [self.parts[index.row()].id for index in kept]
+        self._sort = (column, order)
+        self._arrange(column, order)
+        rows = {part.id: row for row, part in enumerate(self.parts)}
+        self.changePersistentIndexList(kept, [self.index(rows[i], old.column()) for i, old in zip(ids, kept, strict=True)])
+        self.layoutChanged.emit()
+
+    def _arrange(self, column: int, order: Qt.SortOrder) -> None:
+        """Sort the rows; unknown values stay last in either direction."""
+        keys = self._keys_of(column)
+        known = [part for part in self.parts if keys[part.id][0]]
+        blank = [part for part in self.parts if not keys[part.id][0]]
+        known.sort(key=lambda part: keys[part.id][1], reverse=order == Qt.SortOrder.DescendingOrder)
+        self.parts = known + blank
+
+    def _keys_of(self, column: int) -> dict[str, tuple[bool, Any]]:
+        if column not in self._keys:
+            parts: Iterable[Any] = self._index.find("", self.kind)
+            values = {part.id: self._key(part, column) for part in parts}
+            mixed = len({type(value) is str for value in values.values() if value is not None}) > 1
+            self._keys[column] = {part_id: (value is not None, str(value) if mixed else value) for part_id, value in values.items()}
+        return self._keys[column]
+
+    def _key(self, part: AnyPart, column: int) -> Value:
+        if column == FIT:
+            fit = self._fits.get(part.id)
+            return None if fit is None else ("fits", "warning", "unknown", "error").index(fit.verdict)
+        if column == NAME:
+            return part.name.casefold()
+        if column == self.columnCount() - 1:
+            price = self.price_of(part)
+            return price.amount if price else None
+        value = self.columns[column - 2].of(part)
+        return value.casefold() if isinstance(value, str) else value

@@ -1,0 +1,286 @@
+"""The Parts tab: what can be bought of one kind, filtered while typing, judged against the open rig."""
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, QTimer
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QCheckBox,
+    QComboBox,
+    QHeaderView,
+    QLineEdit,
+    QSplitter,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
+
+from rigplanner.catalog.parts import KINDS, AnyPart
+from rigplanner.desktop.badges import badges
+from rigplanner.desktop.columns import FACETS
+from rigplanner.desktop.details import Details
+from rigplanner.desktop.parts_model import FIT, NAME, PART_ROLE, UNIT_ROLE, Fit, PartsModel, Wish
+from rigplanner.desktop.session import Change, Session
+from rigplanner.desktop.theme import look, row_px, sized_font
+from rigplanner.desktop.widgets import clear, column, label, panel, row
+from rigplanner.desktop.words import KIND_WORDS, THIN
+from rigplanner.rig.document import part_of
+
+Index = QModelIndex | QPersistentModelIndex
+FILTER_DELAY_MS = 60
+FIRST_ROWS = 40
+
+
+class UnitDelegate(QStyledItemDelegate):
+    """Paints figures right-aligned with a lighter unit; text and badges as usual."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
+        super().initStyleOption(option, index)
+        state = option.state  # type: ignore[attr-defined]
+        option.state = state & ~QStyle.StateFlag.State_HasFocus  # type: ignore[attr-defined]
+        if index.data(UNIT_ROLE):
+            option.text = ""  # type: ignore[attr-defined]
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        super().paint(painter, option, index)
+        unit = index.data(UNIT_ROLE)
+        if not unit:
+            return
+        tokens, text = look.tokens, index.data()
+        area = option.rect.adjusted(6, 0, -6, 0)  # type: ignore[attr-defined]
+        painter.save()
+        painter.setFont(sized_font(1.0))
+        tail = f"{THIN}{unit}"
+        width = QFontMetrics(painter.font()).horizontalAdvance(tail)
+        flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        painter.setPen(tokens.color("soft"))
+        painter.drawText(area, flags, tail)
+        painter.setPen(tokens.color("text"))
+        painter.drawText(area.adjusted(0, 0, -width, 0), flags, text)
+        painter.restore()
+
+
+class PartsTable(QTableView):
+    """The table; Enter puts the part into the rig."""
+
+    def __init__(self, details: Details) -> None:
+        super().__init__()
+        self._details = details
+        self.setAccessibleName("Catalog")
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setShowGrid(False)
+        self.setSortingEnabled(True)
+        self.setTabKeyNavigation(False)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setItemDelegate(UnitDelegate(self))
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(row_px())
+        self.verticalHeader().setMinimumSectionSize(row_px())
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setSortIndicatorClearable(True)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._details.put_into_rig()
+        else:
+            super().keyPressEvent(event)
+
+
+class PartsView(QWidget):
+    """Kind, filter, facets, table, details."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._uid = ""
+        self._selected = ""
+        self.model = PartsModel(session.index, session.rig.currency, session.today, self)
+        self.details = Details(session)
+        self.table = PartsTable(self.details)
+        self.table.setModel(self.model)
+        self.table.selectionModel().currentRowChanged.connect(self._row_changed)
+        self.table.doubleClicked.connect(lambda _: self.details.put_into_rig())
+        self._facet_line = row(spacing=4)
+        self._facets: dict[str, QComboBox] = {}
+        self.count = label("", "small")
+        self._context = label("", "small")
+        split = QSplitter(Qt.Orientation.Vertical)
+        split.addWidget(self.table)
+        split.addWidget(self.details)
+        split.setStretchFactor(0, 3)
+        split.setStretchFactor(1, 1)
+        split.setSizes([460, 150])
+        split.setChildrenCollapsible(False)
+        self.setLayout(column(panel(self._make_head()), split, spacing=0))
+        self._delay = QTimer(self, singleShot=True, interval=FILTER_DELAY_MS)
+        self._delay.timeout.connect(self.apply_filter)
+        self._scrolled = QTimer(self, singleShot=True, interval=80)
+        self._scrolled.timeout.connect(self._make_badges)
+        self.table.verticalScrollBar().valueChanged.connect(lambda _: self._scrolled.start())
+        session.rig_changed.connect(self._rig_changed)
+        look.look_changed.connect(self.table.viewport().update)
+        self.show_kind("gpu", "")
+
+    def _make_head(self):  # type: ignore[no-untyped-def]
+        self.kinds = QComboBox()
+        self.kinds.setAccessibleName("Kind of part")
+        for kind in KINDS:
+            self.kinds.addItem(KIND_WORDS[kind], kind)
+        self.kinds.activated.connect(lambda _: self.show_kind(self.kinds.currentData(), ""))
+        self.words = QLineEdit()
+        self.words.setAccessibleName("Filter parts by words")
+        self.words.setPlaceholderText("Filter: words in any order")
+        self.words.setClearButtonEnabled(True)
+        self.words.setMaxLength(200)
+        self.words.textChanged.connect(lambda _: self._delay.start())
+        self.fitting = QCheckBox("Only what fits")
+        self.fitting.setChecked(self._session.preferences.now.only_fitting)
+        self.fitting.toggled.connect(self._toggle_fitting)
+        self.starred = QCheckBox("Favourites")
+        self.starred.toggled.connect(lambda _: self.apply_filter())
+        first = row(self.kinds, self.words, self.fitting, self.starred)
+        second = row(self._facet_line, 1, self._context, self.count)
+        return column(first, second, margins=(12, 6, 12, 6), spacing=4)
+
+    def show_kind(self, kind: str, uid: str) -> None:
+        """Show the parts of a kind; `uid` is the item that a choice would replace, "" to add one."""
+        self._uid = uid
+        self.kinds.setCurrentIndex(self.kinds.findData(kind))
+        item = self._session.rig.item(uid) if uid else None
+        if item is not None:
+            self._selected = item.part
+        if kind != self.model.kind:
+            self.words.blockSignals(True)
+            self.words.clear()
+            self.words.blockSignals(False)
+            self._make_facets(kind)
+        self._say_context()
+        self.apply_filter()
+
+    def search(self, words: str, kind: str, part_id: str) -> None:
+        """Show one part, as the palette asks for it."""
+        self.show_kind(kind, "")
+        self._selected = part_id
+        self.words.setText(words)
+        self.apply_filter()
+
+    def _say_context(self) -> None:
+        item = self._session.rig.item(self._uid) if self._uid else None
+        part = part_of(self._session.rig, self._session.catalog, item.part) if item else None
+        self._context.setText(f"Replaces {part.name} · " if part else "")
+
+    def _make_facets(self, kind: str) -> None:
+        clear(self._facet_line)
+        self._facets = {}
+        for facet in FACETS[kind]:
+            box = QComboBox()
+            box.setAccessibleName(facet.title)
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+            box.setMaximumWidth(row_px() * 7)
+            box.activated.connect(lambda _: self.apply_filter())
+            self._facets[facet.title] = box
+            self._facet_line.addWidget(box)
+
+    def _fill_facets(self) -> None:
+        for title, box in self._facets.items():
+            chosen = box.currentData()
+            box.blockSignals(True)
+            box.clear()
+            box.addItem(f"{title}: all", None)
+            for value, count in self.model.facet_counts(title):
+                box.addItem(f"{value} ({count})", value)
+            box.setCurrentIndex(max(0, box.findData(chosen)))
+            box.blockSignals(False)
+
+    def wish(self) -> Wish:
+        """Return what the filter widgets ask for."""
+        chosen = {title: box.currentData() for title, box in self._facets.items() if box.currentData()}
+        return Wish(words=self.words.text(), facets=chosen, favourites=self.starred.isChecked(), fitting=self.fitting.isChecked())
+
+    def apply_filter(self) -> None:
+        """Show what the filter leaves, keeping the selected part in sight."""
+        self._delay.stop()
+        kind = self.kinds.currentData()
+        fresh = kind != self.model.kind
+        self.model.favourites = frozenset(self._session.preferences.now.favourites)
+        self.model.show(kind, self.wish())
+        if fresh:
+            self.table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+            self._size_columns()
+        self._fill_facets()
+        self._restore_selection()
+        self._say_count()
+        self._make_badges()
+
+    def _say_count(self) -> None:
+        shown, total = len(self.model.parts), self.model.total
+        self.count.setText(f"{shown:,} of {total:,} shown" if shown < total else f"{total:,} parts")
+
+    def _size_columns(self) -> None:
+        header = self.table.horizontalHeader()
+        metrics = QFontMetrics(sized_font(1.0))
+        char = metrics.horizontalAdvance("0")
+        for n in range(self.model.columnCount()):
+            header.setSectionResizeMode(n, QHeaderView.ResizeMode.Interactive)
+            header.resizeSection(n, char * (11 if n else 15))
+        header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
+
+    def _restore_selection(self) -> None:
+        line = self.model.row_of(self._selected)
+        if line is not None:
+            self.table.setCurrentIndex(self.model.index(line, NAME))
+            self.table.scrollTo(self.model.index(line, NAME))
+        else:
+            self._row_changed(self.table.currentIndex(), QModelIndex())
+
+    def _row_changed(self, index: QModelIndex, _: QModelIndex) -> None:
+        part: AnyPart | None = index.data(PART_ROLE) if index.isValid() else None
+        if part is not None:
+            self._selected = part.id
+        self.details.show_part(part, self._uid)
+
+    def _toggle_fitting(self, on: bool) -> None:
+        self._session.preferences.change(only_fitting=on)
+        self.apply_filter()
+
+    def _rig_changed(self, change: Change) -> None:
+        if self._uid and self._session.rig.item(self._uid) is None:
+            self._uid = ""
+        self._say_context()
+        self.model.set_currency(self._session.rig.currency)
+        if change.machine or change.workloads:
+            self.model.forget_fits()
+            self._say_count()
+            self._make_badges()
+        if self.isVisible():
+            self._row_changed(self.table.currentIndex(), QModelIndex())
+
+    def showEvent(self, event) -> None:  # type: ignore[no-untyped-def]
+        super().showEvent(event)
+        self._make_badges()
+
+    def _make_badges(self) -> None:
+        """Ask the worker for the badges that are missing: rows in sight first, all others only when the filter needs them."""
+        base = self._session.assessment
+        if base is None or not self.isVisible():
+            return
+        top = max(0, self.table.rowAt(0))
+        seen = self.model.parts[top : top + FIRST_ROWS]
+        wanted = seen if not self.fitting.isChecked() else [*seen, *self._session.index.find("", self.model.kind)]
+        missing = [part for part in wanted if self.model.fit_of(part.id) is None]
+        if missing:
+            catalog, uid = self._session.catalog, self._uid
+            self._session.tasks.run_task("badges", lambda ticket: badges(base, catalog, uid, missing, ticket),
+                                         lambda _: self._say_count(), piece=self._take_badges)  # fmt: skip
+
+    def _take_badges(self, fits: dict[str, Fit]) -> None:
+        self.model.set_fits(fits)
+        self._say_count()
+
+    def fit_column(self) -> int:
+        """Return the column of the badges."""
+        return FIT

@@ -1,0 +1,76 @@
+"""What the window remembers between runs: one small file in the user's configuration folder."""
+
+import logging
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rigplanner.rig.files import write_whole
+
+log = logging.getLogger(__name__)
+
+MOST_RECENT = 12
+
+
+class Preferences(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Choices that belong to the person, not to a rig. `geometry` and `layout` are Qt's own state, in hexadecimal."""
+
+    theme: Literal["system", "light", "dark"] = "system"
+    recent: tuple[str, ...] = ()
+    favourites: tuple[str, ...] = ()
+    only_fitting: bool = False
+    tour_seen: bool = False
+    name: str = ""
+    geometry: str = ""
+    layout: str = ""
+
+
+class PreferenceStore:
+    """The preferences in force and the file they are kept in; without a file they last as long as the window."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        self.now = _read(file) if file else Preferences()
+
+    def change(self, **fields: object) -> None:
+        """Change some preferences and write them; a disk that refuses costs nothing but the memory of them."""
+        changed = replace(self.now, **fields)
+        if changed == self.now:
+            return
+        self.now = changed
+        if self._file is None:
+            return
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(self._file, msgspec.json.format(msgspec.json.encode(changed), indent=1))
+        except OSError as fault:
+            log.warning("The preferences were not written: %s", fault)
+
+    def remember_file(self, path: Path) -> None:
+        """Put a rig file first among the recent ones."""
+        name = str(path)
+        self.change(recent=(name, *(other for other in self.now.recent if other != name))[:MOST_RECENT])
+
+    def forget_file(self, name: str) -> None:
+        """Take a file from the recent ones."""
+        self.change(recent=tuple(other for other in self.now.recent if other != name))
+
+
+def preferences_file() -> Path:
+    """Return where the preferences are kept."""
+    import platformdirs
+
+    return platformdirs.user_config_path("rigplanner", appauthor=False) / "preferences.json"
+
+
+def _read(file: Path) -> Preferences:
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Preferences)
+    except FileNotFoundError:
+        return Preferences()
+    except (OSError, msgspec.MsgspecError) as fault:
+        log.warning("The preferences in %s are not readable and start anew: %s", file, fault)
+        return Preferences()

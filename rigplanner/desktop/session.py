@@ -1,0 +1,338 @@
+"""The open document without its widgets: the rig, its history, its file, what is known of it, and what changed."""
+
+import logging
+import os
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from PySide6.QtCore import QLockFile, QObject, QTimer, Signal
+
+from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.load import Catalog
+from rigplanner.desktop.preferences import PreferenceStore
+from rigplanner.desktop.tasks import Tasks
+from rigplanner.rig import journal
+from rigplanner.rig.document import Rig
+from rigplanner.rig.edits import Edit, EditFault, apply
+from rigplanner.rig.files import RigFault, read_rig, write_rig
+
+if TYPE_CHECKING:
+    from rigplanner.rules.assess import Assessment
+
+log = logging.getLogger(__name__)
+
+MOST_STATES = 1000
+JOURNAL_DELAY_MS = 800
+
+
+class Change(Struct, frozen=True):
+    """What happened to the rig. Views look at the parts of it that concern them; states are shared, so identity tells."""
+
+    name: str
+    before: Rig
+    after: Rig
+    another: bool = False
+
+    @property
+    def machine(self) -> bool:
+        """Parts, places, settings or site changed."""
+        a, b = self.before, self.after
+        return self.another or a.items is not b.items or a.settings is not b.settings or a.site is not b.site
+
+    @property
+    def workloads(self) -> bool:
+        """The workloads changed."""
+        return self.another or self.before.workloads is not self.after.workloads
+
+
+class Message(Struct, frozen=True):
+    """A line above the tabs: `level` info, warning or error, and a way out by one button."""
+
+    text: str
+    level: str = "info"
+    action: str = ""
+    deed: Callable[[], object] | None = None
+
+
+class State(Struct, frozen=True):
+    """One step of the history: the rig after the edit `name`. Edits with the same `merge` key become one step."""
+
+    name: str
+    rig: Rig
+    merge: str = ""
+
+
+class Session(QObject):
+    """One open rig. Everything that changes it comes through here, everything that shows it listens here."""
+
+    rig_changed = Signal(object)
+    document_changed = Signal()
+    message_given = Signal(object)
+    subject_pointed = Signal(str)
+
+    def __init__(self, catalog: Catalog, preferences: PreferenceStore, journals: Path | None = None, today: str = "") -> None:
+        super().__init__()
+        self.catalog = catalog
+        self.preferences = preferences
+        self.today = today or datetime.now(UTC).astimezone().date().isoformat()
+        self.tasks = Tasks(self)
+        self.index = PartIndex(catalog.parts.values())
+        self.path: Path | None = None
+        self.is_open = False
+        self.fault: str | None = None
+        self.assess_ms = 0.0
+        self._states = [State("Open", Rig())]
+        self._position = 0
+        self._saved: Rig = self._states[0].rig
+        self._stamp: tuple[int, int] | None = None
+        self._lock: QLockFile | None = None
+        self._assessments: dict[int, tuple[Rig, Assessment]] = {}
+        self._journal = journal.new_journal(journals) if journals else None
+        self._journals = journals
+        self._recorder = QTimer(self, singleShot=True, interval=JOURNAL_DELAY_MS)
+        self._recorder.timeout.connect(self.record)
+
+    @property
+    def rig(self) -> Rig:
+        """The rig as it stands."""
+        return self._states[self._position].rig
+
+    @property
+    def assessment(self) -> "Assessment | None":
+        """What the engine knows of the rig; None when it stopped with the `fault`."""
+        return self.assessment_of(self.rig)
+
+    def assessment_of(self, rig: Rig) -> "Assessment | None":
+        """Return the assessment of a state of this rig; the last few are remembered."""
+        kept = self._assessments.get(id(rig))
+        if kept is not None:
+            return kept[1]
+        from rigplanner.rules.assess import assess
+
+        start = time.perf_counter()
+        try:
+            made = assess(rig, self.catalog, self.today)
+        except Exception as fault:
+            log.exception("The rig could not be assessed.")
+            self.fault = f"{type(fault).__name__}: {fault}"
+            return None
+        self.fault = None
+        self.assess_ms = (time.perf_counter() - start) * 1000
+        while len(self._assessments) >= 8:
+            del self._assessments[next(iter(self._assessments))]
+        self._assessments[id(rig)] = (rig, made)
+        return made
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether the rig differs from its file."""
+        return self.rig is not self._saved
+
+    @property
+    def history(self) -> tuple[str, ...]:
+        """The names of all steps, the first being the opening."""
+        return tuple(state.name for state in self._states)
+
+    @property
+    def position(self) -> int:
+        """The index in `history` of the state that is shown."""
+        return self._position
+
+    def undo_name(self) -> str:
+        """Return the name of the step that undo takes back, "" for none."""
+        return self._states[self._position].name if self._position else ""
+
+    def redo_name(self) -> str:
+        """Return the name of the step that redo makes again, "" for none."""
+        return self._states[self._position + 1].name if self._position + 1 < len(self._states) else ""
+
+    def edit(self, name: str, *edits: Edit, merge: str = "") -> bool:
+        """Make edits as one named step; steps with the same `merge` key in a row become one. False when they cannot be made."""
+        rig = self.rig
+        try:
+            for edit in edits:
+                rig = apply(rig, edit)
+        except EditFault as fault:
+            self.tell(str(fault), "warning")
+            return False
+        if rig is self.rig or rig == self.rig:
+            return True
+        before, last = self.rig, self._states[self._position]
+        del self._states[self._position + 1 :]
+        if merge and last.merge == merge and self._position:
+            self._states[self._position] = State(name, rig, merge)
+        else:
+            self._states.append(State(name, rig, merge))
+        if len(self._states) > MOST_STATES:
+            del self._states[1]
+        self._position = len(self._states) - 1
+        self.is_open = True
+        self._after(Change(name, before, rig))
+        return True
+
+    def undo(self) -> None:
+        """Take the last step back."""
+        self.go_to(self._position - 1)
+
+    def redo(self) -> None:
+        """Make the next step again."""
+        self.go_to(self._position + 1)
+
+    def go_to(self, position: int) -> None:
+        """Show another state of the history."""
+        if 0 <= position < len(self._states) and position != self._position:
+            before, name = self.rig, self._states[max(position, self._position)].name
+            self._position = position
+            self._after(Change(name, before, self.rig))
+
+    def _after(self, change: Change) -> None:
+        self.assessment_of(change.after)
+        self._recorder.start()
+        self.rig_changed.emit(change)
+        self.document_changed.emit()
+
+    def tell(self, text: str, level: str = "info", action: str = "", deed: Callable[[], object] | None = None) -> None:
+        """Show one line above the tabs."""
+        self.message_given.emit(Message(text, level, action, deed))
+
+    def start_rig(self, rig: Rig, name: str = "New", path: Path | None = None) -> None:
+        """Show another rig with a fresh history; `path` is the file it was read from."""
+        before = self.rig
+        self._set_aside()
+        if self._journals:
+            self._journal = journal.new_journal(self._journals)
+        self._states = [State(name, rig)]
+        self._position = 0
+        self._saved = rig
+        self.path = path
+        self._stamp = _stamp(path)
+        self.is_open = True
+        self.assessment_of(rig)
+        self.rig_changed.emit(Change(name, before, rig, another=True))
+        self.document_changed.emit()
+
+    def _set_aside(self) -> None:
+        """Leave unsaved edits of the present rig in a journal, to be offered at the next start."""
+        self._recorder.stop()
+        self.tasks.cancel("journal")
+        if self._journal is not None and self.is_open and self.unsaved:
+            self._record_now(self._journal)
+        elif self._journal is not None:
+            journal.forget(self._journal)
+
+    def _record_now(self, target: Path) -> None:
+        try:
+            journal.record(target, self.rig, self.path)
+        except OSError as fault:
+            log.warning("The journal was not written: %s", fault)
+
+    def open(self, path: Path, sample: bool = False) -> bool:
+        """Open a rig file; say what is wrong with it and keep the present rig when it cannot be read."""
+        try:
+            rig = read_rig(path)
+        except RigFault as fault:
+            self.tell(str(fault), "error")
+            return False
+        if sample:
+            self._release()
+            self.start_rig(rig, "Open sample")
+            return True
+        if path != self.path and not self._take(path):
+            return False
+        self.start_rig(rig, "Open", path)
+        self.preferences.remember_file(path.resolve())
+        return True
+
+    def save(self, path: Path) -> bool:
+        """Write the rig; say what is wrong when the disk refuses, and keep the edits."""
+        same = path == self.path
+        if same and self._stamp != _stamp(path) and self._stamp is not None:
+            self.tell(f"{path.name} was changed by another program. Saving replaces that.", "warning", "Save anyway",
+                      lambda: self._save_over(path))  # fmt: skip
+            return False
+        return self._save_over(path)
+
+    def _save_over(self, path: Path) -> bool:
+        if path != self.path and not self._take(path):
+            return False
+        try:
+            write_rig(self.rig, path, self.catalog)
+        except RigFault as fault:
+            self.tell(str(fault), "error", "Try again", lambda: self._save_over(path))
+            return False
+        self.path, self._saved, self._stamp = path, self.rig, _stamp(path)
+        self.preferences.remember_file(path.resolve())
+        self.forget_journal()
+        self.document_changed.emit()
+        self.tell(f"Saved {path.name}.")
+        return True
+
+    def _take(self, path: Path) -> bool:
+        lock = QLockFile(str(path.with_name(f".{path.name}.lock")))
+        lock.setStaleLockTime(0)
+        if not lock.tryLock(0) and lock.error() == QLockFile.LockError.LockFailedError:
+            self.tell(f"{path.name} is open in another window.", "warning")
+            return False
+        self._release()
+        self._lock = lock
+        return True
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            self._lock.unlock()
+            self._lock = None
+
+    def record(self) -> None:
+        """Write the journal when there are edits that no file holds."""
+        if self._journal is None or not self.unsaved:
+            return
+        rig, path, target = self.rig, self.path, self._journal
+        self.tasks.run_task("journal", lambda _: journal.record(target, rig, path), lambda _: None,
+                            lambda fault: log.warning("The journal was not written: %s", fault))  # fmt: skip
+
+    def forget_journal(self) -> None:
+        """Drop the journal: its rig is in a file, or was given up."""
+        self._recorder.stop()
+        self.tasks.cancel("journal")
+        if self._journal is not None:
+            journal.forget(self._journal)
+
+    def restore(self, found: journal.Unsaved) -> None:
+        """Show what a crashed window left, as an unsaved change of its file."""
+        path = Path(found.document) if found.document else None
+        self.start_rig(found.rig, "Restore", path if path and self._take(path) else None)
+        journal.forget(found.journal)
+        self.mark_unsaved()
+
+    def mark_unsaved(self) -> None:
+        """Treat the rig as one that no file holds."""
+        self._saved = Rig()
+        self._recorder.start()
+        self.document_changed.emit()
+
+    def point_at(self, subject: str) -> None:
+        """Tell all views which piece, place or workload is meant."""
+        self.subject_pointed.emit(subject)
+
+    def close(self, keep_journal: bool = False) -> None:
+        """End the session: stop the work aside, release the file. Unsaved edits stay in the journal if wished."""
+        self._recorder.stop()
+        self.tasks.close()
+        if self._journal is not None:
+            if keep_journal and self.is_open and self.unsaved:
+                self._record_now(self._journal)
+            else:
+                journal.forget(self._journal)
+        self._release()
+
+
+def _stamp(path: Path | None) -> tuple[int, int] | None:
+    try:
+        stat = os.stat(path) if path else None  # noqa: PTH116
+    except OSError:
+        return None
+    return (stat.st_mtime_ns, stat.st_size) if stat else None

@@ -1,0 +1,98 @@
+"""Start the window, or say clearly why there can be none."""
+
+import ctypes
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+NO_WINDOW = 2
+XCB_LIBRARIES = ("libxcb-cursor.so.0", "libxkbcommon-x11.so.0", "libxcb-icccm.so.4", "libxcb-keysyms.so.1", "libxcb-image.so.0",
+                 "libxcb-render-util.so.0", "libxcb-shape.so.0")  # fmt: skip
+BASE_LIBRARIES = ("libEGL.so.1", "libGL.so.1", "libxkbcommon.so.0", "libfontconfig.so.1")
+PACKAGES = {
+    "libxcb-cursor.so.0": ("libxcb-cursor0", "xcb-util-cursor"), "libxkbcommon-x11.so.0": ("libxkbcommon-x11-0", "libxkbcommon-x11"),
+    "libxcb-icccm.so.4": ("libxcb-icccm4", "xcb-util-wm"), "libxcb-keysyms.so.1": ("libxcb-keysyms1", "xcb-util-keysyms"),
+    "libxcb-image.so.0": ("libxcb-image0", "xcb-util-image"), "libxcb-render-util.so.0": ("libxcb-render-util0", "xcb-util-renderutil"),
+    "libxcb-shape.so.0": ("libxcb-shape0", "libxcb"), "libEGL.so.1": ("libegl1", "mesa-libEGL"), "libGL.so.1": ("libgl1", "mesa-libGL"),
+    "libxkbcommon.so.0": ("libxkbcommon0", "libxkbcommon"), "libfontconfig.so.1": ("libfontconfig1", "fontconfig"),
+}  # fmt: skip
+"""System library to its package on Debian and on Fedora."""
+
+
+def why_no_window(platform: str, environment: Mapping[str, str]) -> str:
+    """Return why no window can be shown on this platform with this environment, "" when one can."""
+    if platform != "linux" or environment.get("QT_QPA_PLATFORM"):
+        return ""
+    if not environment.get("DISPLAY") and not environment.get("WAYLAND_DISPLAY"):
+        return (
+            "There is no display: neither DISPLAY nor WAYLAND_DISPLAY is set. Start RigPlanner on a desktop, "
+            "or use its commands (rigplanner --help), which need no display."
+        )
+    wanted = BASE_LIBRARIES + (() if environment.get("WAYLAND_DISPLAY") else XCB_LIBRARIES)
+    missing = [name for name in wanted if not _loads(name)]
+    if not missing:
+        return ""
+    debian, fedora = (" ".join(sorted({PACKAGES[name][n] for name in missing})) for n in (0, 1))
+    return (
+        f"Qt needs system libraries that are missing here: {', '.join(missing)}.\n"
+        f"  Debian, Ubuntu:  sudo apt-get install {debian}\n  Fedora:          sudo dnf install {fedora}"
+    )
+
+
+def _loads(library: str) -> bool:
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
+
+
+def open_window(rig_path: str | None) -> int:
+    """Show the window, with a rig file if one is named, until it is closed. Return 0, or 2 when there can be no window."""
+    reason = why_no_window(sys.platform, os.environ)
+    if reason:
+        print(f"rigplanner: {reason}", file=sys.stderr)  # noqa: T201
+        return NO_WINDOW
+    try:
+        from PySide6.QtWidgets import QApplication
+    except ImportError as fault:
+        print(f"rigplanner: Qt cannot be loaded ({fault}). Install the missing library, or PySide6 again.", file=sys.stderr)  # noqa: T201
+        return NO_WINDOW
+    application = QApplication(sys.argv[:1])
+    window = make_window(Path(rig_path) if rig_path else None)
+    window.show()
+    return application.exec()
+
+
+def make_window(path: Path | None = None):  # type: ignore[no-untyped-def]
+    """Return a window on the user's preferences and journals, not yet shown."""
+    from PySide6.QtWidgets import QApplication
+
+    from rigplanner import __version__
+    from rigplanner.catalog.load import shipped_catalog
+    from rigplanner.desktop import faults
+    from rigplanner.desktop.documents import open_file
+    from rigplanner.desktop.preferences import PreferenceStore, preferences_file
+    from rigplanner.desktop.session import Session
+    from rigplanner.desktop.theme import look
+    from rigplanner.desktop.window import Window
+    from rigplanner.rig.journal import journal_folder
+
+    QApplication.setStyle("Fusion")
+    QApplication.setApplicationName("RigPlanner")
+    QApplication.setApplicationVersion(__version__)
+    QApplication.setDesktopFileName("rigplanner")
+    preferences = PreferenceStore(preferences_file())
+    look.use(preferences.now.theme)
+    QApplication.styleHints().colorSchemeChanged.connect(lambda _: look.follow_system())
+    try:
+        journals: Path | None = journal_folder()
+    except OSError:
+        journals = None
+    session = Session(shipped_catalog(), preferences, journals)
+    window = Window(session, journals)
+    faults.show_in(session)
+    if path is not None:
+        open_file(window, path)
+    return window

@@ -1,0 +1,43 @@
+"""Plain read-only tables for a handful of rows."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem
+
+from rigplanner.desktop.theme import row_px
+
+
+def plain_table(name: str, heads: Sequence[str]) -> QTableWidget:
+    """Return an empty table whose rows can be selected and not edited."""
+    made = QTableWidget(0, len(heads))
+    made.setHorizontalHeaderLabels(list(heads))
+    made.setAccessibleName(name)
+    made.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    made.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    made.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    made.setShowGrid(False)
+    made.setTabKeyNavigation(False)
+    made.verticalHeader().setDefaultSectionSize(row_px())
+    made.verticalHeader().setVisible(False)
+    made.horizontalHeader().setHighlightSections(False)
+    made.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+    if heads:
+        made.horizontalHeader().setStretchLastSection(True)
+    return made
+
+
+def fill(table: QTableWidget, rows: Sequence[Sequence[str]], numbers: Sequence[int] = (), tips: Sequence[str] = ()) -> None:
+    """Fill a table; the columns in `numbers` are right-aligned, `tips` are the tool tips of the rows."""
+    table.setRowCount(len(rows))
+    for n, line in enumerate(rows):
+        for m, text in enumerate(line):
+            item = QTableWidgetItem(text)
+            if m in numbers:
+                item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            if n < len(tips):
+                item.setToolTip(tips[n])
+            table.setItem(n, m, item)
+    for m in numbers:
+        if (head := table.horizontalHeaderItem(m)) is not None:
+            head.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

@@ -1,0 +1,112 @@
+"""The one door to the thread pool: work runs aside, its answer comes back on the window's thread, stale answers are dropped."""
+
+import contextlib
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
+
+log = logging.getLogger(__name__)
+
+
+class Ticket:
+    """One piece of work under way; work that takes long asks `cancelled` now and then."""
+
+    def __init__(self, topic: str, number: int) -> None:
+        self.topic = topic
+        self.number = number
+        self.cancelled = False
+
+
+class _Run(QRunnable):
+    """Holds the bound signals of the caller, which lives on the window's thread, and owns no QObject."""
+
+    def __init__(self, ticket: Ticket, work: Callable[[Ticket], Any], answered: Any, progressed: Any) -> None:
+        super().__init__()
+        self._ticket, self._work, self._answered, self._progressed = ticket, work, answered, progressed
+
+    def run(self) -> None:
+        answer: Any = None
+        fault: Exception | None = None
+        with contextlib.suppress(RuntimeError):  # the window may have gone meanwhile
+            try:
+                answer = self._work(self._ticket)
+                if isinstance(answer, Iterator):
+                    for piece in answer:
+                        if self._ticket.cancelled:
+                            break
+                        self._progressed.emit(self._ticket, piece)
+                    answer = None
+            except Exception as caught:
+                fault = caught
+            self._answered.emit(self._ticket, answer, fault)
+
+
+class Tasks(QObject):
+    """Runs work by topic: a new task on a topic cancels the former one and makes its answer stale."""
+
+    _answered = Signal(object, object, object)
+    _progressed = Signal(object, object)
+    busy_changed = Signal(bool)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._pool = QThreadPool(self)
+        self._pool.setMaxThreadCount(2)
+        self._current: dict[str, Ticket] = {}
+        self._callers: dict[
+            str, tuple[Callable[[Any], None], Callable[[Exception], None] | None, Callable[[Any], None] | None]
+        ] = {}
+        self._count = 0
+        self._answered.connect(self._deliver)
+        self._progressed.connect(self._deliver_piece)
+
+    def run_task(self, topic: str, work: Callable[[Ticket], Any], done: Callable[[Any], None],
+                 failed: Callable[[Exception], None] | None = None, piece: Callable[[Any], None] | None = None) -> Ticket:  # fmt: skip
+        """Run `work` aside and call `done` with its answer. Work may be a generator: `piece` gets what it yields, `done` None."""
+        self.cancel(topic)
+        self._count += 1
+        ticket = Ticket(topic, self._count)
+        self._current[topic] = ticket
+        self._callers[topic] = (done, failed, piece)
+        self._pool.start(_Run(ticket, work, self._answered, self._progressed))
+        self.busy_changed.emit(True)
+        return ticket
+
+    def cancel(self, topic: str) -> None:
+        """Ask the work on a topic to stop; its answer will be dropped."""
+        ticket = self._current.pop(topic, None)
+        if ticket is not None:
+            ticket.cancelled = True
+            self._callers.pop(topic, None)
+
+    def is_busy(self, topic: str | None = None) -> bool:
+        """Return whether work is under way, on a topic or at all."""
+        return topic in self._current if topic else bool(self._current)
+
+    def close(self) -> None:
+        """Cancel everything and wait for the threads."""
+        for topic in list(self._current):
+            self.cancel(topic)
+        self._pool.clear()
+        self._pool.waitForDone(5000)
+
+    def _deliver_piece(self, ticket: Ticket, answer: Any) -> None:
+        if self._current.get(ticket.topic) is ticket:
+            piece = self._callers[ticket.topic][2]
+            if piece is not None:
+                piece(answer)
+
+    def _deliver(self, ticket: Ticket, answer: Any, fault: Exception | None) -> None:
+        if self._current.get(ticket.topic) is not ticket:
+            return
+        done, failed, _ = self._callers.pop(ticket.topic)
+        del self._current[ticket.topic]
+        if fault is None:
+            done(answer)
+        elif failed is not None:
+            failed(fault)
+        else:
+            log.error("The task %s failed.", ticket.topic, exc_info=fault)
+        self.busy_changed.emit(bool(self._current))

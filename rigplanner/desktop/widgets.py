@@ -1,0 +1,154 @@
+"""The few kinds of small widget that the window is made of, each with its role in the style and its accessible name."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLayout,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from rigplanner.desktop import icons
+from rigplanner.desktop.theme import look
+
+Click = Callable[[], object]
+L = TypeVar("L", QHBoxLayout, QVBoxLayout)
+
+
+def label(text: str = "", role: str = "", wrap: bool = False, state: str = "") -> QLabel:
+    """Return a label of a role: section, small, large, strong or none. Text is never read as markup."""
+    made = QLabel(text)
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    made.setWordWrap(wrap)
+    if role:
+        made.setProperty("role", role)
+    if state:
+        made.setProperty("state", state)
+    return made
+
+
+def restyle(widget: QWidget, name: str, value: object) -> None:
+    """Change a property that the style looks at."""
+    if widget.property(name) != value:
+        widget.setProperty(name, value)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
+
+
+def button(text: str, clicked: Click, icon: str = "", role: str = "", name: str = "") -> QPushButton:
+    """Return a push button; `role` primary, number, link, search or none."""
+    made = QPushButton(text.replace("&", "&&"))
+    made.setAccessibleName(name or text)
+    if role:
+        made.setProperty("role", role)
+    if icon:
+        tint(made, icon, "on_accent" if role == "primary" else "text")
+    made.clicked.connect(lambda: clicked())
+    return made
+
+
+def icon_button(icon: str, name: str, clicked: Click, token: str = "soft") -> QToolButton:
+    """Return a small button that shows an icon only; `name` is its tool tip and accessible name."""
+    made = QToolButton()
+    made.setAccessibleName(name)
+    made.setToolTip(name)
+    made.setIconSize(QSize(16, 16))
+    made.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    tint(made, icon, token)
+    made.clicked.connect(lambda: clicked())
+    return made
+
+
+def tint(widget: QPushButton | QToolButton, icon: str, token: str) -> None:
+    """Give a button an icon and keep it in the colours in force."""
+
+    def paint() -> None:
+        widget.setIcon(icons.icon(icon, token))
+
+    paint()
+    widget.setIconSize(QSize(16, 16))
+    look.look_changed.connect(paint, Qt.ConnectionType.AutoConnection)
+    widget.destroyed.connect(lambda: _disconnect(paint))
+
+
+def _disconnect(slot: Callable[[], None]) -> None:
+    look.look_changed.disconnect(slot)
+
+
+def rule() -> QFrame:
+    """Return a hairline across."""
+    made = QFrame()
+    made.setProperty("role", "rule")
+    return made
+
+
+def column(*things: QWidget | QLayout | int, margins: tuple[int, int, int, int] = (0, 0, 0, 0), spacing: int = 8) -> QVBoxLayout:
+    """Return a vertical layout; an int among the things is a stretch factor."""
+    return _filled(QVBoxLayout(), things, margins, spacing)
+
+
+def row(*things: QWidget | QLayout | int, margins: tuple[int, int, int, int] = (0, 0, 0, 0), spacing: int = 8) -> QHBoxLayout:
+    """Return a horizontal layout; an int among the things is a stretch factor."""
+    return _filled(QHBoxLayout(), things, margins, spacing)
+
+
+def _filled(layout: L, things: tuple[QWidget | QLayout | int, ...], margins: tuple[int, int, int, int], spacing: int) -> L:
+    layout.setContentsMargins(*margins)
+    layout.setSpacing(spacing)
+    for thing in things:
+        if isinstance(thing, QWidget):
+            layout.addWidget(thing)
+        elif isinstance(thing, QLayout):
+            layout.addLayout(thing)
+        else:
+            layout.addStretch(thing)
+    return layout
+
+
+def panel(layout: QLayout, role: str = "") -> QWidget:
+    """Return a widget around a layout."""
+    made = QWidget()
+    made.setLayout(layout)
+    if role:
+        made.setProperty("role", role)
+        made.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+    return made
+
+
+def scrolled(widget: QWidget, name: str) -> QScrollArea:
+    """Return a scroll area around a widget, as wide as there is room."""
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setWidget(widget)
+    area.setAccessibleName(name)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    return area
+
+
+def stretchy(widget: QWidget) -> QWidget:
+    """Let a widget take the width that is left, however long its text."""
+    widget.setSizePolicy(QSizePolicy.Policy.Ignored, widget.sizePolicy().verticalPolicy())
+    return widget
+
+
+def clear(layout: QLayout) -> None:
+    """Remove and delete all that a layout holds."""
+    while layout.count():
+        item = layout.takeAt(0)
+        if item is None:
+            break
+        if (widget := item.widget()) is not None:
+            widget.hide()
+            widget.deleteLater()
+        elif (inner := item.layout()) is not None:
+            clear(inner)

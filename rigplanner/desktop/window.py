@@ -1,0 +1,199 @@
+"""The main window: panels, tabs, menus and nothing that thinks."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QDockWidget, QLabel, QMainWindow, QTabWidget, QWidget
+
+from rigplanner import __version__
+from rigplanner.desktop import documents, icons
+from rigplanner.desktop.actions import fill_menus, make_actions
+from rigplanner.desktop.breakdown import limit_steps, show_breakdown
+from rigplanner.desktop.build_list import BuildList
+from rigplanner.desktop.compare_view import CompareView
+from rigplanner.desktop.findings_view import FindingsView
+from rigplanner.desktop.gauges import GaugeRow
+from rigplanner.desktop.history_view import HistoryView
+from rigplanner.desktop.machine_view import MachineView
+from rigplanner.desktop.message_bar import MessageBar
+from rigplanner.desktop.palette import PaletteBox, shortcut_sheet
+from rigplanner.desktop.parts_view import PartsView
+from rigplanner.desktop.quote_view import QuoteView
+from rigplanner.desktop.session import Session
+from rigplanner.desktop.start_view import StartView
+from rigplanner.desktop.theme import Scheme, look
+from rigplanner.desktop.widgets import button, column, label, panel, row
+from rigplanner.desktop.words import shortened
+from rigplanner.desktop.workloads_view import WorkloadsView
+from rigplanner.planning.limits import Limit
+
+TABS = ("Start", "Parts", "Machine", "Workloads", "Compare", "Quote")
+
+
+class Window(QMainWindow):
+    """One window, one session."""
+
+    def __init__(self, session: Session, journals: Path | None = None) -> None:
+        super().__init__()
+        self.session = session
+        self.setWindowIcon(icons.icon("rigplanner", "accent"))
+        self.setAcceptDrops(True)
+        self.setDockOptions(QMainWindow.DockOption.AnimatedDocks | QMainWindow.DockOption.AllowTabbedDocks)
+        self.start = StartView(session, journals)
+        self.parts = PartsView(session)
+        self.machine = MachineView(session)
+        self.workloads = WorkloadsView(session)
+        self.compare = CompareView(session)
+        self.quote = QuoteView(session)
+        self.build = BuildList(session)
+        self.findings = FindingsView(session)
+        self.gauges = GaugeRow(session)
+        self.history = HistoryView(session)
+        self.messages = MessageBar(session)
+        self._make_tabs()
+        self._make_panels()
+        self.actions_by_id = make_actions(self)
+        self._make_menu_bar()
+        self.palette_box = PaletteBox(self)
+        self._connect()
+        self._restore_layout()
+        self._show_title()
+
+    def _make_tabs(self) -> None:
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        self.tabs.setAccessibleName("Views")
+        self.tabs.tabBar().setAccessibleName("Views")
+        for title, view in zip(TABS, (self.start, self.parts, self.machine, self.workloads, self.compare, self.quote), strict=True):
+            self.tabs.addTab(view, title)
+        self.setCentralWidget(panel(column(self.messages, self.tabs, spacing=0)))
+
+    def _make_panels(self) -> None:
+        self.panels: dict[str, QDockWidget] = {}
+        left, right = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
+        for name, title, widget, area in (
+            ("build", "Build", self.build, left), ("findings", "Findings", self.findings, right),
+            ("history", "History", self.history, right), ("gauges", "", self.gauges, Qt.DockWidgetArea.BottomDockWidgetArea),
+        ):  # fmt: skip
+            dock = QDockWidget(title or "Gauges", self)
+            dock.setObjectName(name)
+            dock.setWidget(widget)
+            dock.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetMovable | QDockWidget.DockWidgetFeature.DockWidgetClosable)
+            dock.setTitleBarWidget(panel(row(label(title.upper(), "section"), 1, margins=(12, 6, 8, 2))) if title else QWidget())
+            self.addDockWidget(area, dock)
+            self.panels[name] = dock
+        self.panels["history"].hide()
+        for corner in (Qt.Corner.BottomLeftCorner, Qt.Corner.BottomRightCorner):
+            self.setCorner(corner, Qt.DockWidgetArea.BottomDockWidgetArea)
+        self.resizeDocks([self.panels["build"], self.panels["findings"]], [250, 268], Qt.Orientation.Horizontal)
+
+    def _make_menu_bar(self) -> None:
+        bar = self.menuBar()
+        bar.setNativeMenuBar(False)
+        fill_menus(bar, self.actions_by_id)
+        search = button(
+            "Search everything    Ctrl+K", lambda: self.palette_box.open_at_top(), "search", "search", "Search everything"
+        )
+        self._name = QLabel()
+        self._name.setProperty("role", "strong")
+        self._name.setTextFormat(Qt.TextFormat.PlainText)
+        self._corner = panel(row(search, self._name, margins=(0, 2, 12, 2), spacing=12))
+        bar.setCornerWidget(self._corner, Qt.Corner.TopRightCorner)
+
+    def _connect(self) -> None:
+        session = self.session
+        self.build.kind_chosen.connect(self._show_kind)
+        self.start.file_asked.connect(lambda path, sample: documents.open_file(self, path, sample))
+        self.start.new_asked.connect(lambda: documents.new_rig(self))
+        self.start.open_asked.connect(lambda: documents.ask_open(self))
+        self.gauges.asked.connect(self._show_limit)
+        self.quote.save_asked.connect(lambda: documents.ask_save_quote(self))
+        session.document_changed.connect(self._show_title)
+
+    def _show_title(self) -> None:
+        session = self.session
+        star = "*" if session.is_open and session.unsaved else ""
+        name = shortened(session.rig.name, 40) if session.is_open else "No rig open"
+        self._name.setText(name + star)
+        self._corner.adjustSize()
+        self.menuBar().adjustSize()
+        self.setWindowTitle(f"{name}{star} - RigPlanner")
+        self.setWindowFilePath(str(session.path or ""))
+
+    def _show_kind(self, kind: str, uid: str) -> None:
+        self.parts.show_kind(kind, uid)
+        self.show_tab("Parts")
+
+    def show_part(self, kind: str, part_id: str) -> None:
+        """Show one part in the catalog."""
+        self.parts.search("", kind, part_id)
+        self.show_tab("Parts")
+
+    def show_first_item(self) -> None:
+        """Show the catalog at the rig's first GPU, or at what is missing."""
+        rows = self.build.model.rows
+        if rows:
+            self.parts.show_kind(rows[0].kind, rows[0].uid or "")
+
+    def show_tab(self, title: str) -> None:
+        """Bring a tab to the front."""
+        self.tabs.setCurrentIndex(TABS.index(title))
+
+    def toggle_panel(self, name: str) -> None:
+        """Show or hide a panel."""
+        self.panels[name].setVisible(not self.panels[name].isVisible())
+
+    def focus_filter(self) -> None:
+        """Put the cursor into the catalog's filter."""
+        self.show_tab("Parts")
+        self.parts.words.setFocus()
+        self.parts.words.selectAll()
+
+    def focus_zoo(self) -> None:
+        """Put the cursor into the field that adds a workload."""
+        self.show_tab("Workloads")
+        self.workloads.focus_zoo()
+
+    def use_theme(self, scheme: Scheme) -> None:
+        """Take other colours and remember them."""
+        self.session.preferences.change(theme=scheme)
+        look.use(scheme)
+
+    def show_shortcuts(self) -> None:
+        """Show the sheet of shortcuts."""
+        shortcut_sheet(self).open()
+
+    def show_about(self) -> None:
+        """Say which program and catalog these are."""
+        catalog = self.session.catalog
+        version = f", catalog {catalog.version}" if catalog.version else ""
+        self.session.tell(f"RigPlanner {__version__}{version}: {len(catalog.parts):,} parts. MIT licence; catalog data CC BY 4.0.")
+
+    def _show_limit(self, limit: Limit) -> None:
+        assessment = self.session.assessment
+        if assessment is not None:
+            show_breakdown(self, *limit_steps(assessment, limit))
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if any(url.toLocalFile().endswith(".rig") for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        for url in event.mimeData().urls()[:1]:
+            documents.open_file(self, Path(url.toLocalFile()))
+
+    def _restore_layout(self) -> None:
+        kept = self.session.preferences.now
+        self.resize(1366, 768)
+        if kept.geometry:
+            self.restoreGeometry(QByteArray.fromHex(kept.geometry.encode()))
+        if kept.layout:
+            self.restoreState(QByteArray.fromHex(kept.layout.encode()))
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self.session.preferences.change(
+            geometry=bytes(self.saveGeometry().toHex().data()).decode(), layout=bytes(self.saveState().toHex().data()).decode()
+        )
+        self.session.close(keep_journal=True)
+        super().closeEvent(event)

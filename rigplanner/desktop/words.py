@@ -1,0 +1,80 @@
+"""Words of the window. Numbers are those of `report.format`, findings those of `report.words`."""
+
+from datetime import date
+
+from rigplanner.machine.machine import PlacementProblem
+from rigplanner.report.format import THIN, day, interval, money, number, percent, price, quantity
+
+__all__ = ["THIN", "day", "interval", "money", "number", "percent", "price", "quantity"]
+
+MINUS = "\u2212"
+
+KIND_WORDS = {
+    "gpu": "GPU", "cpu": "CPU", "motherboard": "Motherboard", "system": "System", "memory": "Memory", "storage": "Storage",
+    "psu": "Power supply", "chassis": "Case", "cooler": "Cooler", "bridge": "NVLink bridge", "riser": "Riser",
+    "nic": "Network card", "accessory": "Accessory",
+}  # fmt: skip
+"""Kind word of the catalog to the word a person uses."""
+
+VERDICT_WORDS = {
+    "fits": "fits", "ok": "works", "warning": "warns", "error": "does not fit", "unknown": "unknown", "info": "note",
+}  # fmt: skip
+VERDICT_ICONS = {"fits": "tick", "ok": "tick", "warning": "warn", "error": "cross", "unknown": "question", "info": "info"}
+SEVERITY_WORDS = {"error": "error", "warning": "warning", "unknown": "unknown", "info": "note"}
+
+
+def signed(value: float, unit: str = "", digits: int | None = None) -> str:
+    """Return a change: "+24 GiB" or "−450 W"."""
+    text = quantity(abs(value), unit, digits)
+    return text if value == 0 else f"{'+' if value > 0 else MINUS}{text}"
+
+
+def cell(value: float | str | None, digits: int | None = None) -> str:
+    """Return a value for a table cell, "?" for None."""
+    if value is None:
+        return "?"
+    return value if isinstance(value, str) else number(value, digits)
+
+
+def age(iso: str | None, today: str) -> str:
+    """Return how old a day is, "3 days", "9 years"."""
+    try:
+        days = (date.fromisoformat(today) - date.fromisoformat(iso or "")).days
+    except ValueError:
+        return ""
+    if days < 1:
+        return "today"
+    for length, word in ((365, "year"), (30, "month"), (1, "day")):
+        if days >= length:
+            return plural(days // length, word)
+    return ""
+
+
+def plural(count: int, word: str) -> str:
+    """Return "1 finding", "2 findings"."""
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def shortened(text: str, longest: int = 60) -> str:
+    """Return text on one line, cut with an ellipsis; strange characters of direction are dropped."""
+    line = "".join(c for c in " ".join(text[: 4 * longest].split()) if c.isprintable() or c == THIN)
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+PROBLEM_WORDS = {
+    "no-slot": "there is no free slot for it", "slot-missing": "there is no such slot", "slot-taken": "the slot is taken",
+    "slot-covered": "the slot is covered by a thick card", "slot-disabled": "the slot is switched off by how others are used",
+    "wrong-kind": "the slot is of another kind", "too-narrow": "the connector is too short", "no-port": "there is no free port for it",
+    "port-missing": "there is no such port", "port-taken": "the port is taken",
+    "port-disabled": "the port is switched off by how others are used", "protocol": "the port does not speak the drive's protocol",
+    "no-socket": "there is no free socket", "socket-mismatch": "the socket is another one", "no-memory-slot": "there is no free memory slot",
+    "bridge-pair": "the bridge's two cards are not there", "bridge-spacing": "the bridge does not span this distance",
+    "bridge-connector": "the bridge does not fit these cards", "bridge-identical": "the bridge joins identical cards only",
+    "bay": "there is no free bay",
+}  # fmt: skip
+
+
+def problem_words(problem: PlacementProblem) -> str:
+    """Return why a piece cannot stand in a place."""
+    by = f" ({', '.join(problem.by)})" if problem.by else ""
+    return PROBLEM_WORDS.get(problem.reason, problem.reason) + by

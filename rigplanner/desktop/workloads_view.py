@@ -1,0 +1,245 @@
+"""The Workloads tab: what the rig shall do, whether it fits into memory, how fast it runs and what limits it."""
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QCompleter, QHeaderView, QLineEdit, QSplitter, QWidget
+
+from rigplanner.desktop.breakdown import show_breakdown
+from rigplanner.desktop.memory_bars import MemoryBars
+from rigplanner.desktop.session import Change, Session
+from rigplanner.desktop.tables import fill, plain_table
+from rigplanner.desktop.widgets import button, column, icon_button, label, panel, row, rule, scrolled
+from rigplanner.desktop.words import interval, percent, quantity, shortened
+from rigplanner.desktop.workload_form import TEXT_KINDS, WorkloadForm
+from rigplanner.planning.limits import limits
+from rigplanner.report.quote import memory_bars, workload_title
+from rigplanner.rig.edits import Edit
+from rigplanner.rig.task import Workload
+
+if TYPE_CHECKING:
+    from rigplanner.rules.assess import Assessment, Job
+
+LARGEST_CONFIG_BYTES = 1_000_000
+BOUND_WORDS = {
+    "compute": "arithmetic of the GPU", "bandwidth": "memory bandwidth of the GPU", "link": "links between GPUs",
+    "cpu": "the CPU that feeds the GPUs", "storage": "storage", "memory capacity": "memory of the GPU", "launch": "kernel launches",
+    "power": "the power cap", "unknown": "not known",
+}  # fmt: skip
+
+
+class WorkloadsView(QWidget):
+    """List on top, settings left, results right. A config.json dropped here becomes a workload."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._index = 0
+        self.setAcceptDrops(True)
+        self.zoo = QLineEdit()
+        self.zoo.setPlaceholderText("Add a model: llama-3-8b, resnet-50, sdxl …")
+        self.zoo.setAccessibleName("Model to add as a workload")
+        self.zoo.setMaxLength(200)
+        self.zoo.returnPressed.connect(self._add_first)
+        self._completer: QCompleter | None = None
+        self.list = plain_table("Workloads", ("Workload", "Memory", "Speed", "Limited by"))
+        self.list.currentCellChanged.connect(lambda line, *_: self._choose(line))
+        self.form = WorkloadForm(session)
+        self.bars = MemoryBars()
+        self.bars.clicked.connect(self._open_memory)
+        self.memory_note = label("", "small", wrap=True)
+        self.speed = button("", self._open_speed, role="number", name="Speed")
+        self.speed_note = label("", wrap=True)
+        self.stack_note = label("", "small", wrap=True)
+        self.anchors = plain_table("Measurements that the prediction leans on", ("Measured on", "Model", "Value", "Weight"))
+        self.title = label("", "strong")
+        self._remove = icon_button("trash", "Remove the workload", self._remove_current)
+        self._empty = label("No workloads yet. Add a model above to see its memory per GPU and its speed on this rig.", wrap=True)
+        results = column(
+            row(self.title, 1, self._remove), label("MEMORY PER GPU", "section"), self.bars, self.memory_note, rule(),
+            label("SPEED", "section"), row(self.speed, 1), self.speed_note, self.stack_note, self.anchors, 1,
+            margins=(16, 8, 16, 8), spacing=6,
+        )  # fmt: skip
+        split = QSplitter(Qt.Orientation.Horizontal)
+        split.addWidget(scrolled(panel(column(self.form, 1, margins=(12, 8, 12, 8))), "Settings of the workload"))
+        split.addWidget(scrolled(panel(results), "Results of the workload"))
+        split.setSizes([270, 560])
+        split.setChildrenCollapsible(False)
+        self._split = split
+        head = row(self.zoo, button("Add", self._add_first, "plus", name="Add the model"), margins=(12, 6, 12, 6))
+        self.list.setMaximumHeight(150)
+        self.setLayout(column(panel(head), self.list, panel(column(self._empty, margins=(12, 12, 12, 12))), split, spacing=0))
+        session.rig_changed.connect(self._rig_changed)
+        session.subject_pointed.connect(self._point)
+        self._refresh()
+
+    def focus_zoo(self) -> None:
+        """Put the cursor into the field that adds a model."""
+        self.zoo.setFocus()
+        self.zoo.selectAll()
+
+    def showEvent(self, event) -> None:  # type: ignore[no-untyped-def]
+        super().showEvent(event)
+        if self._completer is None:
+            from rigplanner.catalog.zoo import shipped_zoo
+
+            self._completer = QCompleter([model.name for model in shipped_zoo().models.values()], self)
+            self._completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+            self._completer.setFilterMode(Qt.MatchFlag.MatchContains)
+            self.zoo.setCompleter(self._completer)
+
+    def _add_first(self) -> None:
+        from rigplanner.catalog.zoo import shipped_zoo
+
+        zoo, words = shipped_zoo(), self.zoo.text().strip()
+        found = zoo.get(words) or next(iter(zoo.find(words)), None) if words else None
+        if found is None:
+            near = ", ".join(zoo.nearest(words)) if words else ""
+            self._session.tell(f"No model is called {shortened(words, 40)!r}." + (f" Near: {near}." if near else ""), "warning")
+            return
+        text = found.kind in TEXT_KINDS
+        task = "inference" if found.kind.startswith("diffusion") else "train"
+        work = Workload(model=found.slug, task=task, precision="bf16" if text else "amp", batch_per_gpu=1 if text else 32,
+                        seq_len=2048 if text else None)  # fmt: skip
+        self._add(work, found.name)
+        self.zoo.clear()
+
+    def _add(self, work: Workload, name: str) -> None:
+        self._index = len(self._session.rig.workloads)
+        self._session.edit(f"Add workload {name}", Edit("add_workload", {"workload": work}))
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if any(url.toLocalFile().endswith(".json") for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        for url in event.mimeData().urls()[:1]:
+            self.add_config(url.toLocalFile())
+
+    def add_config(self, path: str) -> None:
+        """Add a workload from a Hugging Face config.json; say what is wrong with a file that is none."""
+        from pathlib import Path
+
+        file = Path(path)
+        try:
+            if file.stat().st_size > LARGEST_CONFIG_BYTES:
+                raise ValueError("larger than a model configuration")
+            config = msgspec.json.decode(file.read_bytes(), type=dict)
+        except (OSError, ValueError) as fault:
+            self._session.tell(f"{file.name}: not a model configuration ({fault}).", "error")
+            return
+        name = str(config.get("_name_or_path") or file.parent.name or "model")[:80]
+        self._add(Workload(name=name, config=config, task="train", precision="bf16", batch_per_gpu=1, seq_len=2048), name)
+
+    def _remove_current(self) -> None:
+        if 0 <= self._index < len(self._session.rig.workloads):
+            name = self.title.text()
+            if self._session.edit(f"Remove workload {name}", Edit("remove_workload", {"index": self._index})):
+                self._session.tell(f"Removed {name}.", "info", "Undo", self._session.undo)
+
+    def _rig_changed(self, change: Change) -> None:
+        if change.machine or change.workloads:
+            self._refresh()
+
+    def _refresh(self) -> None:
+        assessment = self._session.assessment if self._session.is_open else None
+        jobs = assessment.jobs if assessment else ()
+        self._index = max(0, min(self._index, len(jobs) - 1))
+        self._empty.parentWidget().setVisible(not jobs)
+        self.list.setVisible(bool(jobs))
+        self._split.setVisible(bool(jobs))
+        if not jobs or assessment is None:
+            self.form.show_job(None)
+            return
+        vram = [limit for limit in limits(assessment) if limit.axis == "vram"]
+        rows = [
+            (shortened(workload_title(job), 60), percent(limit.share) if limit.share is not None else "unknown",
+             quantity(job.speed.value, job.speed.metric) if job.speed else "unknown", BOUND_WORDS[job.speed.bound] if job.speed else "")
+            for job, limit in zip(jobs, vram, strict=True)
+        ]  # fmt: skip
+        self.list.blockSignals(True)
+        fill(self.list, rows, numbers=(1, 2))
+        self.list.setCurrentCell(self._index, 0)
+        self.list.blockSignals(False)
+        header = self.list.horizontalHeader()
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        for n in (1, 2, 3):
+            header.setSectionResizeMode(n, QHeaderView.ResizeMode.ResizeToContents)
+        self.list.setFixedHeight(
+            header.sizeHint().height() + self.list.verticalHeader().defaultSectionSize() * min(5, len(jobs)) + 2
+        )
+        self._show_job(jobs[self._index], assessment)
+
+    def _choose(self, line: int) -> None:
+        assessment = self._session.assessment
+        if assessment is not None and 0 <= line < len(assessment.jobs):
+            self._index = line
+            self._show_job(assessment.jobs[line], assessment)
+
+    def _show_job(self, job: "Job", assessment: "Assessment") -> None:
+        self.form.show_job(job)
+        self.title.setText(shortened(workload_title(job), 80))
+        bars = memory_bars(job, assessment.machine)
+        self.bars.show_bars(bars)
+        self.bars.setVisible(bool(bars))
+        assumed = job.memory[0].assumed if job.memory else {}
+        fault = job.memory_fault or ("" if bars else "There is no GPU in the rig.")
+        self.memory_note.setText(f"Not computed: {fault}" if fault else _assumed(assumed))
+        self._show_speed(job)
+
+    def _show_speed(self, job: "Job") -> None:
+        speed = job.speed
+        self.speed.setVisible(speed is not None)
+        self.anchors.setVisible(bool(speed and speed.anchors))
+        if speed is None:
+            self.speed_note.setText(f"Not predicted: {job.speed_fault or 'there is no GPU in the rig'}")
+            self.stack_note.setText("")
+            return
+        self.speed.setText(quantity(speed.value, speed.metric))
+        self.speed.setAccessibleName(f"Speed {quantity(speed.value, speed.metric)}, opens its steps")
+        scaling = f" Scaling over the GPUs: {percent(speed.scaling_efficiency)}." if speed.scaling_efficiency is not None else ""
+        used = f" {percent(speed.mfu)} of the peak rate is used." if speed.mfu is not None else ""
+        self.speed_note.setText(
+            f"80 % interval {interval(speed.low, speed.high, speed.metric)}. Limited by {BOUND_WORDS[speed.bound]}.{scaling}{used}"
+        )
+        self.stack_note.setText(" ".join(text for text in (f"Software: {speed.stack}.", _assumed(speed.assumed)) if text))
+        rows = [
+            (anchor.gpu, f"{anchor.model}, {anchor.stack}", quantity(anchor.value, anchor.metric), percent(anchor.weight))
+            for anchor in speed.anchors[:5]
+        ]
+        fill(self.anchors, rows, numbers=(2, 3), tips=[anchor.source for anchor in speed.anchors[:5]])
+        self.anchors.setFixedHeight(self.anchors.horizontalHeader().sizeHint().height()
+                                    + self.anchors.verticalHeader().defaultSectionSize() * max(1, len(rows)) + 2)  # fmt: skip
+
+    def _job(self) -> "Job | None":
+        assessment = self._session.assessment
+        return assessment.jobs[self._index] if assessment and self._index < len(assessment.jobs) else None
+
+    def _open_memory(self, _: int) -> None:
+        job = self._job()
+        if job is not None and job.memory:
+            worst = max(job.memory, key=lambda estimate: estimate.device_gib)
+            headline = f"{quantity(worst.device_gib, 'GiB', 1)} per GPU, {interval(worst.low_gib, worst.high_gib, 'GiB')}"
+            show_breakdown(self, "Memory per GPU", headline, worst.steps, f"Software: {worst.stack}. {_assumed(worst.assumed)}")
+
+    def _open_speed(self) -> None:
+        job = self._job()
+        if job is not None and job.speed is not None:
+            speed = job.speed
+            headline = f"{quantity(speed.value, speed.metric)}, {interval(speed.low, speed.high, speed.metric)}"
+            show_breakdown(self, "Speed", headline, speed.steps, f"Software: {speed.stack}. {_assumed(speed.assumed)}")
+
+    def _point(self, subject: str) -> None:
+        head, _, tail = subject.partition(".")
+        if head == "workload" and tail.isdigit() and int(tail) < self.list.rowCount():
+            self.list.setCurrentCell(int(tail), 0)
+
+
+def _assumed(assumed: dict[str, str]) -> str:
+    return (
+        "Assumed: " + ", ".join(f"{field.replace('_', ' ')} {value}" for field, value in sorted(assumed.items())) + "."
+        if assumed
+        else ""
+    )
