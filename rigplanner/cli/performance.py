@@ -7,6 +7,7 @@ from typing import Any, TextIO
 import msgspec
 
 from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault
 from rigplanner.performance.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
@@ -53,7 +54,10 @@ def answer_line(line: str, number: int, steps: bool = False) -> dict[str, Any]:
         gpu, count = find_gpu(hardware.gpu), 1 if hardware.count is None else hardware.count
         nodes = 1 if hardware.nodes is None else hardware.nodes
         return _as_answer(
-            case, gpu, predict_speed(case.workload, gpu, count, nodes, hardware.link or "unknown", None, None, case.metric), steps
+            case,
+            gpu,
+            predict_speed(case.workload, gpu, count, nodes, hardware.link or "unknown", shipped_zoo(), None, case.metric),
+            steps,
         )
     except WorkloadFault as fault:
         return {"id": case.id, "error": str(fault)}

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.answer import Anchor
 from rigplanner.performance.job import Job, read_job
 from rigplanner.performance.kriging import Covariance, Point, covariance_of, speed_model
@@ -182,7 +183,7 @@ def place_rows(rows: Iterable[Measured], zoo: Any) -> list[Placed]:
 @cache
 def shipped_evidence() -> Evidence:
     """Return the evidence of the rows that came with the program."""
-    return Evidence(place_rows(shipped_measured(), None))
+    return Evidence(place_rows(shipped_measured(), shipped_zoo()))
 
 
 def cite(item: Placed, weight: float) -> Anchor:

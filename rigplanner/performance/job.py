@@ -5,7 +5,8 @@ from typing import Any
 from msgspec import Struct
 
 from rigplanner.catalog.parts import GPU
-from rigplanner.performance.shapes import Shape, resolve_shape
+from rigplanner.performance.resolve import resolve_shape
+from rigplanner.performance.shapes import Shape
 from rigplanner.performance.silicon import Silicon, matrix_tflops, silicon_of
 from rigplanner.performance.stacks import Stack, find_stack, usual_stack
 from rigplanner.rig.task import Parallelism, Workload

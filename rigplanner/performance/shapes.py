@@ -1,7 +1,6 @@
 """The figures of a network that decide its speed: arithmetic and traffic of one forward pass of one sample."""
 
 from functools import cache
-from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -9,12 +8,11 @@ from msgspec import Struct
 from rigplanner.data import data_path
 from rigplanner.evidence import Source
 from rigplanner.rig.task import Workload
-from rigplanner.workload.answer import WorkloadFault
 
 
 class Geometry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A transformer by its configuration: `experts` counts those a layer holds, `experts_used` those a token visits;
-    `samples_to_train` is what MLPerf's runs needed."""
+    `cache_values` are kept per token and layer where that is not keys and values of all heads."""
 
     kind: str
     layers: int
@@ -31,7 +29,7 @@ class Geometry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     seq_len: int = 512
     source: str = ""
     params_m: float | None = None
-    samples_to_train: float | None = None
+    cache_values: float | None = None
 
 
 class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -46,7 +44,6 @@ class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     source: str
     image_size: int | None = None
     seq_len: int | None = None
-    samples_to_train: float | None = None
     state: str | None = None
     note: str | None = None
 
@@ -75,11 +72,13 @@ class Shape(Struct, frozen=True, kw_only=True):
 
 
 class Tables(Struct, frozen=True, forbid_unknown_fields=True):
-    """The shipped table of networks: published figures, and geometries of transformers."""
+    """The shipped table of networks: published figures, geometries of transformers that the zoo lacks, and the samples that runs
+    to MLPerf's quality targets needed (medians of time x measured speed over its rounds)."""
 
     sources: dict[str, Source]
     networks: dict[str, Figures]
     geometries: dict[str, Geometry] = {}
+    samples_to_train: dict[str, float] = {}
 
 
 @cache
@@ -112,7 +111,7 @@ def figures_shape(slug: str, known: Figures, workload: Workload) -> Shape:
         elements_m=known.activations_m * scale,
         kernels=known.kernels,
         tokens=workload.seq_len or known.seq_len or 1,
-        samples_to_train=known.samples_to_train,
+        samples_to_train=tables().samples_to_train.get(slug),
         source=known.source,
     )
 
@@ -144,25 +143,9 @@ def transformer_shape(slug: str, form: Geometry, seq_len: int) -> Shape:
         kernels=form.layers * (16 + 6 * bool(form.experts)),
         tokens=seq_len,
         causal=form.causal,
-        kv_values=2 * kv_width * form.layers,
+        kv_values=(form.cache_values or 2 * kv_width) * form.layers,
         layers=form.layers,
         hidden=form.hidden,
-        samples_to_train=form.samples_to_train,
+        samples_to_train=tables().samples_to_train.get(slug),
         source=form.source,
     )
-
-
-def resolve_shape(workload: Workload, zoo: Any) -> Shape:
-    """Return the shape of the workload's network; raise WorkloadFault naming the nearest known models when it is unknown."""
-    slug = workload.model or workload.name or "custom"
-    known = tables()
-    if slug in known.networks:
-        return figures_shape(slug, known.networks[slug], workload)
-    if slug in known.geometries:
-        form = known.geometries[slug]
-        return transformer_shape(slug, form, _length(workload, form.seq_len))
-    raise WorkloadFault(f"model: '{slug}' is not known.")
-
-
-def _length(workload: Workload, usual: int) -> int:
-    return workload.seq_len or workload.input_tokens or usual

@@ -1,0 +1,216 @@
+"""How right the speed model is: every measured row predicted without the rows that would give it away."""
+
+import statistics
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.performance.anchors import find_gpu, place_rows
+from rigplanner.performance.measured import Measured, shipped_measured
+from rigplanner.performance.predict import predict_speed
+from rigplanner.performance.silicon import generation_of
+from rigplanner.workload.answer import WorkloadFault
+
+Scheme = Literal["nothing", "row", "network on GPU", "GPU", "generation", "source"]
+SCHEMES: tuple[Scheme, ...] = ("row", "network on GPU", "GPU", "generation", "source")
+CLEAR_DIFFERENCE = 1.1
+"""Two systems that differ by less are not ranked."""
+
+
+class Judged(Struct, frozen=True):
+    """One measured row and what was predicted without the rows that the scheme leaves out."""
+
+    row: Measured
+    predicted: float
+    low: float
+    high: float
+
+    @property
+    def error(self) -> float:
+        """Absolute relative error of the prediction."""
+        return abs(self.predicted / self.row.value - 1)
+
+
+class ErrorRow(Struct, frozen=True):
+    """Errors of one group as shares (0.04 is 4 %); `inside` is the share of rows in the 80 % interval."""
+
+    left_out: str
+    group: str
+    rows: int
+    covered: int
+    median: float
+    mean: float
+    p90: float
+    inside: float
+
+
+class Ranking(Struct, frozen=True):
+    """Pairs of GPUs on the same job that differ by more than 10 %, and how many came out in the right order."""
+
+    left_out: str
+    pairs: int
+    right: int
+
+
+class Scaling(Struct, frozen=True):
+    """Mean error of the scaling efficiency (in points of 1) over rows of 2 to 16 GPUs with a measured single GPU beside them."""
+
+    left_out: str
+    rows: int
+    mean: float
+
+
+def _key(scheme: Scheme, row: Measured) -> tuple[Any, ...]:
+    work = row.workload
+    if scheme == "nothing":
+        return (object(),)
+    if scheme == "row":
+        return (row.id,)
+    if scheme == "network on GPU":
+        return (work.model, row.gpu)
+    if scheme == "GPU":
+        return (row.gpu,)
+    if scheme == "source":
+        return (row.source,)
+    return (generation_of(find_gpu(row.gpu)),)
+
+
+def _others(key_of: Callable[[Measured], tuple[Any, ...]], own: tuple[Any, ...]) -> Callable[[Measured], bool]:
+    return lambda other: key_of(other) != own
+
+
+def judge(rows: Iterable[Measured], scheme: Scheme) -> list[Judged]:
+    """Return a prediction for each row that the model can express, made without all rows that share its key in the scheme."""
+    keys: dict[str, tuple[Any, ...]] = {}
+
+    def key_of(row: Measured) -> tuple[Any, ...]:
+        if row.id not in keys:
+            try:
+                keys[row.id] = _key(scheme, row)
+            except WorkloadFault:
+                keys[row.id] = ()
+        return keys[row.id]
+
+    judged, zoo = [], shipped_zoo()
+    for row in rows:
+        own = key_of(row)
+        try:
+            found = predict_speed(
+                row.workload,
+                find_gpu(row.gpu),
+                row.count,
+                row.nodes,
+                row.link,
+                zoo,
+                None,
+                row.metric,
+                allowed=_others(key_of, own),
+            )
+        except WorkloadFault:
+            continue
+        judged.append(Judged(row, found.value, found.low, found.high))
+    return judged
+
+
+def summarise(judged: Sequence[Judged], left_out: str, group: str, rows: int) -> ErrorRow:
+    """Return the errors of a group of which `rows` were asked for."""
+    errors = sorted(item.error for item in judged)
+    inside = sum(item.low <= item.row.value <= item.high for item in judged)
+    return ErrorRow(
+        left_out,
+        group,
+        rows,
+        len(errors),
+        statistics.median(errors),
+        statistics.fmean(errors),
+        errors[int(0.9 * (len(errors) - 1))],
+        inside / len(errors),
+    )
+
+
+def error_table(
+    rows: Sequence[Measured] | None = None,
+    schemes: Sequence[Scheme] = SCHEMES,
+    by: Callable[[Measured], str] | None = None,
+) -> list[ErrorRow]:
+    """Return the errors per scheme, in all and per group of `by` (None: per stack); the shipped rows when none are given."""
+    every = shipped_measured() if rows is None else rows
+    group_of = by or (lambda row: row.workload.stack or "")
+    table = []
+    for scheme in schemes:
+        judged = judge(every, scheme)
+        groups: dict[str, list[Judged]] = defaultdict(list)
+        for item in judged:
+            groups[group_of(item.row)].append(item)
+        if judged:
+            table.append(summarise(judged, scheme, "all", len(every)))
+        for name, members in sorted(groups.items(), key=lambda pair: -len(pair[1])):
+            table.append(summarise(members, scheme, name, sum(group_of(row) == name for row in every)))
+    return table
+
+
+def ranking(judged: Sequence[Judged], left_out: str) -> Ranking:
+    """Return how often the faster of two different GPUs on the same job was named."""
+    jobs: dict[tuple[Any, ...], list[Judged]] = defaultdict(list)
+    for item in judged:
+        work = item.row.workload
+        key = (
+            work.stack,
+            work.model,
+            work.task,
+            work.precision,
+            item.row.metric,
+            item.row.count,
+            work.seq_len,
+            work.input_tokens,
+            work.output_tokens,
+        )
+        jobs[key].append(item)
+    pairs = right = 0
+    for members in jobs.values():
+        for i, a in enumerate(members):
+            for b in members[:i]:
+                ratio = a.row.value / b.row.value
+                if a.row.gpu != b.row.gpu and not 1 / CLEAR_DIFFERENCE < ratio < CLEAR_DIFFERENCE:
+                    pairs += 1
+                    right += (a.predicted > b.predicted) == (ratio > 1)
+    return Ranking(left_out, pairs, right)
+
+
+def scaling(judged: Sequence[Judged], left_out: str) -> Scaling:
+    """Return the mean error of the scaling efficiency against the single GPU of the same source, job and batch."""
+    singles: dict[tuple[Any, ...], Judged] = {}
+    for item in judged:
+        if item.row.count == 1 and item.row.metric.endswith("/s"):
+            singles[_scaling_key(item.row)] = item
+    errors = []
+    for item in judged:
+        single = singles.get(_scaling_key(item.row))
+        if single and 2 <= item.row.count <= 16 and (item.row.workload.task or "").startswith("train"):
+            measured = item.row.value / single.row.value / item.row.count
+            errors.append(abs(item.predicted / single.predicted / item.row.count - measured))
+    return Scaling(left_out, len(errors), statistics.fmean(errors) if errors else 0.0)
+
+
+def _scaling_key(row: Measured) -> tuple[Any, ...]:
+    work = row.workload
+    variant = tuple(sorted((key, str(value)) for key, value in work.variant.items()))
+    return (
+        work.stack,
+        work.model,
+        work.precision,
+        work.batch_per_gpu,
+        work.seq_len,
+        row.gpu,
+        row.metric,
+        row.source.split("/")[0],
+        variant,
+    )
+
+
+def covered(rows: Sequence[Measured]) -> int:
+    """Return how many rows the model can express."""
+    return len(place_rows(rows, shipped_zoo()))

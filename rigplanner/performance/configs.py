@@ -1,0 +1,185 @@
+"""Shapes of networks that the model zoo or a Hugging Face configuration describes."""
+
+from typing import Any
+
+from rigplanner.catalog.zoo import Model
+from rigplanner.performance.shapes import Figures, Geometry, Shape, figures_shape, pixels, transformer_shape
+from rigplanner.rig.task import Workload
+from rigplanner.workload.answer import WorkloadFault
+
+GATED = (
+    "llama",
+    "qwen",
+    "mistral",
+    "mixtral",
+    "gemma",
+    "phi3",
+    "deepseek",
+    "olmo",
+    "minimax",
+    "glm",
+    "kimi",
+    "mimo",
+    "step",
+    "gpt_oss",
+    "stablelm",
+    "afmoe",
+    "arcee",
+    "seed",
+    "exaone",
+    "cohere",
+    "internlm",
+    "baichuan",
+    "yi",
+    "t5_gated",
+)
+"""Model types whose feed-forward block has three matrices (gate, up, down); all others have two."""
+NOT_GATED = (
+    "arcee",
+    "nemotron",
+    "gpt_neox",
+    "gpt2",
+    "gptj",
+    "opt",
+    "bloom",
+    "falcon",
+    "mpt",
+    "phi",
+    "bert",
+    "roberta",
+    "gpt_bigcode",
+)
+TWO_SIDED = ("bert", "roberta", "xlm-roberta", "distilbert", "deberta-v2", "dit", "t5", "bart", "whisper")
+KINDS = {
+    "encoder_decoder": "encoder",
+    "vlm": "llm",
+    "segmenter": "detector",
+    "diffusion_unet": "diffusion",
+    "diffusion_transformer": "diffusion",
+    "other": "cnn",
+    "asr": "asr",
+}
+"""Kind of the zoo -> class of the speed model where they differ."""
+USUAL_KERNELS = {"cnn": 200, "cnn-mobile": 300, "vit": 250, "detector": 350, "diffusion": 1200, "asr": 600, "encoder": 400}
+USUAL_LENGTH = {"llm": 2048, "moe": 2048, "encoder": 512, "asr": 1500, "diffusion": 4096}
+DEPTHWISE = ("efficientnet", "mobilenet", "mobileone", "mnasnet", "convnext", "ghostnet", "regnety", "fbnet", "lcnet", "tinynet")
+"""Beginnings of slugs whose convolutions are mostly depthwise: little arithmetic per byte."""
+LOWERED_ATTENTION_RANK = "kv_lora_rank"
+
+
+def zoo_shape(model: Model, workload: Workload) -> Shape:
+    """Return the shape of a network of the zoo; raise WorkloadFault naming what the zoo does not know of it."""
+    kind, slug = KINDS.get(model.kind, model.kind), workload.model or model.slug
+    if model.config:
+        return config_shape(slug, kind, model.config, workload, model.params_m, model.source)
+    if not model.figures or not model.params_m:
+        raise WorkloadFault(f"model: the zoo lacks the arithmetic of '{model.slug}', so its speed cannot be told.")
+    asked = pixels(workload.image_size)
+    sizes = [(abs(_edge(figure.image_size) - (asked or 0.0) ** 0.5), figure) for figure in model.figures if figure.gmacs]
+    if not sizes:
+        raise WorkloadFault(f"model: the zoo lacks the arithmetic of '{model.slug}', so its speed cannot be told.")
+    nearest = min(sizes, key=lambda pair: pair[0])[1] if asked else sizes[0][1]
+    assert nearest.gmacs
+    kind = "cnn-mobile" if kind == "cnn" and model.slug.startswith(DEPTHWISE) else kind
+    values = nearest.activations_m or _usual_values(nearest.gmacs)
+    known = Figures(
+        kind=kind,
+        unit="image",
+        params_m=model.params_m,
+        gmacs=nearest.gmacs,
+        activations_m=values,
+        kernels=USUAL_KERNELS.get(kind, 250),
+        source=model.source,
+        image_size=int(_edge(nearest.image_size)),
+    )
+    return figures_shape(slug, known, workload)
+
+
+def figured_shape(workload: Workload) -> Shape:
+    """Return the shape of a net that the workload gives by its figures (`params_m`, `gmacs`, `activations_m` at its image)."""
+    assert workload.gmacs
+    kind = workload.kind or "cnn"
+    params = workload.params_m or (workload.params_b or 0.025) * 1e3
+    values = workload.activations_m or _usual_values(workload.gmacs)
+    known = Figures(
+        kind=kind,
+        unit="image",
+        params_m=params,
+        gmacs=workload.gmacs,
+        activations_m=values,
+        kernels=USUAL_KERNELS.get(kind, 250),
+        source="workload",
+    )
+    return figures_shape(workload.model or workload.name or "custom", known, workload)
+
+
+def _edge(size: int | tuple[int, int]) -> float:
+    return float(size) if isinstance(size, int) else float(size[0] * size[1]) ** 0.5
+
+
+def _usual_values(gmacs: float) -> float:
+    """Values written in millions where they are not published: 5.9 x GMACs ** 0.58, the log fit over the zoo's 112 convolutional
+    figures that list both (their spread about it is a factor of 1.9)."""
+    return float(5.9 * gmacs**0.58)
+
+
+def config_shape(
+    slug: str, kind: str, config: dict[str, Any], workload: Workload, params_m: float | None = None, source: str = "config"
+) -> Shape:
+    """Return the shape of a transformer by its configuration; raise WorkloadFault naming the field that is missing."""
+    form = geometry(config, kind, params_m, source)
+    length = workload.seq_len or workload.input_tokens or form.seq_len
+    return transformer_shape(slug, form, length)
+
+
+def geometry(config: dict[str, Any], kind: str, params_m: float | None = None, source: str = "config") -> Geometry:
+    """Return the geometry that a Hugging Face configuration describes; encoder-decoders count both sides."""
+    inner = config.get("text_config")
+    config = {**config, **inner} if isinstance(inner, dict) else config
+    word = str(config.get("model_type", "")).casefold()
+    hidden = _number(config, "hidden_size", "n_embd", "d_model", "dim")
+    layers = _number(config, "num_hidden_layers", "n_layer", "n_layers", "num_layers", or_else=0)
+    layers = layers or _number(config, "encoder_layers") + _number(config, "decoder_layers", or_else=0)
+    layers *= 2 if word == "t5" else 1
+    heads = _number(
+        config, "num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads", or_else=max(1, hidden // 64)
+    )
+    experts = _number(config, "num_experts", "num_local_experts", "n_routed_experts", or_else=0)
+    ffn = _number(config, "intermediate_size", "n_inner", "ffn_dim", "d_ff", "encoder_ffn_dim", "hidden_dim", or_else=4 * hidden)
+    used = _number(config, "num_experts_per_tok", or_else=1) + _number(config, "n_shared_experts", or_else=0)
+    kv_heads, head = _number(config, "num_key_value_heads", or_else=heads), _number(config, "head_dim", or_else=hidden // heads)
+    gated = word.startswith(GATED) and not word.startswith(NOT_GATED[:2]) and word != "phi"
+    return Geometry(
+        kind="moe" if experts else kind,
+        layers=layers,
+        hidden=hidden,
+        heads=heads,
+        kv_heads=kv_heads,
+        head_dim=head,
+        ffn=_number(config, "moe_intermediate_size", or_else=ffn) if experts else ffn,
+        ffn_matrices=3 if gated else 2,
+        vocab=_number(config, "vocab_size", or_else=0),
+        causal=word not in TWO_SIDED,
+        experts=experts,
+        experts_used=used if experts else 0,
+        seq_len=USUAL_LENGTH.get(kind, 2048),
+        source=source,
+        params_m=params_m,
+        cache_values=_cache_values(config),
+    )
+
+
+def _cache_values(config: dict[str, Any]) -> float | None:
+    """Values cached per token and layer by latent attention: one vector and its rotary part (DeepSeek-V2); None for others."""
+    rank = config.get(LOWERED_ATTENTION_RANK)
+    return float(rank) + float(config.get("qk_rope_head_dim", 64)) if rank else None
+
+
+def _number(config: dict[str, Any], *names: str, or_else: int | None = None) -> int:
+    for name in names:
+        value = config.get(name)
+        if isinstance(value, int | float) and value > 0:
+            return int(value)
+    if or_else is None:
+        raise WorkloadFault(f"config: expected one of {', '.join(names)}, found none.")
+    return or_else

@@ -1,0 +1,34 @@
+"""From a workload's words to the shape of its network."""
+
+from rigplanner.catalog.zoo import Zoo, shipped_zoo
+from rigplanner.performance.configs import config_shape, figured_shape, zoo_shape
+from rigplanner.performance.shapes import Shape, figures_shape, tables, transformer_shape
+from rigplanner.rig.task import Workload
+from rigplanner.workload.answer import WorkloadFault
+
+
+def resolve_shape(workload: Workload, zoo: Zoo | None) -> Shape:
+    """Return the shape of the workload's network: the speed table first, then a configuration, the zoo, figures given.
+
+    Raises WorkloadFault naming the nearest known models when nothing tells it."""
+    slug, known = workload.model or "", tables()
+    if slug in known.networks:
+        return figures_shape(slug, known.networks[slug], workload)
+    if slug in known.geometries:
+        form = known.geometries[slug]
+        return transformer_shape(slug, form, workload.seq_len or workload.input_tokens or form.seq_len)
+    if workload.config:
+        return config_shape(slug or workload.name or "custom", workload.kind or "llm", workload.config, workload)
+    models = shipped_zoo() if zoo is None else zoo
+    model = models.get(slug) if slug else None
+    listed = next((name for name in (model.slug, *model.aliases) if name in known.networks), None) if model else None
+    if listed:
+        return figures_shape(listed, known.networks[listed], workload)
+    if model and (model.config or any(figure.gmacs for figure in model.figures) or not workload.gmacs):
+        return zoo_shape(model, workload)
+    if workload.gmacs:
+        return figured_shape(workload)
+    if not slug:
+        raise WorkloadFault("model: expected a network of the zoo, a configuration or figures, found none.")
+    near = [*models.nearest(slug), *(name for name in known.networks if name.startswith(slug[:6]))][:4]
+    raise WorkloadFault(f"model: '{slug}' is not known{'; the nearest are ' + ', '.join(near) if near else ''}.")
