@@ -157,7 +157,8 @@ class GPU(Part, frozen=True, kw_only=True, tag="gpu"):
 
 class Slot(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A place for a card or module. `position` counts expansion columns from the CPU (1 = nearest), 20.32 mm each;
-    `mechanical` is the size of the connector, `width` its widest electrical use; `origin` is cpu0, cpu1, chipset or a switch id."""
+    `mechanical` is the size of the connector, `width` its widest electrical use; `origin` is cpu0, cpu1, chipset or a switch id;
+    `root` names the host bridge of the CPU it hangs on where the CPU has several (EPYC quadrants, Xeon stacks)."""
 
     id: str
     kind: Literal["pcie", "mxm", "sxm2", "sxm3", "sxm4", "sxm5", "sxm6", "oam", "embedded"] = "pcie"
@@ -168,6 +169,7 @@ class Slot(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
     width: int | None = None
     open_ended: bool = False
     bifurcation: tuple[str, ...] = ()
+    root: str | None = None
 
 
 class DrivePort(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -184,13 +186,14 @@ class DrivePort(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, o
 
 
 class Switch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A PCIe switch on a board: what hangs under it shares the uplink."""
+    """A PCIe switch on a board: what hangs under it shares the uplink; `root` as in a slot."""
 
     id: str
     model: str
     origin: str
     gen: int
     width: int
+    root: str | None = None
 
 
 class When(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

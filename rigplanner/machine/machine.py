@@ -18,7 +18,8 @@ class Piece(Struct, frozen=True):
 
 class SlotUse(Struct, frozen=True, kw_only=True):
     """A slot and what stands in it. `width` and `gen` are negotiated (empty slot: what it would offer); `covered_by` is the
-    piece whose thickness hides it; `disabled_by` says which places or class of CPU switched it off; None widths are unknown."""
+    piece whose thickness hides it; `disabled_by` says which places or class of CPU switched it off; None widths are unknown.
+    `gbs` is the effective one-way rate, `root` the host bridge, `riser` the riser between slot and card."""
 
     slot: Slot
     board: str
@@ -31,6 +32,7 @@ class SlotUse(Struct, frozen=True, kw_only=True):
     disabled_by: tuple[str, ...] = ()
     gbs: float | None = None
     root: str | None = None
+    riser: str | None = None
 
 
 class DriveUse(Struct, frozen=True, kw_only=True):

@@ -1,0 +1,148 @@
+"""Where a place hangs in the PCIe tree: switches above it, host bridge, CPU socket, NUMA node."""
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import CPU, Layout
+from rigplanner.machine.lanes import root_of, socket_of
+from rigplanner.machine.pieces import Board
+
+ONE_BRIDGE = frozenset(
+    (
+        "AM3",
+        "AM4",
+        "AM5",
+        "LGA1150",
+        "LGA1151",
+        "LGA1155",
+        "LGA1156",
+        "LGA1200",
+        "LGA1366",
+        "LGA1700",
+        "LGA1851",
+        "LGA2011",
+        "LGA2011-3",
+    )
+)
+"""Sockets whose CPUs put all their slots on one host bridge: desktop Intel and AMD, Xeon E5 up to v4 (captured matrices show PHB
+between any two of their slots)."""
+
+AMD = ("AM", "SP", "sTR", "sWRX", "TR")
+"""Sockets (by prefix) whose chipset is a PCIe switch below a CPU port; Intel's chipset has root ports of its own."""
+
+
+class Location(Struct, frozen=True):
+    """`chain` names the switches from the device upwards; `bridge` the host bridge ("" where it is not known)."""
+
+    chain: tuple[str, ...]
+    bridge: str
+    socket: int | None
+    numa: int | None
+
+
+class Tree(Struct, frozen=True):
+    """Locations of one board. `guessed` says that the host bridges of its slots are not in the catalog."""
+
+    board: Board
+    cpus: tuple[CPU | None, ...]
+    first_cpu: int
+    numa_before: int
+    numa_nodes: tuple[int, ...]
+    bridges: tuple[tuple[str, ...], ...]
+
+    def locate(self, origin: str | None, place: str, root: str | None = None) -> Location:
+        """Return where a place with this origin hangs."""
+        layout = self.board.layout
+        chain, top = chain_of(layout, origin)
+        base = root_of(layout, origin)
+        local = socket_of(base)
+        nodes = tuple(switch_node(self.board, switch) for switch in chain)
+        if base == "chipset":
+            nodes = (*nodes, chipset_node(self.board)) if _is_amd(layout) else nodes
+        if local is None or local >= max(1, len(self.numa_nodes)):
+            return Location(nodes, "", None, None)
+        name = bridge_name(layout, local, top or place, root or _root_on(layout, top))
+        if base == "chipset":
+            name = self.bridges[0][0] if self.bridges and self.bridges[0] else name
+        return Location(nodes, f"{self.board.index}:{name}", self._global(local), self._numa(local, name))
+
+    def _global(self, local: int) -> int | None:
+        seated = [cpu is not None for cpu in self.cpus]
+        if not seated or not any(seated):
+            return self.first_cpu + local
+        return self.first_cpu + sum(seated[:local]) if local < len(seated) and seated[local] else None
+
+    def _numa(self, local: int, bridge: str) -> int | None:
+        per = self.numa_nodes[local]
+        row = self.bridges[local]
+        part = row.index(bridge) * per // len(row) if bridge in row else 0
+        return self.numa_before + sum(self.numa_nodes[:local]) + part
+
+
+def chain_of(layout: Layout, origin: str | None) -> tuple[list[str], str]:
+    """Return the switches from a place up to its root, and the uppermost one ("" for none)."""
+    switches = {switch.id: switch for switch in layout.switches}
+    chain: list[str] = []
+    while origin in switches and origin not in chain:
+        chain.append(str(origin))
+        origin = switches[str(origin)].origin
+    return chain, chain[-1] if chain else ""
+
+
+def switch_node(board: Board, switch: str) -> str:
+    """Return the name of a switch in the machine's tree."""
+    return switch if board.index == 0 else f"{board.index}:{switch}"
+
+
+def chipset_node(board: Board) -> str:
+    """Return the name of the chipset in the machine's tree."""
+    return "chipset" if board.index == 0 else f"{board.index}:chipset"
+
+
+def bridge_name(layout: Layout, socket: int, port: str, root: str | None) -> str:
+    """Return the host bridge of a port of a socket: the catalog's word for it, else one for all on desktop sockets, else one of
+    its own, as on Xeon Scalable and EPYC (whose pairs of slots that share a quadrant the catalog must name)."""
+    if root is not None:
+        return f"cpu{socket}.{root}"
+    return f"cpu{socket}" if _one_bridge(layout) else f"cpu{socket}.{port}"
+
+
+def _one_bridge(layout: Layout) -> bool:
+    return all(socket in ONE_BRIDGE for socket in layout.sockets)
+
+
+def _is_amd(layout: Layout) -> bool:
+    return any(socket.startswith(AMD) for socket in layout.sockets)
+
+
+def _root_on(layout: Layout, switch: str) -> str | None:
+    return next((found.root for found in layout.switches if found.id == switch), None)
+
+
+def tree_of(board: Board, cpus: tuple[CPU | None, ...], first_cpu: int, numa_before: int, per_socket: int | None) -> Tree:
+    """Return the tree of a board. `per_socket` is the firmware's NUMA setting (NPS, SNC); None: the CPU's own dies."""
+    layout = board.layout
+    count = max(1, len(layout.sockets))
+    rows: list[tuple[str, ...]] = []
+    for socket in range(count):
+        names: list[str] = []
+        for place in layout.slots:
+            if socket_of(root_of(layout, place.origin)) == socket and root_of(layout, place.origin) != "chipset":
+                _, top = chain_of(layout, place.origin)
+                names.append(bridge_name(layout, socket, top or place.id, place.root or _root_on(layout, top)))
+        rows.append(tuple(dict.fromkeys(names)) or (f"cpu{socket}",))
+    numa = tuple(_numa_count(cpus[socket] if socket < len(cpus) else None, per_socket) for socket in range(count))
+    return Tree(board, cpus, first_cpu, numa_before, numa, tuple(rows))
+
+
+def _numa_count(cpu: CPU | None, per_socket: int | None) -> int:
+    return per_socket if per_socket is not None and per_socket > 0 else (cpu.numa_nodes if cpu is not None else 1)
+
+
+def bridges_guessed(board: Board) -> tuple[str, ...]:
+    """Return the places whose host bridge decides between PHB and NODE and is not in the catalog."""
+    layout = board.layout
+    if _one_bridge(layout) or not layout.sockets:
+        return ()
+    return tuple(
+        slot.id for slot in layout.slots if slot.root is None and slot.origin is not None and slot.origin.startswith("cpu")
+    )

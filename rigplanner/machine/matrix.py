@@ -1,0 +1,45 @@
+"""The letters of `nvidia-smi topo -m`: a label names the worst segment of the path between two devices."""
+
+from msgspec import Struct
+
+from rigplanner.machine.locate import Location
+
+
+class Device(Struct, frozen=True):
+    """A GPU or network port in the matrix: its node, where it hangs, and the piece it belongs to."""
+
+    node: str
+    piece: str
+    location: Location
+
+
+def letters(a: Location, b: Location) -> str:
+    """Return PIX, PXB, PHB, NODE or SYS for two places in the PCIe tree, "" where it is not known.
+
+    PIX: through one switch; PXB: through several, without the host bridge; PHB: within one host bridge; NODE: between host
+    bridges of one NUMA node; SYS: between NUMA nodes (nvidia-smi's own legend)."""
+    common = next((switch for switch in a.chain if switch in b.chain), None)
+    if common is not None:
+        between = a.chain.index(common) + b.chain.index(common) + 1
+        return "PIX" if between == 1 else "PXB"
+    if a.numa is None or b.numa is None:
+        return ""
+    if a.numa != b.numa:
+        return "SYS"
+    return "PHB" if a.bridge == b.bridge else "NODE"
+
+
+def matrix(devices: list[Device], links: dict[tuple[str, str], str]) -> tuple[tuple[str, ...], ...]:
+    """Return the full matrix. `links` labels the pairs that NVLink or xGMI joins, in one order or the other."""
+    return tuple(tuple(_cell(a, b, links) for b in devices) for a in devices)
+
+
+def _cell(a: Device, b: Device, links: dict[tuple[str, str], str]) -> str:
+    if a.node == b.node:
+        return "X"
+    label = links.get((a.node, b.node)) or links.get((b.node, a.node))
+    if label:
+        return label
+    if a.piece == b.piece and a.location.chain == b.location.chain:
+        return "PIX"
+    return letters(a.location, b.location)

@@ -1,0 +1,317 @@
+"""From settled boards to slots in use, GPUs, network ports, drives, edges and matrix."""
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import GPU, NetworkCard, Storage
+from rigplanner.machine.lanes import Offer
+from rigplanner.machine.links import bridge_edges, fabric_edges, islands, labels
+from rigplanner.machine.locate import Location, Tree, bridges_guessed, tree_of
+from rigplanner.machine.machine import DriveUse, Edge, GpuNode, NicNode, Piece, SlotUse, StorageNode
+from rigplanner.machine.matrix import Device, matrix
+from rigplanner.machine.pcie import least, link_gbs
+from rigplanner.machine.peer import peers
+from rigplanner.machine.placement import columns_behind, protocols_of
+from rigplanner.machine.populate import Populated
+from rigplanner.machine.ports import capacity
+from rigplanner.machine.seekers import Card
+from rigplanner.machine.sockets import Seats
+from rigplanner.machine.trunk import host_gbs, lanes_used, parent_of, trunk_edges
+from rigplanner.rig.document import Rig
+
+NOWHERE = Location((), "", None, None)
+
+
+class Grown(Struct, frozen=True, kw_only=True):
+    """The parts of a `Machine` that come from its boards."""
+
+    gpus: tuple[GpuNode, ...]
+    nics: tuple[NicNode, ...]
+    storage: tuple[StorageNode, ...]
+    slots: tuple[SlotUse, ...]
+    drives: tuple[DriveUse, ...]
+    edges: tuple[Edge, ...]
+    matrix: tuple[tuple[str, ...], ...]
+    islands: tuple[tuple[int, ...], ...]
+    p2p: tuple[tuple[str, ...], ...]
+    lanes_used: int | None
+    lanes_total: int | None
+    unknown: tuple[str, ...]
+
+
+class Ground(Struct, frozen=True):
+    """A populated board with its tree and what its places give in the end."""
+
+    populated: Populated
+    tree: Tree
+    offers: dict[str, Offer]
+
+
+class _Seat(Struct, frozen=True):
+    """A card in its slot."""
+
+    card: Card
+    ground: Ground
+    slot: SlotUse
+    origin: str | None
+    location: Location
+
+
+def grow(rig: Rig, pieces: tuple[Piece, ...], populated: list[Populated], seats: Seats) -> Grown:
+    """Return slots, devices and links of all boards."""
+    grounds = _grounds(rig, populated, seats)
+    slots = [use for ground in grounds for use in slot_uses(ground)]
+    drives = [use for ground in grounds for use in drive_uses(ground)]
+    standing = _standing(grounds, slots)
+    gpus, places = _gpus(rig, pieces, standing)
+    nics, nic_devices = _nics(standing)
+    edges = [edge for ground in grounds for edge in trunk_edges(ground.populated, ground.tree, seats)]
+    edges += _leaf_edges(standing, gpus, nics, grounds, drives)
+    for ground in grounds:
+        edges += bridge_edges(ground.populated.settled.bridges, list(ground.populated.bridges), gpus)
+        edges += _fabric(ground, gpus, places)
+    linked = labels(edges)
+    devices = [Device(f"gpu{gpu.index}", gpu.piece, places[gpu.index][1]) for gpu in gpus] + nic_devices
+    cells = matrix(devices, linked)
+    sockets = {socket for ground in grounds for socket in ground.populated.board.layout.sockets}
+    pairs = {(int(a[3:]), int(b[3:])) for a, b in linked}
+    totals = [cpu.cpu.lanes for cpu in seats.nodes]
+    return Grown(
+        gpus=tuple(gpus),
+        nics=tuple(nics),
+        storage=tuple(_storage(pieces, slots, drives)),
+        slots=tuple(slots),
+        drives=tuple(drives),
+        edges=tuple(edges),
+        matrix=cells,
+        islands=islands(len(gpus), edges),
+        p2p=peers(gpus, cells, pairs, sockets, rig.settings.peer_to_peer_driver),
+        lanes_used=lanes_used(grounds_slots(grounds, slots), drives, [g.populated for g in grounds]),
+        lanes_total=sum(lanes for lanes in totals if lanes is not None) if totals and None not in totals else None,
+        unknown=_unknown(grounds, len(gpus)),
+    )
+
+
+def grounds_slots(grounds: list[Ground], slots: list[SlotUse]) -> list[SlotUse]:
+    """Return the slots of the given boards."""
+    names = {ground.populated.board.name for ground in grounds}
+    return [use for use in slots if use.board in names]
+
+
+def _grounds(rig: Rig, populated: list[Populated], seats: Seats) -> list[Ground]:
+    grounds: list[Ground] = []
+    numa = 0
+    for one in populated:
+        tree = tree_of(
+            one.board, seats.by_board[one.board.name], seats.first_index[one.board.name], numa, rig.settings.numa_per_socket
+        )
+        numa += sum(tree.numa_nodes)
+        standing = one.settled.standing
+        offers = one.seating.at(standing.used(), protocols_of(list(one.drives), standing.ports))
+        grounds.append(Ground(one, tree, offers))
+    return grounds
+
+
+def slot_uses(ground: Ground) -> list[SlotUse]:
+    """Return every slot of a board with what stands in it, or what it would offer."""
+    standing = ground.populated.settled.standing
+    cards = {card.name: card for card in ground.populated.cards}
+    layout = ground.populated.board.layout
+    covered = _covered(ground)
+    uses: list[SlotUse] = []
+    for slot in layout.slots:
+        offer, name = ground.offers[slot.id], standing.taken.get(slot.id)
+        card = cards.get(name) if name is not None else None
+        width = offer.width if card is None else least(offer.width, card.width)
+        gen = offer.gen if card is None else least(offer.gen, card.gen)
+        uses.append(
+            SlotUse(
+                slot=slot,
+                board=ground.populated.board.name,
+                piece=name,
+                width=width,
+                gen=gen,
+                available_width=offer.width,
+                available_gen=offer.gen,
+                covered_by=None if name is not None else covered.get(slot.id),
+                disabled_by=offer.disabled_by,
+                gbs=link_gbs(gen, width),
+                root=ground.tree.locate(slot.origin, slot.id, slot.root).bridge or None,
+                riser=card.riser if card is not None else None,
+            )
+        )
+    return uses
+
+
+def _covered(ground: Ground) -> dict[str, str]:
+    """Return the piece whose thickness hides each slot."""
+    standing = ground.populated.settled.standing
+    slots = {slot.id: slot for slot in ground.populated.board.layout.slots}
+    cards = {card.name: card for card in ground.populated.cards}
+    over = {column: n for n, place in standing.slots.items() for column in columns_behind(cards[n], slots[place])}
+    return {slot.id: over[slot.position] for slot in slots.values() if slot.position is not None and slot.position in over}
+
+
+def drive_uses(ground: Ground) -> list[DriveUse]:
+    """Return every drive port of a board with the drives in it."""
+    ports = ground.populated.settled.standing.ports
+    parts = {drive.name: drive.part for drive in ground.populated.drives}
+    uses: list[DriveUse] = []
+    for port in ground.populated.board.layout.drives:
+        offer = ground.offers[port.id]
+        held = tuple(name for name, place in ports.items() if place == port.id)
+        width, gen = offer.width, offer.gen
+        if len(held) == 1 and parts[held[0]].interface == "nvme":
+            width, gen = least(width, parts[held[0]].width), least(gen, parts[held[0]].gen)
+        usable = 0 if offer.disabled_by else capacity(port, offer)
+        uses.append(
+            DriveUse(
+                port=port,
+                board=ground.populated.board.name,
+                pieces=held,
+                width=width,
+                gen=gen,
+                usable=usable,
+                disabled_by=offer.disabled_by,
+            )
+        )
+    return uses
+
+
+def _standing(grounds: list[Ground], slots: list[SlotUse]) -> list[_Seat]:
+    by_board = {ground.populated.board.name: ground for ground in grounds}
+    found: list[_Seat] = []
+    for use in slots:
+        if use.piece is not None:
+            ground = by_board[use.board]
+            card = next(card for card in ground.populated.cards if card.name == use.piece)
+            location = ground.tree.locate(use.slot.origin, use.slot.id, use.slot.root)
+            found.append(_Seat(card, ground, use, use.slot.origin, location))
+    return found
+
+
+def _gpus(
+    rig: Rig, pieces: tuple[Piece, ...], standing: list[_Seat]
+) -> tuple[list[GpuNode], dict[int, tuple[_Seat | None, Location]]]:
+    """Return the GPUs in the order of boards and slots, homeless ones last, a board of two dies as two, and where each hangs."""
+    caps = {item.uid: item.power_cap_w for item in rig.items}
+    seated = {seat.card.name: seat for seat in standing}
+    parts = {piece.name: piece for piece in pieces if isinstance(piece.part, GPU)}
+    order = [name for name in seated if name in parts] + [name for name in parts if name not in seated]
+    gpus: list[GpuNode] = []
+    places: dict[int, tuple[_Seat | None, Location]] = {}
+    for name in order:
+        part, seat = parts[name].part, seated.get(name)
+        assert isinstance(part, GPU)
+        location = seat.location if seat else NOWHERE
+        if part.dies > 1:
+            location = Location((name, *location.chain), location.bridge, location.socket, location.numa)
+        for _ in range(part.dies):
+            places[len(gpus)] = (seat, location)
+            gpus.append(
+                GpuNode(
+                    index=len(gpus),
+                    piece=name,
+                    gpu=part,
+                    place=seat.slot.slot.id if seat else None,
+                    width=seat.slot.width if seat else None,
+                    gen=seat.slot.gen if seat else None,
+                    host_gbs=host_gbs(seat.ground.populated.board.layout, seat.origin, seat.slot.gbs) if seat else None,
+                    socket=location.socket,
+                    numa=location.numa,
+                    power_cap_w=caps.get(parts[name].uid),
+                )
+            )
+    return gpus, places
+
+
+def _nics(standing: list[_Seat]) -> tuple[list[NicNode], list[Device]]:
+    """Return the ports that the matrix lists: those of RDMA cards, one column each."""
+    nics: list[NicNode] = []
+    devices: list[Device] = []
+    for seat in standing:
+        part = seat.card.part
+        if not isinstance(part, NetworkCard) or not in_matrix(part):
+            continue
+        for _ in range(part.ports or 1):
+            index = len(nics)
+            place = seat.slot.slot.id
+            nics.append(NicNode(index=index, piece=seat.card.name, place=place, gbps=part.port_gbps, socket=seat.location.socket))
+            devices.append(Device(f"nic{index}", seat.card.name, seat.location))
+    return nics, devices
+
+
+def in_matrix(nic: NetworkCard) -> bool:
+    """Say whether nvidia-smi lists a card: it shows devices with RDMA verbs only."""
+    return nic.rdma if nic.rdma is not None else nic.protocol in ("infiniband", "both")
+
+
+def _storage(pieces: tuple[Piece, ...], slots: list[SlotUse], drives: list[DriveUse]) -> list[StorageNode]:
+    in_slots = {use.piece: use for use in slots if use.piece is not None}
+    in_ports = {name: use for use in drives for name in use.pieces}
+    nodes: list[StorageNode] = []
+    for piece in pieces:
+        if isinstance(piece.part, Storage):
+            slot, port = in_slots.get(piece.name), in_ports.get(piece.name)
+            use = slot or port
+            place = slot.slot.id if slot else port.port.id if port else None
+            nvme = use is not None and piece.part.interface == "nvme"
+            nodes.append(
+                StorageNode(
+                    piece=piece.name,
+                    storage=piece.part,
+                    place=place,
+                    gen=use.gen if use and nvme else None,
+                    width=use.width if use and nvme else None,
+                )
+            )
+    return nodes
+
+
+def _leaf_edges(
+    standing: list[_Seat], gpus: list[GpuNode], nics: list[NicNode], grounds: list[Ground], drives: list[DriveUse]
+) -> list[Edge]:
+    """Return the PCIe edges from switches and roots down to cards and drives."""
+    edges: list[Edge] = []
+    for seat in standing:
+        parent = parent_of(seat.ground.tree, seat.origin)
+        below = [f"gpu{gpu.index}" for gpu in gpus if gpu.piece == seat.card.name]
+        below += [f"nic{nic.index}" for nic in nics if nic.piece == seat.card.name]
+        use = seat.slot
+        if parent is not None and len(below) > 1 and below[0].startswith("gpu"):
+            edges.append(Edge(a=parent, b=seat.card.name, kind="pcie", width=use.width, gen=use.gen, gbs=use.gbs))
+            parent = seat.card.name
+        if parent is not None:
+            nodes = below or [seat.card.name]
+            edges += [Edge(a=parent, b=node, kind="pcie", width=use.width, gen=use.gen, gbs=use.gbs) for node in nodes]
+    trees = {ground.populated.board.name: ground.tree for ground in grounds}
+    for port in drives:
+        parent = parent_of(trees[port.board], port.port.origin)
+        for piece in port.pieces:
+            if parent is not None:
+                rate = link_gbs(port.gen, port.width) if port.port.kind != "sata" else None
+                edges.append(Edge(a=parent, b=piece, kind="pcie", width=port.width, gen=port.gen, gbs=rate))
+    return edges
+
+
+def _fabric(ground: Ground, gpus: list[GpuNode], places: dict[int, tuple[_Seat | None, Location]]) -> list[Edge]:
+    fabric = ground.populated.board.layout.fabric
+    if fabric is None:
+        return []
+    by_place: dict[str, list[GpuNode]] = {}
+    for gpu in gpus:
+        seat = places[gpu.index][0]
+        if seat is not None and seat.ground is ground and gpu.place is not None:
+            by_place.setdefault(gpu.place, []).append(gpu)
+    index = ground.populated.board.index
+    return fabric_edges(fabric, by_place, "nvswitch" if index == 0 else f"{index}:nvswitch")
+
+
+def _unknown(grounds: list[Ground], gpus: int) -> tuple[str, ...]:
+    if gpus < 2:
+        return ()
+    return tuple(
+        f"{ground.populated.board.part.id}:layout.slots.{place}.root"
+        for ground in grounds
+        for place in bridges_guessed(ground.populated.board)
+        if place in ground.populated.settled.standing.taken
+    )

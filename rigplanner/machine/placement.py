@@ -1,0 +1,185 @@
+"""The placement solver: cards into slots, then drives into ports, on one board.
+
+Branch and bound over slots, equal cards taken in one order only. What counts, in this order: GPUs placed, bridges that reach
+their cards, other cards placed, drives placed; then the slowest GPU link, the sum of GPU links, few roots, the other links,
+air between GPUs, drive links. Equal boards and parts always give the same answer. The search ends after a fixed number of
+steps, far above what boards of ten slots need.
+"""
+
+import itertools
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import Slot
+from rigplanner.machine.bridging import BridgeSeeker, bridged
+from rigplanner.machine.lanes import Offer, Seating
+from rigplanner.machine.pcie import LANE_GBS
+from rigplanner.machine.ports import drive_rate, place_drives
+from rigplanner.machine.seekers import Card, Drive, enters
+
+STEPS = 1500
+Score = tuple[float, ...]
+
+
+class Standing(Struct, frozen=True):
+    """A partial placement: slot of each card, card of each slot, port of each drive, and the piece over each hidden column."""
+
+    slots: dict[str, str]
+    taken: dict[str, str]
+    ports: dict[str, str]
+    hidden: dict[int, str]
+
+    def used(self) -> frozenset[str]:
+        """Return the places in use."""
+        return frozenset((*self.taken, *self.ports.values()))
+
+    def with_card(self, card: Card, slot: Slot) -> "Standing":
+        """Return the placement with one more card."""
+        hidden = {**self.hidden, **dict.fromkeys(columns_behind(card, slot), card.name)}
+        return Standing({**self.slots, card.name: slot.id}, {**self.taken, slot.id: card.name}, self.ports, hidden)
+
+
+EMPTY = Standing({}, {}, {}, {})
+
+
+def columns_behind(card: Card, slot: Slot) -> range:
+    """Return the columns that a card hides beyond its own; none where it hangs on a riser or the position is not known."""
+    if slot.position is None or card.riser is not None:
+        return range(0)
+    return range(slot.position + 1, slot.position + card.columns)
+
+
+def in_the_way(standing: Standing, card: Card, slot: Slot, slots: dict[str, Slot]) -> tuple[str, ...]:
+    """Return the pieces whose thickness hides a slot, or that this card's thickness would hide."""
+    over = standing.hidden.get(slot.position) if slot.position is not None else None
+    behind = columns_behind(card, slot)
+    under = [piece for place, piece in standing.taken.items() if place in slots and slots[place].position in behind]
+    return tuple(dict.fromkeys([*([over] if over else []), *under]))
+
+
+def link_rate(card: Card, offer: Offer) -> float:
+    """Return the coded rate in GB/s of a card's link, unknown widths taken as x1: for ranking only."""
+    width, gen = min(offer.width or 1, card.width or 16), min(offer.gen or 3, card.gen or 6)
+    return width * LANE_GBS.get(gen, 1.0)
+
+
+def protocols_of(drives: list[Drive], ports: dict[str, str]) -> dict[str, str]:
+    """Return the protocol spoken in each port in use."""
+    return {ports[drive.name]: drive.part.interface for drive in drives if drive.name in ports}
+
+
+def search(
+    seating: Seating, cards: list[Card], drives: list[Drive], bridges: list[BridgeSeeker], start: Standing
+) -> tuple[Standing, bool]:
+    """Return the best placement that keeps `start`, and whether the search ran to its end (the answer is then proven best)."""
+    run = _Search(seating, cards, drives, bridges, start)
+    return run.found, run.steps <= STEPS
+
+
+class _Search:
+    def __init__(
+        self, seating: Seating, cards: list[Card], drives: list[Drive], bridges: list[BridgeSeeker], start: Standing
+    ) -> None:
+        self.seating, self.drives, self.bridges = seating, drives, bridges
+        self.cards = {card.name: card for card in cards}
+        self.slots = {slot.id: slot for slot in seating.layout.slots}
+        self.order = {slot.id: index for index, slot in enumerate(seating.layout.slots)}
+        self.fixed_protocols = protocols_of(drives, start.ports)
+        free = [card for card in cards if card.name not in start.slots and not card.wish]
+        self.free = sorted(free, key=lambda card: (not card.is_gpu, -_appetite(card), card.part.id, card.riser or ""))
+        self.choices = [self._ranked(card) for card in self.free]
+        self.steps = 0
+        self.best: Score | None = None
+        self.found = start
+        self._descend(0, start, -1)
+
+    def _ranked(self, card: Card) -> list[tuple[Slot, float]]:
+        offers = self.seating.offers
+        fitting = [s for s in self.slots.values() if enters(card, s) and not offers[s.id].disabled_by]
+        ranked = [(slot, link_rate(card, offers[slot.id])) for slot in fitting]
+        return sorted(ranked, key=lambda choice: (-choice[1], self.order[choice[0].id]))
+
+    def _descend(self, depth: int, standing: Standing, last: int) -> None:
+        self.steps += 1
+        if self.best is not None and (self.steps > STEPS or self._bound(depth, standing, last) < self.best):
+            return
+        if depth == len(self.free):
+            self._finish(standing)
+            return
+        card, choices = self.free[depth], self.choices[depth]
+        for rank in range(last + 1 if self._is_twin(depth) else 0, len(choices)):
+            slot = choices[rank][0]
+            if self._admits(standing, card, slot):
+                self._descend(depth + 1, standing.with_card(card, slot), rank)
+        self._descend(depth + 1, standing, len(choices))
+
+    def _is_twin(self, depth: int) -> bool:
+        return 0 < depth < len(self.free) and self.free[depth - 1].alike(self.free[depth])
+
+    def _admits(self, standing: Standing, card: Card, slot: Slot) -> bool:
+        if slot.id in standing.taken or in_the_way(standing, card, slot, self.slots):
+            return False
+        if not self.seating.modes:
+            return True
+        used = frozenset((*standing.used(), slot.id))
+        offers = self.seating.at(used, self.fixed_protocols)
+        return not any(offers[place].disabled_by for place in used if place in offers)
+
+    def _bound(self, depth: int, standing: Standing, last: int) -> Score:
+        """Return a score that no completion of a partial placement can beat: open cards get their best slots."""
+        offers = self.seating.at(standing.used(), self.fixed_protocols, settled=True)
+        rates = [link_rate(self.cards[name], offers[slot]) for name, slot in standing.slots.items() if self.cards[name].is_gpu]
+        placed = len(standing.slots)
+        rank = last
+        for index in range(depth, len(self.free)):
+            rank = rank + 1 if self._is_twin(index) else 0
+            if rank < len(self.choices[index]):
+                placed += 1
+                if self.free[index].is_gpu:
+                    rates.append(self.choices[index][rank][1])
+        roots = {self.seating.roots[slot] for slot in standing.slots.values()}
+        most = float("inf")
+        return (len(rates), len(self.bridges), placed, len(self.drives), min(rates, default=0.0), sum(rates), -len(roots), most)
+
+    def _finish(self, standing: Standing) -> None:
+        taken = frozenset(standing.taken)
+        ports = place_drives(
+            self.seating, self.drives, taken, standing.ports, lambda used, spoken: self._cost(standing, used, spoken)
+        )
+        offers = self.seating.at(taken.union(ports.values()), protocols_of(self.drives, ports))
+        gpu_rates, other_rates = self._rates(standing, offers)
+        roots = {self.seating.roots[slot] for slot in standing.slots.values()}
+        reached = bridged(self.bridges, self.cards, {name: self.slots[slot] for name, slot in standing.slots.items()})
+        drives = sum(drive_rate(drive, offers[ports[drive.name]]) for drive in self.drives if drive.name in ports)
+        score = (
+            len(gpu_rates), len(reached), len(standing.slots), len(ports), min(gpu_rates, default=0.0), sum(gpu_rates),
+            -len(roots), sum(other_rates), self._breathing(standing), drives,
+        )  # fmt: skip
+        if self.best is None or score > self.best:
+            self.best = score
+            self.found = Standing(standing.slots, standing.taken, ports, standing.hidden)
+
+    def _rates(self, standing: Standing, offers: dict[str, Offer]) -> tuple[list[float], list[float]]:
+        gpus: list[float] = []
+        others: list[float] = []
+        for name, slot in standing.slots.items():
+            card = self.cards[name]
+            (gpus if card.is_gpu else others).append(link_rate(card, offers[slot]))
+        return gpus, others
+
+    def _cost(self, standing: Standing, used: frozenset[str], protocols: dict[str, str]) -> Score:
+        gpus, others = self._rates(standing, self.seating.at(used, protocols))
+        return (-min(gpus, default=0.0), -sum(gpus), -sum(others))
+
+    def _breathing(self, standing: Standing) -> int:
+        """Return the smallest number of free columns between two GPUs, which open coolers want."""
+        spans = sorted(
+            (position, position + self.cards[name].columns)
+            for name, place in standing.slots.items()
+            if self.cards[name].is_gpu and (position := self.slots[place].position) is not None
+        )
+        return min((after[0] - before[1] for before, after in itertools.pairwise(spans)), default=0)
+
+
+def _appetite(card: Card) -> float:
+    return (card.width or 1) * LANE_GBS.get(card.gen or 3, 1.0)

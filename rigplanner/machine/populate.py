@@ -1,0 +1,129 @@
+"""Which piece goes to which board, risers handed to cards, then the solver board by board."""
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rigplanner.catalog.parts import Bridge, Riser
+from rigplanner.machine.bridging import BridgeSeeker
+from rigplanner.machine.lanes import Seating, places_of, seat
+from rigplanner.machine.machine import PlacementProblem
+from rigplanner.machine.pieces import Board, Pieces, home_of
+from rigplanner.machine.seekers import Card, Drive, card_of, drive_of
+from rigplanner.machine.settle import Settled, settle
+from rigplanner.machine.sockets import Seats
+from rigplanner.rig.document import Rig
+
+
+class Populated(Struct, frozen=True):
+    """A board, its seating, and what settled on it."""
+
+    board: Board
+    seating: Seating
+    cards: tuple[Card, ...]
+    drives: tuple[Drive, ...]
+    bridges: tuple[BridgeSeeker, ...]
+    settled: Settled
+
+
+class _Waiting(Struct):
+    """What has no board yet: loose pieces, taken by the boards in turn."""
+
+    cards: list[Card]
+    drives: list[Drive]
+    bridges: list[BridgeSeeker]
+
+
+def populate(rig: Rig, counted: Pieces, boards: tuple[Board, ...], seats: Seats) -> list[Populated]:
+    """Settle all pieces. A loose piece goes to the first board that has its wished place, else to the first with room."""
+    by_home, waiting = _sorted_by_home(counted, boards)
+    populated: list[Populated] = []
+    for board in boards:
+        last = board.index == len(boards) - 1
+        seating = seat(board.layout, seats.by_board[board.name], rig.settings.bios)
+        places = {place.id for place in places_of(board.layout)}
+        own = by_home.get(board.name, _Waiting([], [], []))
+        cards = own.cards + [c for c in waiting.cards if not c.wish or c.wish in places or last]
+        drives = own.drives + [d for d in waiting.drives if not d.wish or d.wish in places or last]
+        bridges = own.bridges + waiting.bridges
+        settled = settle(seating, cards, drives, bridges)
+        if not last:
+            settled, waiting = _pass_on(settled, waiting, places)
+        gone = {c.name for c in waiting.cards} | {d.name for d in waiting.drives} | {b.name for b in waiting.bridges}
+        kept = [] if last else gone
+        populated.append(
+            Populated(
+                board,
+                seating,
+                tuple(c for c in cards if c.name not in kept),
+                tuple(d for d in drives if d.name not in kept),
+                tuple(b for b in bridges if b.name not in kept),
+                settled,
+            )
+        )
+    return populated
+
+
+def _sorted_by_home(counted: Pieces, boards: tuple[Board, ...]) -> tuple[dict[str, _Waiting], _Waiting]:
+    homes: dict[str, _Waiting] = {}
+    loose = _Waiting([], [], [])
+    risers: list[tuple[str, Riser, str]] = []
+    for piece in counted.pieces:
+        home = home_of(piece.name, boards)
+        group = loose if home is None else homes.setdefault(home.name, _Waiting([], [], []))
+        wish = counted.wishes[piece.name]
+        if isinstance(piece.part, Riser) and is_extension(piece.part):
+            risers.append((piece.name, piece.part, wish))
+        elif isinstance(piece.part, Bridge):
+            group.bridges.append(BridgeSeeker(piece.name, piece.part, wish))
+        elif (card := card_of(piece.name, piece.part, wish)) is not None:
+            group.cards.append(card)
+        elif (drive := drive_of(piece.name, piece.part, wish)) is not None:
+            group.drives.append(drive)
+    loose.cards = with_risers(loose.cards, risers, {name for bridge in loose.bridges for name in bridge.wanted()})
+    return homes, loose
+
+
+def is_extension(riser: Riser) -> bool:
+    """Say whether a riser leads one slot to one card, without making other places of it."""
+    return riser.slot_kind == "pcie" and riser.output == "pcie" and riser.outputs == 1
+
+
+def with_risers(cards: list[Card], risers: list[tuple[str, Riser, str]], bridged: set[str]) -> list[Card]:
+    """Return the cards with risers handed out: to the card with the same wished slot, else to the last GPU without a bridge,
+    thickest first. The riser's width and generation cap the card's link."""
+    led: dict[str, tuple[str, Riser]] = {}
+    for name, riser, wish in risers:
+        free = [card for card in cards if card.kind == "pcie" and card.name not in led]
+        same = [card for card in free if wish and card.wish == wish]
+        others = [card for card in free if card.is_gpu and not card.wish]
+        others.sort(key=lambda card: (card.name not in bridged, card.columns))
+        chosen = same[:1] or ([] if wish and _is_wished(cards, wish) else others[-1:])
+        for card in chosen:
+            led[card.name] = (name, riser)
+            if wish and not card.wish:
+                cards = [replace(other, wish=wish) if other.name == card.name else other for other in cards]
+    return [_led(card, *led[card.name]) if card.name in led else card for card in cards]
+
+
+def _is_wished(cards: list[Card], place: str) -> bool:
+    return any(card.wish == place for card in cards)
+
+
+def _led(card: Card, name: str, riser: Riser) -> Card:
+    width = card.width if riser.width is None else min(riser.width, card.width or riser.width)
+    gen = card.gen if riser.gen is None else min(riser.gen, card.gen or riser.gen)
+    return replace(card, width=width, gen=gen, columns=1, riser=name)
+
+
+def _pass_on(settled: Settled, waiting: _Waiting, places: set[str]) -> tuple[Settled, _Waiting]:
+    """Return the board without the problems of loose pieces that the next board may take, and those pieces."""
+    loose = {c.name for c in waiting.cards if not c.wish} | {d.name for d in waiting.drives if not d.wish}
+    loose |= {bridge.name for bridge in waiting.bridges}
+    leaving = {problem.piece for problem in settled.problems} & loose
+    problems: tuple[PlacementProblem, ...] = tuple(p for p in settled.problems if p.piece not in leaving)
+    rest = _Waiting(
+        [c for c in waiting.cards if c.name in leaving or (c.wish and c.wish not in places)],
+        [d for d in waiting.drives if d.name in leaving or (d.wish and d.wish not in places)],
+        [b for b in waiting.bridges if b.name in leaving],
+    )
+    return Settled(settled.standing, settled.bridges, problems, settled.proven), rest

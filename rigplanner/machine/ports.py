@@ -1,0 +1,121 @@
+"""Drives into ports."""
+
+from collections.abc import Callable
+
+from rigplanner.catalog.parts import DrivePort
+from rigplanner.machine.lanes import Offer, Seating
+from rigplanner.machine.pcie import LANE_GBS
+from rigplanner.machine.seekers import Drive, speaks
+
+Cost = Callable[[frozenset[str], dict[str, str]], tuple[float, ...]]
+"""What occupied places, with the protocols in them, cost the cards: smaller is better, compared from the left."""
+
+
+def capacity(port: DrivePort, offer: Offer) -> int:
+    """Return how many drives a port takes; lane modes may leave a block of SATA ports fewer."""
+    return min(port.count, offer.width or port.count) if port.kind == "sata" else port.count
+
+
+def place_drives(seating: Seating, drives: list[Drive], used: frozenset[str], placed: dict[str, str], cost: Cost) -> dict[str, str]:
+    """Return the port of each drive, `placed` ones included: drives with the fewest choices first, each into the port that
+    costs the cards least, then the fastest. Where that leaves a drive without a port, others move aside for it."""
+    ports = {port.id: port for port in seating.layout.drives}
+    found = dict(placed)
+    free = [drive for drive in drives if not drive.wish]
+    free.sort(key=lambda drive: (sum(speaks(drive, port) for port in ports.values()), -drive_rate(drive, None), drive.name))
+    for drive in free:
+        now = frozenset((*used, *found.values()))
+        protocols = _protocols(drives, found)
+        options = _open_ports(seating, drive, ports, found, now, protocols)
+        if options:
+            found[drive.name] = min(options, key=lambda port: _rank(seating, drive, ports[port], now, protocols, cost))
+    for drive in free:
+        if drive.name not in found:
+            _make_room(drive, [d for d in free if d.name in found], ports, found, seating, used, set())
+    return found
+
+
+def _protocols(drives: list[Drive], found: dict[str, str]) -> dict[str, str]:
+    return {found[drive.name]: drive.part.interface for drive in drives if drive.name in found}
+
+
+def _open_ports(
+    seating: Seating,
+    drive: Drive,
+    ports: dict[str, DrivePort],
+    found: dict[str, str],
+    used: frozenset[str],
+    protocols: dict[str, str],
+) -> list[str]:
+    offers = seating.at(used, protocols)
+    held = list(found.values())
+    return [
+        port.id
+        for port in ports.values()
+        if speaks(drive, port)
+        and not offers[port.id].disabled_by
+        and held.count(port.id) < capacity(port, offers[port.id])
+        and not _kills(seating, port.id, drive, used, protocols)
+    ]
+
+
+def _kills(seating: Seating, port: str, drive: Drive, used: frozenset[str], protocols: dict[str, str]) -> bool:
+    """Say whether a drive in a port would switch off a place in use, or the port itself."""
+    if not seating.cares(port):
+        return False
+    after = frozenset((*used, port))
+    offers = seating.at(after, {**protocols, port: drive.part.interface})
+    before = seating.at(used, protocols)
+    return any(offers[place].disabled_by and not before[place].disabled_by for place in after if place in offers)
+
+
+def _rank(
+    seating: Seating, drive: Drive, port: DrivePort, used: frozenset[str], protocols: dict[str, str], cost: Cost
+) -> tuple[object, ...]:
+    index = list(seating.offers).index(port.id)
+    after = frozenset((*used, port.id))
+    spoken = {**protocols, port.id: drive.part.interface}
+    harm = cost(after, spoken) if seating.cares(port.id) else cost(used, protocols)
+    offer = seating.at(after, spoken)[port.id]
+    return (harm, -drive_rate(drive, offer), _kind_rank(drive, port), index)
+
+
+def _kind_rank(drive: Drive, port: DrivePort) -> int:
+    return drive.kinds.index(port.kind)
+
+
+def drive_rate(drive: Drive, offer: Offer | None) -> float:
+    """Return the coded rate in GB/s of a drive's link, for ranking only."""
+    if drive.part.interface != "nvme":
+        return 0.6
+    width, gen = drive.part.width or 4, drive.part.gen or 3
+    if offer is not None:
+        width, gen = min(width, offer.width or width), min(gen, offer.gen or gen)
+    return width * LANE_GBS.get(gen, 1.0)
+
+
+def _make_room(
+    drive: Drive,
+    others: list[Drive],
+    ports: dict[str, DrivePort],
+    found: dict[str, str],
+    seating: Seating,
+    used: frozenset[str],
+    seen: set[str],
+) -> bool:
+    """Move drives aside along an augmenting path so that `drive` gets a port; return whether that worked."""
+    for port in ports.values():
+        now = frozenset((*used, *found.values()))
+        offer = seating.at(now, {})[port.id]
+        if port.id in seen or not speaks(drive, port) or offer.disabled_by or seating.cares(port.id):
+            continue
+        seen.add(port.id)
+        holders = [other for other in others if found.get(other.name) == port.id]
+        if list(found.values()).count(port.id) < capacity(port, offer):
+            found[drive.name] = port.id
+            return True
+        for holder in holders:
+            if _make_room(holder, others, ports, found, seating, used, seen):
+                found[drive.name] = port.id
+                return True
+    return False

@@ -1,0 +1,101 @@
+"""What looks for a place on a board, and which places take it."""
+
+import math
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import GPU, AnyPart, DrivePort, NetworkCard, Riser, Slot, Storage
+
+PORTS_OF = {
+    ("m2", "nvme"): ("m2",),
+    ("m2", "sata"): ("m2",),
+    ("2.5", "sata"): ("sata", "sas", "slimsas"),
+    ("3.5", "sata"): ("sata", "sas", "slimsas"),
+    ("2.5", "sas"): ("sas", "slimsas", "u3"),
+    ("3.5", "sas"): ("sas", "slimsas"),
+    ("2.5", "nvme"): ("u2", "u3", "oculink", "slimsas", "mcio"),
+    ("u2", "nvme"): ("u2", "u3", "oculink", "slimsas", "mcio"),
+    ("u3", "nvme"): ("u3", "u2", "oculink", "slimsas", "mcio"),
+    ("e1s", "nvme"): ("mcio", "u3"),
+    ("e3s", "nvme"): ("mcio", "u3"),
+}
+"""Port kinds that take a drive by form factor and interface; cabled connectors (OCuLink, SlimSAS, MCIO) carry U.2 and U.3."""
+
+EMBEDDED = ("embedded", "chip", "superchip")
+NO_PLACE = ("usb", "m2")
+
+
+class Card(Struct, frozen=True, kw_only=True):
+    """A card or module that wants a slot. `columns` counts the expansion columns that it hides, itself included."""
+
+    name: str
+    part: AnyPart
+    kind: str
+    width: int | None
+    gen: int | None
+    columns: int
+    wish: str = ""
+    riser: str | None = None
+
+    @property
+    def is_gpu(self) -> bool:
+        return isinstance(self.part, GPU)
+
+    def alike(self, other: "Card") -> bool:
+        """Say whether two cards can be exchanged without a difference."""
+        return (self.part.id, self.wish, self.columns, self.width, self.gen) == (
+            other.part.id,
+            other.wish,
+            other.columns,
+            other.width,
+            other.gen,
+        )
+
+
+class Drive(Struct, frozen=True, kw_only=True):
+    """A drive that wants a port."""
+
+    name: str
+    part: Storage
+    kinds: tuple[str, ...]
+    wish: str = ""
+
+
+def card_of(name: str, part: AnyPart, wish: str) -> Card | None:
+    """Return the card that a part is, or None when it takes no slot."""
+    if isinstance(part, GPU):
+        if part.form_factor in NO_PLACE:
+            return None
+        kind = "embedded" if part.form_factor in EMBEDDED else part.form_factor
+        columns = math.ceil(part.slots) if part.slots and kind == "pcie" else 1
+        return Card(name=name, part=part, kind=kind, width=part.edge_width, gen=part.edge_gen, columns=columns, wish=wish)
+    if isinstance(part, NetworkCard) and part.form_factor == "pcie":
+        return Card(name=name, part=part, kind="pcie", width=part.edge_width, gen=part.edge_gen, columns=1, wish=wish)
+    if isinstance(part, Storage) and part.form_factor == "aic":
+        return Card(name=name, part=part, kind="pcie", width=part.width, gen=part.gen, columns=1, wish=wish)
+    if isinstance(part, Riser) and part.slot_kind == "pcie":
+        return Card(name=name, part=part, kind="pcie", width=part.width, gen=part.gen, columns=1, wish=wish)
+    return None
+
+
+def drive_of(name: str, part: AnyPart, wish: str) -> Drive | None:
+    """Return the drive that a part is, or None when it takes no port."""
+    if isinstance(part, Storage) and part.form_factor != "aic":
+        return Drive(name=name, part=part, kinds=PORTS_OF.get((part.form_factor, part.interface), ()), wish=wish)
+    return None
+
+
+def enters(card: Card, slot: Slot) -> bool:
+    """Say whether a card's edge goes into a slot's connector; unknown sizes are taken to fit."""
+    if slot.kind != card.kind:
+        return False
+    if slot.kind != "pcie" or slot.open_ended or slot.mechanical is None or card.width is None:
+        return True
+    return card.width <= slot.mechanical
+
+
+def speaks(drive: Drive, port: DrivePort) -> bool:
+    """Say whether a port takes a drive by kind, protocol and, for M.2, length."""
+    if port.kind not in drive.kinds:
+        return False
+    return not port.protocols or drive.part.interface in port.protocols
