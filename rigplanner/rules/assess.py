@@ -48,7 +48,8 @@ def assess(rig: Rig, catalog: Catalog, today: str = "") -> Assessment:
     """Return the assessment of a rig; pure, so equal rigs give equal answers. `today` (ISO) ends waivers; "" ends none."""
     machine = machine_of(rig, catalog)
     jobs = tuple(_job(index, workload, machine) for index, workload in enumerate(rig.workloads))
-    situation = Situation(rig=rig, catalog=catalog, machine=machine, jobs=tuple(_facts(job) for job in jobs), today=today)
+    facts = tuple(_facts(job) for job in jobs)
+    situation = Situation(rig=rig, catalog=catalog, machine=machine, jobs=facts, today=today, estimate=memory_of)
     return Assessment(rig=rig, machine=machine, jobs=jobs, report=check(situation), totals=totals(rig, catalog))
 
 
@@ -102,27 +103,29 @@ def link_of(machine: Machine) -> str:
 
 def _job(index: int, workload: Workload, machine: Machine) -> Job:
     key = msgspec.msgpack.encode(workload)
-    memory, memory_fault = _memory(workload, key, machine)
+    memory, memory_fault = _memory(workload, machine)
     speed, speed_fault = _speed(workload, key, machine)
     return Job(index=index, workload=workload, memory=memory, memory_fault=memory_fault, speed=speed, speed_fault=speed_fault)
 
 
-def _memory(workload: Workload, key: bytes, machine: Machine) -> tuple[tuple[MemoryEstimate, ...], str | None]:
+def memory_of(workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
+    """Return what the memory model says of a workload on `count` GPUs of a model, or why it cannot."""
     from rigplanner.catalog.zoo import shipped_zoo
     from rigplanner.workload.memory import estimate_memory
 
-    count = len(machine.gpus)
-
-    def make(gpu: GPU) -> MemoryEstimate | str:
+    def make() -> MemoryEstimate | str:
         try:
             return estimate_memory(workload, gpu, count, shipped_zoo())
         except WorkloadFault as fault:
             return str(fault)
 
+    return _memories.get((msgspec.msgpack.encode(workload), id(gpu), count), gpu, make)
+
+
+def _memory(workload: Workload, machine: Machine) -> tuple[tuple[MemoryEstimate, ...], str | None]:
     answers: list[MemoryEstimate] = []
     for node in machine.gpus:
-        gpu = node.gpu
-        answer: Any = _memories.get((key, id(gpu), count), gpu, lambda gpu=gpu: make(gpu))  # type: ignore[misc]
+        answer = memory_of(workload, node.gpu, len(machine.gpus))
         if isinstance(answer, str):
             return (), answer
         answers.append(answer)

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from rigplanner.catalog.parts import GPU, Accessory, PowerSupply, System
+from rigplanner.catalog.parts import GPU, Accessory, Motherboard, PowerSupply, System
 from rigplanner.machine.machine import PlugDemand
 from rigplanner.rules.finding import Finding
 from rigplanner.rules.power import INTERCHANGEABLE, Load, larger_supply, loads
 from rigplanner.rules.registry import rule
-from rigplanner.rules.situation import Situation
+from rigplanner.rules.situation import Situation, is_built_in
 
 EIGHT_PINS_PER_ADAPTER = 4
 """8-pin plugs that the adapter to a 16-pin card of 450 to 600 W joins (three for cards of 300 to 450 W)."""
@@ -193,3 +193,39 @@ def cable_family(situation: Situation, case: Cabled) -> Iterator[Finding]:
     """Compare the makers; one maker's series may differ too, so the same maker is a remark."""
     same = case.cable.vendor == case.psu.vendor
     yield cable_family.finding(case, "info" if same else "error", needed=case.psu.vendor, actual=case.cable.vendor)
+
+
+class Powered(Struct, frozen=True):
+    """A card or board that the owner cables."""
+
+    name: str
+    part: GPU | Motherboard
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def powered(situation: Situation) -> Iterator[Powered]:
+    """Own cards and motherboards, one case per model."""
+    seen: set[str] = set()
+    for piece in situation.machine.pieces:
+        part = piece.part
+        if isinstance(part, GPU | Motherboard) and not is_built_in(piece.name) and part.id not in seen:
+            seen.add(part.id)
+            if isinstance(part, Motherboard) or part.form_factor == "pcie":
+                yield Powered(piece.name, part)
+
+
+@rule(
+    "PWR008", "Power sockets of a part are not known", "unknown", over=powered,
+    reason="Plugs can be counted only against sockets.",
+    source="Card and board makers' specifications",
+)  # fmt: skip
+def sockets_known(situation: Situation, case: Powered) -> Iterator[Finding]:
+    """Name cards without a list of sockets and boards without a count of EPS sockets."""
+    if isinstance(case.part, GPU):
+        if case.part.connectors is None:
+            yield sockets_known.unknown(case, f"{case.part.id}:connectors")
+    elif case.part.layout.eps8 is None and case.part.layout.eps4 is None:
+        yield sockets_known.unknown(case, f"{case.part.id}:eps8")

@@ -1,6 +1,6 @@
 """What rules look at: the rig, the machine it becomes, its jobs, and handy views of them, each made once on demand."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TypeVar
 
@@ -32,6 +32,10 @@ from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import MemoryEstimate
 
 P = TypeVar("P", bound=Part)
+
+
+Estimate = Callable[[Workload, GPU, int], MemoryEstimate | str]
+"""Estimates the memory of a workload per GPU, on so many of them; text instead says why it cannot."""
 
 
 class JobFacts(Struct, frozen=True, kw_only=True):
@@ -117,13 +121,14 @@ def is_built_in(piece: str) -> bool:
 
 
 class Situation(Struct, frozen=True, kw_only=True, dict=True):
-    """The rig under judgement. `today` (ISO) decides which waivers still count."""
+    """The rig under judgement. `today` (ISO) decides which waivers still count; `estimate` lets a fix prove that it helps."""
 
     rig: Rig
     catalog: Catalog
     machine: Machine
     jobs: tuple[JobFacts, ...] = ()
     today: str = ""
+    estimate: Estimate | None = None
 
     def part(self, part_id: str) -> Part | None:
         """Return a part by id from the catalog, else from the rig's snapshot."""

@@ -1,8 +1,10 @@
 """GPU memory: does each job fit each GPU."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.parts import GPU
 from rigplanner.rig.edits import Edit
@@ -87,35 +89,47 @@ def memory_tight(situation: Situation, case: Fit) -> Iterator[Finding]:
         )
 
 
+def has_room(need: MemoryEstimate, have_gib: float) -> bool:
+    """Say whether a need fits with its whole interval and is not tight."""
+    return need.high_gib <= have_gib and need.device_gib <= have_gib * TIGHT
+
+
 def _ways(situation: Situation, case: Fit) -> tuple[Fix, ...]:
-    """Offer what is known to help: a GPU with room, checkpointing, a smaller batch."""
-    need = case.need
+    """Offer a GPU with room, recomputed activations, a smaller batch: each only where the memory model says that it helps."""
+    need, form = case.need, case.card.form_factor
     if need is None:
         return ()
-    wanted = need.high_gib
-    form = case.card.form_factor
-    bigger = swap(
-        situation,
-        "larger-gpu",
-        case.name,
-        lambda gpu: (
-            gpu.form_factor == form and (gpu.memory_gib or 0) >= wanted and (gpu.memory_gib or 0) * TIGHT >= need.device_gib
-        ),
-    )
-    workload, changes = case.job.workload, []
-    if (
-        "train" in (workload.task or "")
-        and need.parts.activations_gib > 0.2 * need.device_gib
-        and workload.gradient_checkpointing in (None, False, "none")
-    ):
-        edit = Edit("change_workload", {"index": case.job.index, "gradient_checkpointing": "full"})
-        changes.append(fix(situation, "checkpointing", edit))
-    if (workload.batch_per_gpu or 1) > 1:
-        batch = max(1, (workload.batch_per_gpu or 1) // 2)
-        changes.append(
-            fix(situation, "smaller-batch", Edit("change_workload", {"index": case.job.index, "batch_per_gpu": batch}), batch=batch)
-        )
-    return (*bigger, *changes)
+    bigger = swap(situation, "larger-gpu", case.name,
+                  lambda gpu: gpu.form_factor == form and gpu.memory_gib is not None and has_room(need, gpu.memory_gib))  # fmt: skip
+    return (*bigger, *_recompute(situation, case), *_smaller_batch(situation, case))
+
+
+def _fits_with(situation: Situation, case: Fit, **fields: Any) -> bool:
+    """Ask the memory model about the job with some fields changed."""
+    if situation.estimate is None or case.card.memory_gib is None:
+        return False
+    need = situation.estimate(replace(case.job.workload, **fields), case.card, len(situation.machine.gpus))
+    return not isinstance(need, str) and has_room(need, case.card.memory_gib)
+
+
+def _recompute(situation: Situation, case: Fit) -> tuple[Fix, ...]:
+    workload = case.job.workload
+    if "train" not in (workload.task or "") or workload.gradient_checkpointing not in (None, False, "none"):
+        return ()
+    if not _fits_with(situation, case, gradient_checkpointing="full"):
+        return ()
+    edit = Edit("change_workload", {"index": case.job.index, "gradient_checkpointing": "full"})
+    return (fix(situation, "checkpointing", edit),)
+
+
+def _smaller_batch(situation: Situation, case: Fit) -> tuple[Fix, ...]:
+    batch = (case.job.workload.batch_per_gpu or 1) // 2
+    while batch >= 1 and not _fits_with(situation, case, batch_per_gpu=batch):
+        batch //= 2
+    if batch < 1:
+        return ()
+    edit = Edit("change_workload", {"index": case.job.index, "batch_per_gpu": batch})
+    return (fix(situation, "smaller-batch", edit, batch=batch),)
 
 
 class Offload(Struct, frozen=True):
