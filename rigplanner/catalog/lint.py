@@ -253,8 +253,12 @@ def completeness(catalog: Catalog) -> list[Completeness]:
 
 def _completeness(kind: str, field: str, parts: list[Any]) -> Completeness:
     nothing = (None,) if field == "connectors" else (None, ())
-    without = tuple(part.id for part in parts if _value(part, field) in nothing)
+    without = tuple(part.id for part in parts if _value(part, field) in nothing and not _is_lacking(part, field))
     return Completeness(kind, field, len(parts), len(parts) - len(without), without)
+
+
+def _is_lacking(part: Any, field: str) -> bool:
+    return isinstance(part, GPU) and field.removeprefix("dense_tflops.") in part.unsupported
 
 
 def _value(part: Any, field: str) -> Any:
