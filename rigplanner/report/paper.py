@@ -23,6 +23,8 @@ STYLES = {
 }  # fmt: skip
 """Style name to size, leading (points) and colour."""
 HEAVY = {"strong", "section", "title", "name", "verdict"}
+TALLEST = 640.0
+"""Height in points that a picture may take, so that it and its heading fit on one page of either size."""
 MARKS = {"error": "cross", "warning": "bang", "unknown": "question", "ok": "tick", "info": "tick"}
 
 
@@ -233,10 +235,10 @@ def memory_bar(bar: MemoryBar, width: float) -> Any:
 
 
 def picture_flowable(picture: Picture, width: float) -> Any:
-    """Return a picture scaled to the width of the page, at most at its own size."""
+    """Return a picture scaled to the width of the page and at most TALLEST, never above its own size."""
     from reportlab.graphics.shapes import Drawing, PolyLine, Rect, String
 
-    scale = min(1.0, width / picture.width)
+    scale = min(1.0, width / picture.width, TALLEST / picture.height)
     drawing = Drawing(picture.width * scale, picture.height * scale)
     drawing.scale(scale, scale)
     for shape in picture.shapes:

@@ -5,12 +5,13 @@ on tracks at the right, so that nothing crosses a name. Line weight grows with t
 """
 
 from collections import defaultdict
+from itertools import groupby
 
 from msgspec import Struct
 
 from rigplanner.machine.machine import Edge, Machine
 
-ROW, INDENT, BOX_HEIGHT, BOX_WIDTH, LABEL_WIDTH, TRACK = 22.0, 20.0, 17.0, 190.0, 92.0, 11.0
+ROW, INDENT, BOX_HEIGHT, BOX_WIDTH, TRACK = 22.0, 100.0, 17.0, 190.0, 17.0
 LEFT, TOP = 6.0, 6.0
 TEXT_SIZE, SMALL_SIZE = 7.6, 6.8
 FALLBACK_WEIGHT = 0.7
@@ -95,20 +96,33 @@ def _rows(machine: Machine) -> list[_Row]:
             has_parent.add(edge.b)
     roots = [f"cpu{cpu.index}" for cpu in machine.cpus]
     roots += [node for node in below if node not in has_parent and node not in roots]
-    facts = _facts(machine)
+    facts, drives = _facts(machine), {drive.piece for drive in machine.storage}
     rows: list[_Row] = []
 
     def walk(node: str, parent: str | None, depth: int, edge: Edge | None) -> None:
         role, name = facts.get(node, _plain_facts(node))
-        label = f"x{edge.width}" + (f" Gen{edge.gen}" if edge.gen else "") if edge and edge.width else ""
-        place = _place_of(machine, node)
-        rows.append(_Row(node, parent, depth, role, name, f"{place}  {label}".strip(), link_weight(edge.gbs if edge else None)))
-        for child in sorted(below[node], key=lambda e: (len(below[e.b]) == 0, e.b)):
-            walk(child.b, node, depth + 1, child)
+        label = f"{_place_of(machine, node)}  {_link_of(edge)}".strip()
+        rows.append(_Row(node, parent, depth, role, name, label, link_weight(edge.gbs if edge else None)))
+        children = sorted(below[node], key=lambda e: (len(below[e.b]) == 0, e.b))
+        for (_, name), alike in groupby(children, key=lambda e: facts.get(e.b, ("", e.b)) if e.b in drives else ("", e.b)):
+            same = list(alike)
+            if len(same) == 1:
+                walk(same[0].b, node, depth + 1, same[0])
+            else:
+                many = _Row(
+                    same[0].b, node, depth + 1, "drive", f"{len(same)} x {name}", _link_of(same[0]), link_weight(same[0].gbs)
+                )
+                rows.append(many)
 
     for root in roots:
         walk(root, None, 0, None)
     return rows
+
+
+def _link_of(edge: Edge | None) -> str:
+    if edge is None or not edge.width:
+        return ""
+    return f"x{edge.width} Gen{edge.gen}" if edge.gen else f"x{edge.width}"
 
 
 def _facts(machine: Machine) -> dict[str, tuple[str, str]]:
@@ -134,7 +148,7 @@ def _place_of(machine: Machine, node: str) -> str:
 
 
 def _box_x(row: _Row) -> float:
-    return LEFT + INDENT * row.depth + (LABEL_WIDTH if row.depth else 0.0)
+    return LEFT + INDENT * row.depth
 
 
 def _row_shapes(row: _Row, n: int, index: dict[str, int]) -> list[Box | Line | Label]:
@@ -144,7 +158,7 @@ def _row_shapes(row: _Row, n: int, index: dict[str, int]) -> list[Box | Line | L
     shown = row.name if len(row.name) <= LONGEST_NAME else row.name[: LONGEST_NAME - 1] + "…"
     shapes.append(Label(x + 5, middle + 2.7, shown, strong=row.role in ("cpu", "gpu")))
     if row.parent is not None:
-        trunk = LEFT + INDENT * (row.depth - 1) + (LABEL_WIDTH if row.depth > 1 else 0.0) + 8
+        trunk = LEFT + INDENT * (row.depth - 1) + 8
         start = TOP + ROW * index[row.parent] + BOX_HEIGHT
         shapes.append(Line(((trunk, start), (trunk, middle), (x, middle)), row.weight, "pcie", f"{row.parent}|{row.node}"))
         shapes.append(Label(x - 4, middle - 2.4, row.label, SMALL_SIZE, "end", quiet=True))

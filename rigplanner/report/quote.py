@@ -1,6 +1,7 @@
 """What a quote says: plain content without a toolkit, from which PDF, Markdown and the rest are made."""
 
 from datetime import date, timedelta
+from itertools import groupby
 
 from msgspec import Struct
 
@@ -199,7 +200,7 @@ def detail_of(part: Part | None) -> str:
     found = []
     for field, unit in figures.items():
         value = getattr(part, field, None)
-        if isinstance(value, str):
+        if isinstance(value, str) and value != "pcie":
             found.append(value)
         elif isinstance(value, int | float) and not (field == "cores" and hasattr(part, "memory_gib")):
             found.append(fmt.quantity(value, unit))
@@ -208,6 +209,8 @@ def detail_of(part: Part | None) -> str:
 
 def _sums(assessment: Assessment) -> list[tuple[str, str]]:
     totals, details = assessment.totals, assessment.rig.quote
+    if totals.lines and all(line.amount is None for line in totals.lines):
+        return [("Total", "no prices yet")]
     rows = [("Subtotal", fmt.money(totals.subtotal, totals.currency))]
     if totals.discount:
         rows.append((f"Discount {fmt.number(details.discount_percent)} %", fmt.money(-totals.discount, totals.currency)))
@@ -279,7 +282,19 @@ def _slots(machine: Machine) -> list[SlotRow]:
         for piece in drive.pieces:
             link = "SATA" if drive.port.kind == "sata" else link_text(drive.width, drive.gen)
             rows.append(SlotRow(place=drive.port.id, what=names.get(piece, piece), link=link, note=note))
-    return rows
+    return _grouped(rows)
+
+
+def _grouped(rows: list[SlotRow]) -> list[SlotRow]:
+    grouped = []
+    for (what, link, note), alike in groupby(rows, key=lambda row: (row.what, row.link, row.note)):
+        places = [row.place for row in alike]
+        if len(places) == 1:
+            grouped.append(SlotRow(place=places[0], what=what, link=link, note=note))
+        else:
+            shown = f"{places[0]} to {places[-1]}" if len(set(places)) > 1 else places[0]
+            grouped.append(SlotRow(place=shown, what=f"{len(places)} × {what}", link=link, note=note))
+    return grouped
 
 
 def _links(machine: Machine) -> str:
@@ -413,8 +428,5 @@ def _sources(rig: Rig, catalog: Catalog) -> list[str]:
     for item in rig.items:
         part = part_of(rig, catalog, item.part)
         keys.update(dict.fromkeys(part.sources if part else ()))
-    return [
-        f"{known[key].title} (read {fmt.day(known[key].read)}){', ' + known[key].url if known[key].url else ''}"
-        for key in keys
-        if key in known
-    ]
+    found = [known[key] for key in keys if key in known]
+    return [", ".join(text for text in (f"{source.title} (read {fmt.day(source.read)})", source.url) if text) for source in found]

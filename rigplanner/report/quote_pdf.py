@@ -114,7 +114,7 @@ def _machine(quote: Quote, sheet: Sheet) -> list[Any]:
     if picture.shapes:
         story.append(sheet.together([sheet.text("The machine", "section"), picture_flowable(picture, sheet.width), sheet.gap(4)]))
     if quote.links:
-        story.append(sheet.text(quote.links, "body"))
+        story += [sheet.text(quote.links, "body"), sheet.gap(6)]
     if quote.slots:
         rows = [[sheet.text(word, "head") for word in ("Place", "What stands there", "Link", "Note")]]
         rows += [

@@ -1,0 +1,111 @@
+"""The quote: what stands on it, any text prints, equal input gives equal bytes."""
+
+import io
+from datetime import date
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from pypdf import PdfReader
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.report.export import FORMATS, export
+from rigplanner.report.quote import quote_content
+from rigplanner.report.quote_pdf import quote_pdf
+from rigplanner.rig.document import Party, QuoteDetails, Rig
+from rigplanner.rig.edits import waive
+from rigplanner.rig.files import read_rig
+from rigplanner.rules.assess import assess
+
+DAY = date(2026, 11, 21)
+HOSTILE = "<b>&amp; </para> %s {x} ../../etc \u202e繁體中文 Žluťoučký kůň 🚀\x07"
+
+
+def _sample(samples: list[Path], stem: str) -> Rig:
+    return read_rig(next(path for path in samples if path.stem == stem))
+
+
+def _text(pdf: bytes) -> str:
+    return "\n".join(page.extract_text() for page in PdfReader(io.BytesIO(pdf)).pages)
+
+
+@pytest.fixture(scope="module")
+def deskmini(samples: list[Path]) -> Rig:
+    return _sample(samples, "deskmini-gtx-1070")
+
+
+def test_the_quote_states_parts_prices_dates_and_sums(deskmini: Rig, catalog: Catalog) -> None:
+    text = _text(quote_pdf(assess(deskmini, catalog), catalog, DAY)).replace("\u202f", " ")
+    assert "22 500 TWD" in text
+    assert "7 Oct 2017" in text
+    assert "Total" in text
+    assert "page 1 of" in text
+    assert "What was not checked" in text
+
+
+def test_the_classic_prices_sum_up(deskmini: Rig, catalog: Catalog) -> None:
+    amounts = {item.price.amount * item.quantity for item in deskmini.items if item.price}
+    assert {13900.0, 22500.0, 2150.0, 4400.0, 3450.0, 2588.0} <= amounts
+    assert assess(deskmini, catalog).totals.subtotal == sum(i.price.amount * i.quantity for i in deskmini.items if i.price)
+
+
+@pytest.mark.parametrize("paper", ["A4", "Letter"])
+def test_every_sample_prints_and_prints_the_same_again(samples: list[Path], catalog: Catalog, paper: str) -> None:
+    for path in samples:
+        assessment = assess(read_rig(path), catalog)
+        first = quote_pdf(assessment, catalog, DAY, paper)
+        assert first == quote_pdf(assessment, catalog, DAY, paper)
+        assert len(PdfReader(io.BytesIO(first)).pages) >= 2
+
+
+def test_fonts_are_embedded_and_metadata_set(deskmini: Rig, catalog: Catalog) -> None:
+    reader = PdfReader(io.BytesIO(quote_pdf(assess(deskmini, catalog), catalog, DAY)))
+    assert deskmini.name in str(reader.metadata.title if reader.metadata else "")
+    fonts = {font.get_object()["/BaseFont"] for page in reader.pages for font in page["/Resources"]["/Font"].values()}  # type: ignore[index]
+    assert any("NotoSans" in str(name) for name in fonts)
+
+
+def test_any_text_in_any_field_prints(deskmini: Rig, catalog: Catalog) -> None:
+    party = Party(
+        name=HOSTILE, address=f"{HOSTILE}\n{HOSTILE}", contact=HOSTILE, email=HOSTILE, phone=HOSTILE, tax_id=HOSTILE, logo=HOSTILE
+    )
+    details = QuoteDetails(number=HOSTILE, date="not a day", seller=party, customer=party, terms=HOSTILE * 40, remarks=HOSTILE * 40)
+    items = tuple(replace(item, note=HOSTILE * 30) for item in deskmini.items)
+    rig = replace(deskmini, name=HOSTILE + "x" * 10_000, quote=details, items=items, notes=HOSTILE)
+    text = _text(quote_pdf(assess(rig, catalog), catalog, DAY))
+    assert "繁體中文" in text
+    assert "Žluťoučký" in text
+    assert "</para>" in text
+
+
+def test_an_empty_rig_prints(catalog: Catalog) -> None:
+    assert "no prices" not in _text(quote_pdf(assess(Rig(), catalog), catalog, DAY))
+
+
+def test_a_waived_finding_stays_on_the_quote_with_its_reason(deskmini: Rig, catalog: Catalog) -> None:
+    code = next(f.code for f in assess(deskmini, catalog).report.findings if f.severity == "error")
+    rig = waive(deskmini, code, "measured with a meter", "Eva")
+    quote = quote_content(assess(rig, catalog), catalog, DAY)
+    assert "measured with a meter" in next(f.waived for f in quote.waived if f.code == code)
+    assert "measured with a meter" in _text(quote_pdf(assess(rig, catalog), catalog, DAY))
+
+
+def test_ignored_rules_are_listed_as_not_checked(deskmini: Rig, catalog: Catalog) -> None:
+    code = assess(deskmini, catalog).report.ran[0]
+    quote = quote_content(assess(replace(deskmini, ignored=(code,)), catalog), catalog, DAY)
+    assert any(code in text and "ignored" in text for text in quote.unchecked)
+
+
+@pytest.mark.parametrize("form", sorted(FORMATS))
+def test_exports_hold_every_part(deskmini: Rig, catalog: Catalog, form: str) -> None:
+    text = export(quote_content(assess(deskmini, catalog), catalog, DAY), form)
+    assert "GTX 1070" in text
+    assert "22" in text
+
+
+def test_a_spreadsheet_takes_no_cell_for_a_formula(deskmini: Rig, catalog: Catalog) -> None:
+    quote = quote_content(assess(deskmini, catalog), catalog, DAY)
+    line = replace(quote.lines[0], name="=cmd|' /C calc'!A0")
+    text = export(replace(quote, lines=(line,)), "csv")
+    assert "\n1,'=cmd" in text or "'=cmd" in text
+    assert ",=cmd" not in text
