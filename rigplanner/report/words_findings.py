@@ -153,6 +153,7 @@ FIX_TEXTS = {
     "let-solver-place": "Let {piece} find its own place",
     "remove": "Remove {piece}",
     "fewer-pieces": "Take {count} of them",
+    "free-lanes": "Let the drive in {places} find another place",
     "move-drive": "Move {piece} to {places}",
     "move-card": "Move {piece} to {place}",
     "other-riser": "Take {part}",
@@ -170,7 +171,7 @@ FIX_TEXTS = {
     "other-precision": "Use {precision}",
     "larger-gpu": "Take {part}",
     "checkpointing": "Recompute activations (gradient checkpointing)",
-    "smaller-batch": "Halve the batch to {batch}",
+    "smaller-batch": "Use a batch of {batch} per GPU",
     "other-degrees": "Change the degrees of parallelism",
 }
 

@@ -224,7 +224,6 @@ def sata_blocks(situation: Situation) -> Iterator[Ports]:
 
 @rule(
     "DSK001", "SATA ports are switched off", "info", over=sata_blocks,
-    needs=("board.layout.lane_modes",),
     reason="M.2 sockets and slots often take over SATA lanes.",
     source=MANUAL,
 )  # fmt: skip

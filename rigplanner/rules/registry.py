@@ -96,7 +96,7 @@ def missing_facts(entry: Rule, case: Any) -> tuple[str, ...]:
             value = getattr(value, field, None)
             if value is None:
                 break
-        if value is None or value == () or value == {}:
+        if value is None or value == () or value == {} or value == "":
             missing.append(fact_name(owner, fields, case))
     return tuple(missing)
 

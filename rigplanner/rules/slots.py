@@ -159,7 +159,7 @@ def _free_the_lanes(situation: Situation, case: Seeker) -> tuple[Fix, ...]:
     places = set(case.problem.by if case.problem else ())
     edits = [move(situation, drive.name, "") for drive in situation.drives if drive.port and drive.port.id in places]
     known = [edit for edit in edits if edit is not None]
-    return (fix(situation, "move-drive", *known, piece=case.name),) if known else ()
+    return (fix(situation, "free-lanes", *known, piece=case.name, places=sorted(places)),) if known else ()
 
 
 @rule(

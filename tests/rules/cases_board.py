@@ -1,8 +1,8 @@
 """Cases of CPU, memory, slot and PCIe rules."""
 
-from rule_bench import DESK_LAYOUT, DESK_MODES, DESK_SLOTS, SERVER, bench_rig, case, named
+from rule_bench import DESK_SLOTS, SERVER, bench_rig, case, named
 
-from rigplanner.catalog.parts import LaneMode, Slot, When
+from rigplanner.catalog.parts import Slot
 
 DESK_RIG = bench_rig()
 SERVER_RIG = bench_rig(SERVER)
@@ -19,7 +19,7 @@ CASES = (
     case("CPU002", "limit", DESK_RIG, {"board.desk": {"layout.chipset": "B650"}}),
     case("CPU002", "silent", SERVER_RIG),
     case("CPU002", "unknown", DESK_RIG, {"cpu.desk": {"chipsets": ()}}),
-    case("CPU003", "fires", bench_rig(SERVER, cpu=("cpu.server-other", 2))),
+    case("CPU003", "fires", bench_rig(SERVER, cpu=("cpu.server-other", 2), memory=("memory.server", 8))),
     case("CPU003", "limit", SERVER_RIG),
     case("CPU003", "silent", bench_rig(SERVER, cpu="cpu.server-other", memory=("memory.server", 8))),
     case("CPU003", "unknown", DESK_RIG, {"board.desk": {"layout.sockets": ()}}),
@@ -36,7 +36,13 @@ CASES = (
     case("CPU006", "silent", DESK_RIG, {"board.desk": {"layout.memory_channels": 4}}),
     case("CPU006", "unknown", DESK_RIG, {"board.desk": {"layout.memory_channels": None}}),
     case("CPU007", "fires", DESK_RIG, {"board.desk": {"layout.bios_minimum": {"cpu.desk": "1.40"}}}),
-    case("CPU007", "fires", bench_rig(settings=named(bios="1.9")), {"board.desk": {"layout.bios_minimum": {"cpu.desk": "1.40"}}}, "error"),
+    case(
+        "CPU007",
+        "fires",
+        bench_rig(settings=named(bios="1.9")),
+        {"board.desk": {"layout.bios_minimum": {"cpu.desk": "1.40"}}},
+        "error",
+    ),
     case("CPU007", "limit", bench_rig(settings=named(bios="1.40")), {"board.desk": {"layout.bios_minimum": {"cpu.desk": "1.40"}}}),
     case("CPU007", "silent", DESK_RIG),
     case("CPU007", "unknown", DESK_RIG, {"board.desk": {"layout.sockets": (), "layout.bios_minimum": {"am5-24": "1.40"}}}),
@@ -93,13 +99,23 @@ CASES = (
     case("SLT005", "limit", bench_rig(gpu=("gpu.card", 2, ("PCIE1", "PCIE2")), storage=("drive.nvme", 1, ("M2_1",)))),
     case("SLT005", "silent", DESK_RIG),
     case("SLT005", "unknown", DESK_RIG, BARE),
-    case("SLT006", "fires", bench_rig(gpu=("gpu.card", 1, ("PCIE3",))),
-         {"board.desk": {"layout.slots": (*DESK_SLOTS[:2], Slot(id="PCIE3", position=7, mechanical=4, origin="chipset", gen=4, width=4))}}),
+    case(
+        "SLT006",
+        "fires",
+        bench_rig(gpu=("gpu.card", 1, ("PCIE3",))),
+        {
+            "board.desk": {
+                "layout.slots": (*DESK_SLOTS[:2], Slot(id="PCIE3", position=7, mechanical=4, origin="chipset", gen=4, width=4))
+            }
+        },
+    ),
     case("SLT006", "limit", bench_rig(gpu=("gpu.card", 1, ("PCIE3",)))),
     case("SLT006", "silent", DESK_RIG),
     case("SLT006", "unknown", DESK_RIG, BARE),
     case("GPU001", "fires", bench_rig(gpu="gpu.module")),
-    case("GPU001", "limit", bench_rig(gpu="gpu.module"), {"board.desk": {"layout.slots": (*DESK_SLOTS, Slot(id="SXM", kind="sxm2"))}}),
+    case(
+        "GPU001", "limit", bench_rig(gpu="gpu.module"), {"board.desk": {"layout.slots": (*DESK_SLOTS, Slot(id="SXM", kind="sxm2"))}}
+    ),
     case("GPU001", "silent", DESK_RIG),
     case("GPU001", "unknown", DESK_RIG, BARE),
     case("GPU002", "fires", bench_rig(gpu=("gpu.card", 1, ("PCIE1",)), gpu2=("gpu.other", 1, ("PCIE2",)))),
@@ -116,16 +132,31 @@ CASES = (
     case("PCI003", "fires", bench_rig(gpu=("gpu.other", 1, ("PCIE3",)))),
     case("PCI003", "limit", bench_rig(gpu=("gpu.card", 1, ("PCIE2",)))),
     case("PCI003", "silent", DESK_RIG),
-    case("PCI003", "unknown", bench_rig(gpu=("gpu.card", 1, ("PCIE1",))),
-         {"board.desk": {"layout.slots": (Slot(id="PCIE1", position=1, mechanical=16, gen=5, width=16),)}}),
+    case(
+        "PCI003",
+        "unknown",
+        bench_rig(gpu=("gpu.card", 1, ("PCIE1",))),
+        {"board.desk": {"layout.slots": (Slot(id="PCIE1", position=1, mechanical=16, gen=5, width=16),)}},
+    ),
     case("PCI004", "fires", bench_rig(gpu=("gpu.other", 1, ("PCIE3",)))),
     case("PCI004", "limit", bench_rig(gpu=("gpu.card", 1, ("PCIE2",)))),
     case("PCI004", "silent", DESK_RIG),
     case("PCI004", "unknown", DESK_RIG, {"gpu.card": {"edge_gen": None}}),
     case("PCI005", "fires", bench_rig(riser=("riser.split", 1, ("PCIE1",)), gpu=("gpu.card", 1, ("PCIE2",)))),
-    case("PCI005", "fires", bench_rig(riser=("riser.split", 1, ("PCIE1",)), gpu=("gpu.card", 1, ("PCIE2",))),
-         {"board.desk": {"layout.slots": (Slot(id="PCIE1", position=1, mechanical=16, origin="cpu0", gen=5, width=16, bifurcation=("x8x8",)),
-                                         *DESK_SLOTS[1:])}}, "error"),
+    case(
+        "PCI005",
+        "fires",
+        bench_rig(riser=("riser.split", 1, ("PCIE1",)), gpu=("gpu.card", 1, ("PCIE2",))),
+        {
+            "board.desk": {
+                "layout.slots": (
+                    Slot(id="PCIE1", position=1, mechanical=16, origin="cpu0", gen=5, width=16, bifurcation=("x8x8",)),
+                    *DESK_SLOTS[1:],
+                )
+            }
+        },
+        "error",
+    ),
     case("PCI005", "limit", bench_rig(riser=("riser.fast", 1, ("PCIE1",)), gpu=("gpu.card", 1, ("PCIE2",)))),
     case("PCI005", "silent", DESK_RIG),
     case("PCI005", "unknown", bench_rig(riser=("riser.split", 1, ("PCIE2",)))),

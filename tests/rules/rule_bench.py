@@ -378,6 +378,18 @@ PARTS: tuple[AnyPart, ...] = (
     Accessory(**_named("fan.gpu"), type="gpu-fan"),
 )
 
+_CARD = next(part for part in PARTS if part.id == "gpu.card")
+_BRIDGE = next(part for part in PARTS if part.id == "bridge.four")
+_PASSIVE = next(part for part in PARTS if part.id == "gpu.passive")
+_BAREBONE = next(part for part in PARTS if part.id == "system.barebone")
+MORE: tuple[Part, ...] = (
+    replace(_CARD, id="gpu.twin", name="gpu.twin", prices=()),
+    replace(_CARD, id="gpu.thin", name="gpu.thin", slots=2, cooling="blower", tdp_w=200, connectors=(Plug("pcie8", 1),), prices=()),
+    replace(_BRIDGE, id="bridge.two", name="bridge.two", spacing_slots=2, proven_with={"gpu.thin": "tested"}),
+    replace(_PASSIVE, id="nvidia.datacenter.t4", name="Tesla T4", slots=1, tdp_w=70, connectors=(), compute_capability="7.5"),
+    replace(_BAREBONE, id="hp.elitedesk.800-g5", name="EliteDesk 800 G5", layout=DESK_LAYOUT),
+)
+
 SITE = Site(country="DE", volts=230.0, breaker_a=16.0)
 
 
@@ -391,7 +403,7 @@ def changed(part: Part, fields: dict[str, Any]) -> Part:
 
 def bench_catalog(changes: dict[str, dict[str, Any]] | None = None, extra: tuple[Part, ...] = ()) -> Catalog:
     """Return the hand-made catalog with some fields of some parts changed."""
-    parts: dict[str, Any] = {part.id: part for part in (*PARTS, *extra)}
+    parts: dict[str, Any] = {part.id: part for part in (*PARTS, *MORE, *extra)}
     for part_id, fields in (changes or {}).items():
         parts[part_id] = changed(parts[part_id], fields)
     return Catalog(parts, {}, {}, "bench")

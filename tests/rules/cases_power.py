@@ -1,0 +1,96 @@
+"""Cases of power and plug rules. The desk draws 571 W: CPU 200, board 40, memory 8, GPU 300, cooler 15, drive 8."""
+
+from rule_bench import bench_rig, case
+
+from rigplanner.catalog.parts import Plug, Rating
+from rigplanner.rig.document import Site
+
+DESK_RIG = bench_rig()
+MID = bench_rig(psu="psu.mid")
+PAIR_MID = bench_rig(gpu=("gpu.card", 2, ("PCIE1", "PCIE2")), psu="psu.mid")
+SERVED = bench_rig(
+    motherboard=None,
+    psu=None,
+    chassis=None,
+    cooler=None,
+    cpu=("cpu.server", 2),
+    memory=("memory.server", 16),
+    gpu="gpu.other",
+    system="system.server",
+)
+US = Site(country="US", volts=120.0, breaker_a=15.0)
+
+
+def _rated(watts: float, standard: str = "ATX 3.0") -> dict[str, dict[str, object]]:
+    return {"psu.mid": {"supply.ratings": (Rating(100, watts),), "supply.standard": standard}}
+
+
+def _plugs(*plugs: Plug) -> dict[str, dict[str, object]]:
+    return {"psu.mid": {"supply.plugs": plugs}}
+
+
+EPS, EIGHT = Plug("eps8", 1), Plug("pcie8", 2)
+SIXTEEN = {"gpu.card": {"connectors": (Plug("12v-2x6", 1),)}}
+
+CASES = (
+    case("PWR002", "fires", MID, _rated(570)),
+    case("PWR002", "limit", MID, _rated(571)),
+    case("PWR002", "silent", DESK_RIG),
+    case("PWR002", "unknown", DESK_RIG, {"cpu.desk": {"max_power_w": None, "tdp_w": None}}),
+    case("PWR003", "fires", MID, _rated(634)),
+    case("PWR003", "limit", MID, _rated(635)),
+    case("PWR003", "silent", DESK_RIG),
+    case("PWR003", "unknown", MID, {"psu.mid": {"supply.ratings": ()}}),
+    case("PWR004", "fires", MID, _rated(770, "ATX 2.4")),
+    case("PWR004", "limit", MID, _rated(771, "ATX 2.4")),
+    case("PWR004", "silent", MID, _rated(770)),
+    case("PWR004", "unknown", DESK_RIG, {"gpu.card": {"tdp_w": None}}),
+    case("PWR005", "fires", MID, _plugs(EIGHT)),
+    case("PWR005", "limit", MID, _plugs(EIGHT, EPS)),
+    case("PWR005", "silent", DESK_RIG),
+    case("PWR005", "unknown", DESK_RIG, {"psu.big": {"supply.plugs": None}}),
+    case("PWR006", "fires", PAIR_MID, _plugs(EPS, Plug("pcie8", 3))),
+    case("PWR006", "limit", PAIR_MID, _plugs(EPS, Plug("pcie8", 4))),
+    case("PWR006", "silent", DESK_RIG),
+    case("PWR006", "unknown", DESK_RIG, {"psu.big": {"supply.plugs": None}}),
+    case("PWR007", "fires", MID, {**_plugs(EPS, Plug("pcie8", 4)), **SIXTEEN}),
+    case("PWR007", "limit", MID, {**_plugs(EPS, Plug("12vhpwr", 1)), **SIXTEEN}),
+    case("PWR007", "silent", DESK_RIG),
+    case("PWR007", "unknown", DESK_RIG, {"psu.big": {"supply.plugs": None}}),
+    case("PWR008", "fires", DESK_RIG, {"gpu.card": {"connectors": None}}, "unknown"),
+    case("PWR008", "limit", DESK_RIG, {"gpu.card": {"connectors": ()}}),
+    case("PWR008", "silent", DESK_RIG),
+    case("PWR008", "unknown", DESK_RIG, {"board.desk": {"layout.eps8": None}}),
+    case("PWR009", "fires", bench_rig(cable="cable.pigtail")),
+    case("PWR009", "limit", bench_rig(cable="cable.pigtail"), {"gpu.card": {"connectors": (Plug("pcie8", 1),)}}),
+    case("PWR009", "silent", DESK_RIG),
+    case("PWR009", "unknown", bench_rig(cable="cable.pigtail"), {"gpu.card": {"connectors": None}}),
+    case("PWR010", "fires", bench_rig(cable="cable.psu"), {"psu.big": {"vendor": "Other"}}),
+    case("PWR010", "fires", bench_rig(cable="cable.psu"), None, "info"),
+    case("PWR010", "limit", bench_rig(cable="cable.psu", psu=None)),
+    case("PWR010", "silent", DESK_RIG),
+    case("PWR010", "unknown", bench_rig(cable="cable.psu"), {"psu.big": {"vendor": ""}}),
+    case("PWR011", "fires", bench_rig(site=US), {"psu.big": {"supply.ratings": (Rating(200, 1600), Rating(100, 1000))}}),
+    case("PWR011", "fires", bench_rig(site=US), {"psu.big": {"supply.ratings": (Rating(200, 1600),)}}, "error"),
+    case("PWR011", "limit", bench_rig(site=US), {"psu.big": {"supply.ratings": (Rating(120, 1600),)}}),
+    case("PWR011", "silent", DESK_RIG),
+    case("PWR011", "unknown", bench_rig(site=Site())),
+    case("PWR012", "fires", bench_rig(site=Site(volts=120.0, breaker_a=15.0, other_load_w=1250.0))),
+    case("PWR012", "fires", bench_rig(site=Site(volts=120.0, breaker_a=15.0, other_load_w=840.0)), None, "warning"),
+    case("PWR012", "limit", bench_rig(site=Site(volts=120.0, breaker_a=15.0, other_load_w=1440 - 571 / 0.94))),
+    case("PWR012", "silent", DESK_RIG),
+    case("PWR012", "unknown", bench_rig(site=Site(volts=120.0))),
+    case("PWR013", "fires", bench_rig(psu=("psu.mid", 2))),
+    case("PWR013", "limit", bench_rig(psu=("psu.mid", 2)), {"psu.mid": {"supply.redundant": True}}),
+    case("PWR013", "silent", DESK_RIG),
+    case("PWR013", "unknown", bench_rig(psu=("psu.mid", 2)), {"psu.mid": {"form_factor": None}}),
+    case("PWR014", "fires", bench_rig(gpu=("gpu.card", 1, (), 90.0))),
+    case("PWR014", "fires", bench_rig(gpu=("gpu.card", 1, (), 401.0))),
+    case("PWR014", "limit", bench_rig(gpu=("gpu.card", 1, (), 100.0))),
+    case("PWR014", "silent", DESK_RIG),
+    case("PWR014", "unknown", bench_rig(gpu=("gpu.card", 1, (), 200.0)), {"gpu.card": {"power_min_w": None}}),
+    case("PWR015", "fires", SERVED, {"gpu.other": {"tdp_w": 301}}),
+    case("PWR015", "limit", SERVED),
+    case("PWR015", "silent", DESK_RIG),
+    case("PWR015", "unknown", SERVED, {"gpu.other": {"tdp_w": None}}),
+)

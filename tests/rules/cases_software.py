@@ -1,0 +1,128 @@
+"""Cases of software, memory fit, shape, completeness and known pairs. Jobs say what they need by the flag "gib:N"."""
+
+from rule_bench import bench_rig, case, named
+
+from rigplanner.catalog.parts import Doubt
+from rigplanner.rig.task import Parallelism, Workload
+
+DESK_RIG = bench_rig()
+PASCAL = "gpu.passive"
+LLAMA = {"num_attention_heads": 32, "num_key_value_heads": 8, "num_hidden_layers": 32, "num_local_experts": 8}
+
+
+def _job(gib: float = 10.0, **fields: object) -> Workload:
+    return Workload(name="job", flags=[f"gib:{gib}"], **{"task": "train", **fields})  # type: ignore[arg-type]
+
+
+def _on(gpu: str = "gpu.card", count: int = 1, job: Workload | None = None, **software: str):
+    return bench_rig(gpu=(gpu, count, ("PCIE1", "PCIE2")[:count]), settings=named(**software), jobs=(job,) if job else ())
+
+
+def _split(config: dict[str, object] | None = None, count: int = 2, **degrees: int):
+    job = _job(config=LLAMA if config is None else config, parallelism=Parallelism(**degrees))
+    return bench_rig(
+        gpu=("gpu.thin", count),
+        motherboard="board.server",
+        chassis="case.server",
+        cpu=("cpu.server", 2),
+        memory=("memory.server", 16),
+        cooler=("cooler.server", 2),
+        jobs=(job,),
+    )
+
+
+CASES = (
+    case("SW001", "fires", bench_rig(cpu="cpu.small")),
+    case("SW001", "fires", bench_rig(cpu="cpu.small", settings=named(pytorch="2.8")), None, "warning"),
+    case("SW001", "limit", bench_rig(cpu="cpu.small", settings=named(tensorflow="1.5"))),
+    case("SW001", "silent", DESK_RIG),
+    case("SW001", "unknown", bench_rig(cpu="cpu.small"), {"cpu.small": {"isa": None, "vendor": "Intel"}}),
+    case("SW002", "fires", _on(PASCAL, pytorch="2.8", cuda="12.8")),
+    case("SW002", "limit", _on(PASCAL, pytorch="2.8", cuda="12.6")),
+    case("SW002", "silent", _on(pytorch="2.8", cuda="12.8")),
+    case("SW002", "unknown", _on(pytorch="2.8", cuda="12.8"), {"gpu.card": {"compute_capability": None, "vendor": "NVIDIA"}}),
+    case("SW003", "fires", _on(PASCAL, cuda="13.0")),
+    case("SW003", "limit", _on(PASCAL, cuda="13.0"), {PASCAL: {"compute_capability": "7.5"}}),
+    case("SW003", "silent", DESK_RIG),
+    case("SW003", "unknown", _on(cuda="20.0")),
+    case("SW004", "fires", _on(cuda="12.4", driver="520.61")),
+    case("SW004", "limit", _on(cuda="12.4", driver="525.60")),
+    case("SW004", "silent", _on(cuda="12.4")),
+    case("SW004", "unknown", _on(cuda="20.0", driver="525.60")),
+    case("SW005", "fires", _on(PASCAL)),
+    case("SW005", "fires", _on(PASCAL), {PASCAL: {"compute_capability": "3.7"}}, "warning"),
+    case("SW005", "limit", _on(PASCAL), {PASCAL: {"compute_capability": "7.5"}}),
+    case("SW005", "silent", DESK_RIG),
+    case("SW005", "unknown", _on(PASCAL), {PASCAL: {"compute_capability": None, "vendor": "NVIDIA"}}),
+    case("SW006", "fires", _on(PASCAL, job=_job(attention="flash"))),
+    case("SW006", "limit", _on(PASCAL, job=_job(attention="flash")), {PASCAL: {"compute_capability": "8.0"}}),
+    case("SW006", "silent", _on(PASCAL, job=_job())),
+    case("SW006", "unknown", _on(PASCAL, job=_job(attention="flash")), {PASCAL: {"compute_capability": None, "vendor": "NVIDIA"}}),
+    case("SW007", "fires", _on(PASCAL, job=_job(precision="bf16"))),
+    case("SW007", "fires", _on(PASCAL, job=_job(precision="bf16", stack="vllm")), None, "error"),
+    case("SW007", "limit", _on(PASCAL, job=_job(precision="bf16")), {PASCAL: {"compute_capability": "8.0"}}),
+    case("SW007", "silent", _on(PASCAL, job=_job(precision="fp16"))),
+    case("SW007", "unknown", _on(PASCAL, job=_job(precision="bf16")), {PASCAL: {"compute_capability": None, "vendor": "NVIDIA"}}),
+    case("SW008", "fires", _on(job=_job(precision="fp8"))),
+    case("SW008", "fires", _on(job=_job(precision="fp8", task="inference")), None, "warning"),
+    case("SW008", "limit", _on("gpu.other", job=_job(precision="fp8"))),
+    case("SW008", "silent", _on(job=_job(precision="bf16"))),
+    case("SW008", "unknown", _on(job=_job(precision="fp8")), {"gpu.card": {"compute_capability": None, "vendor": "NVIDIA"}}),
+    case("SW009", "fires", _on(os="Windows 11"), {"gpu.card": {"vendor": "AMD", "compute_capability": "gfx906"}}),
+    case("SW009", "limit", _on(rocm="6.4"), {"gpu.card": {"vendor": "AMD", "compute_capability": "gfx906"}}),
+    case("SW009", "silent", DESK_RIG),
+    case("SW009", "unknown", DESK_RIG, {"gpu.card": {"vendor": "AMD", "compute_capability": "gfx9999"}}),
+    case("SW010", "fires", _on(PASCAL, ngc_pytorch="19.10"), {PASCAL: {"compute_capability": "5.2"}}),
+    case("SW010", "limit", _on(PASCAL, ngc_pytorch="19.10"), {PASCAL: {"compute_capability": "6.0"}}),
+    case("SW010", "silent", DESK_RIG),
+    case("SW010", "unknown", _on(ngc_pytorch="12.01")),
+    case("VRM001", "fires", _on(job=_job(27.0, batch_per_gpu=4))),
+    case("VRM001", "limit", _on(job=_job(24 / 0.9))),
+    case("VRM001", "silent", _on(job=_job(10.0))),
+    case("VRM001", "unknown", _on(job=_job(10.0)), {"gpu.card": {"memory_gib": None}}),
+    case("VRM002", "fires", _on(job=_job(22.0, batch_per_gpu=4))),
+    case("VRM002", "fires", _on(job=_job(25.0))),
+    case("VRM002", "limit", _on(job=_job(24 / 1.1))),
+    case("VRM002", "silent", _on(job=_job(10.0))),
+    case("VRM002", "unknown", _on(job=_job(10.0)), {"gpu.card": {"memory_gib": None}}),
+    case("MEM009", "fires", _on(job=Workload(name="job", task="train", flags=["gib:10", "host:65"]))),
+    case("MEM009", "limit", _on(job=Workload(name="job", task="train", flags=["gib:10", "host:64"]))),
+    case("MEM009", "silent", _on(job=_job())),
+    case("MEM009", "unknown", bench_rig(memory=None, jobs=(Workload(name="job", task="train", flags=["gib:10", "host:64"]),))),
+    case("WRK001", "fires", _split(count=3, tensor=3)),
+    case("WRK001", "limit", _split(count=4, tensor=4)),
+    case("WRK001", "silent", _split(count=4)),
+    case("WRK001", "unknown", _split({"hidden_size": 1}, count=4, tensor=4)),
+    case("WRK002", "fires", _split({**LLAMA, "num_attention_heads": 30, "num_key_value_heads": 30}, count=3, tensor=3)),
+    case("WRK002", "limit", _split(count=4, tensor=4)),
+    case("WRK002", "silent", _split(count=4)),
+    case("WRK002", "unknown", _split({"hidden_size": 1}, count=4, tensor=4)),
+    case("WRK003", "fires", _split(count=3, pipeline=3)),
+    case("WRK003", "fires", _split({**LLAMA, "num_hidden_layers": 2}, count=4, pipeline=4), None, "error"),
+    case("WRK003", "limit", _split(count=4, pipeline=4)),
+    case("WRK003", "silent", _split(count=4)),
+    case("WRK003", "unknown", _split({"hidden_size": 1}, count=4, pipeline=4)),
+    case("WRK004", "fires", _split(count=4, tensor=2, pipeline=4), None, "error"),
+    case("WRK004", "fires", _split(count=4, tensor=2, data=1), None, "warning"),
+    case("WRK004", "limit", _split(count=4, tensor=2, pipeline=2)),
+    case("WRK004", "silent", DESK_RIG),
+    case("WRK005", "fires", _split(count=3, expert=3)),
+    case("WRK005", "limit", _split(count=4, expert=4)),
+    case("WRK005", "silent", _split(count=4)),
+    case("WRK005", "unknown", _split({"hidden_size": 1}, count=4, expert=4)),
+    case("KNO001", "fires", bench_rig(gpu="nvidia.datacenter.t4", motherboard=None, system="hp.elitedesk.800-g5")),
+    case("KNO001", "limit", bench_rig(gpu="nvidia.datacenter.t4")),
+    case("KNO001", "silent", DESK_RIG),
+    case("RIG001", "fires", bench_rig(thing="nobody.knows.this"), None, "unknown"),
+    case("RIG001", "limit", bench_rig(thing="fan.gpu")),
+    case("RIG001", "silent", DESK_RIG),
+    case("RIG001", "unknown", bench_rig(thing="nobody.knows.this")),
+    case("RIG002", "fires", bench_rig(psu=None), None, "unknown"),
+    case("RIG002", "fires", bench_rig(storage=None), None, "info"),
+    case("RIG002", "limit", bench_rig(chassis=None, cooler=None)),
+    case("RIG002", "silent", DESK_RIG),
+    case("RIG002", "unknown", bench_rig(psu=None)),
+    case("RIG003", "fires", DESK_RIG, {"gpu.card": {"doubts": {"tdp_w": Doubt(state="conflict", values=("300", "350"))}}}),
+    case("RIG003", "limit", DESK_RIG, {"gpu.card": {"doubts": {"tdp_w": Doubt(state="unverified")}}}),
+    case("RIG003", "silent", DESK_RIG),
+)

@@ -1,0 +1,124 @@
+"""Every rule fires, stays silent at the limit and beyond, and says unknown when a fact is missing; its fixes work."""
+
+import cases_board
+import cases_links
+import cases_power
+import cases_software
+import cases_space
+import pytest
+from rule_bench import RuleCase, bench_catalog
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.parts import GPU
+from rigplanner.report.words import finding_text, fix_text
+from rigplanner.rig.document import Rig
+from rigplanner.rig.edits import apply
+from rigplanner.rig.task import Workload
+from rigplanner.rules.assess import machine_of
+from rigplanner.rules.check import check
+from rigplanner.rules.finding import CheckReport, Finding
+from rigplanner.rules.situation import JobFacts, Situation
+from rigplanner.rules.topics import RULES_BY_CODE
+from rigplanner.workload.answer import MemoryEstimate, MemoryParts
+
+CASES = (*cases_board.CASES, *cases_space.CASES, *cases_power.CASES, *cases_links.CASES, *cases_software.CASES)
+NEVER_UNKNOWN = {
+    "DSK001": "a port without a mode that switches it off is alive",
+    "DSK003": "capacity of a drive and size of a data set are required where the rule looks",
+    "DSK004": "kind and size of a drive are required",
+    "GPU002": "ids are always known",
+    "KNO001": "a pair is known or it is not listed",
+    "NVL008": "islands are computed from the links that are known",
+    "RIG003": "a doubt is written down or it is not",
+    "WRK004": "degrees of parallelism have defaults",
+}
+
+
+def _flag(workload: Workload, name: str) -> float | None:
+    return next((float(flag.partition(":")[2]) for flag in workload.flags if flag.startswith(f"{name}:")), None)
+
+
+def estimate(workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
+    """A memory model for tests: the flag's GiB at the batch of four (or the one given), less when activations are recomputed."""
+    gib = _flag(workload, "gib") or 1.0
+    gib *= (workload.batch_per_gpu or 4) / 4 * (0.4 if workload.gradient_checkpointing == "full" else 1.0)
+    return MemoryEstimate(
+        parts=MemoryParts(activations_gib=gib), tensors_gib=gib, allocated_gib=gib, reserved_gib=gib, device_gib=gib,
+        low_gib=gib * 0.9, high_gib=gib * 1.1, stack="test", host_gib=_flag(workload, "host") or 0.0,
+    )  # fmt: skip
+
+
+def judge(rig: Rig, catalog: Catalog, today: str = "") -> CheckReport:
+    """Check a rig with the memory model of tests."""
+    machine = machine_of(rig, catalog)
+    jobs = []
+    for index, workload in enumerate(rig.workloads):
+        needs = [estimate(workload, node.gpu, len(machine.gpus)) for node in machine.gpus]
+        known = tuple(need for need in needs if isinstance(need, MemoryEstimate))
+        jobs.append(JobFacts(name=f"workload.{index}", index=index, workload=workload, memory=known))
+    return check(Situation(rig=rig, catalog=catalog, machine=machine, jobs=tuple(jobs), today=today, estimate=estimate))
+
+
+def found(report: CheckReport, code: str) -> list[Finding]:
+    return [finding for finding in report.findings if finding.code == code]
+
+
+def _id(case: RuleCase) -> str:
+    return case.title
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.kind == "fires"], ids=_id)
+def test_rule_fires(case: RuleCase) -> None:
+    catalog = bench_catalog(case.changes, case.extra)
+    findings = found(judge(case.rig, catalog), case.code)
+    assert case.severity or RULES_BY_CODE[case.code].severity in {finding.severity for finding in findings}
+    if case.severity:
+        assert case.severity in {finding.severity for finding in findings}
+    for finding in findings:
+        text = finding_text(finding, case.rig, catalog)
+        assert text and "{" not in text and "None" not in text
+        for fix in finding.fixes:
+            assert "{" not in fix_text(fix, case.rig, catalog)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.kind in ("limit", "silent")], ids=_id)
+def test_rule_is_silent(case: RuleCase) -> None:
+    assert found(judge(case.rig, bench_catalog(case.changes, case.extra)), case.code) == []
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.kind == "unknown"], ids=_id)
+def test_missing_fact_is_unknown(case: RuleCase) -> None:
+    catalog = bench_catalog(case.changes, case.extra)
+    findings = [finding for finding in found(judge(case.rig, catalog), case.code) if finding.severity == "unknown"]
+    assert findings
+    assert all(finding.missing for finding in findings)
+    assert all("{" not in finding_text(finding, case.rig, catalog) for finding in findings)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.kind == "fires"], ids=_id)
+def test_fixes_remove_the_finding_and_add_no_error(case: RuleCase) -> None:
+    catalog = bench_catalog(case.changes, case.extra)
+    before = judge(case.rig, catalog)
+    errors = {finding.code for finding in before.findings if finding.severity == "error"}
+    for finding in found(before, case.code):
+        for fix in finding.fixes:
+            rig = case.rig
+            for edit in fix.edits:
+                rig = apply(rig, edit)
+            after = judge(rig, catalog)
+            still = [
+                other
+                for other in found(after, case.code)
+                if other.severity == finding.severity and other.subjects == finding.subjects
+            ]
+            assert not still, fix.code
+            assert {other.code for other in after.findings if other.severity == "error"} <= errors, fix.code
+
+
+@pytest.mark.parametrize("code", sorted(RULES_BY_CODE))
+def test_every_rule_has_its_four_cases(code: str) -> None:
+    kinds = {case.kind for case in CASES if case.code == code}
+    needed = {"fires", "limit", "silent"} if code in NEVER_UNKNOWN else {"fires", "limit", "silent", "unknown"}
+    assert needed <= kinds
+    if code in NEVER_UNKNOWN:
+        assert code in ("DSK003", "DSK004", "NVL008") or not RULES_BY_CODE[code].needs
