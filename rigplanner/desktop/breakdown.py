@@ -49,9 +49,15 @@ def show_breakdown(parent: QWidget, title: str, headline: str, steps: Sequence[S
     empty = "" if steps else "No steps are recorded for this figure."
     close = button("Close", dialog.close)
     dialog.setLayout(
-        column(label(title, "section"), label(headline, "large", wrap=True), label(" ".join(t for t in (note, empty) if t), "small", wrap=True),
-               table, row(1, close), margins=(16, 12, 16, 12))
-    )  # fmt: skip
+        column(
+            label(title, "section"),
+            label(headline, "large", wrap=True),
+            label(" ".join(t for t in (note, empty) if t), "small", wrap=True),
+            table,
+            row(1, close),
+            margins=(16, 12, 16, 12),
+        )
+    )
     dialog.open()
     return dialog
 
@@ -109,6 +115,13 @@ def _slot_steps(assessment: Assessment) -> tuple[Step, ...]:
     for drive in assessment.machine.drives:
         if drive.pieces and drive.width:
             held = ", ".join(names.get(piece, piece) for piece in drive.pieces)
-            steps.append(Step(f"{drive.port.id}: {held}", "negotiated width", {"origin": drive.port.origin, "generation": drive.gen},
-                              drive.width, "lanes"))  # fmt: skip
+            steps.append(
+                Step(
+                    f"{drive.port.id}: {held}",
+                    "negotiated width",
+                    {"origin": drive.port.origin, "generation": drive.gen},
+                    drive.width,
+                    "lanes",
+                )
+            )
     return tuple(steps)

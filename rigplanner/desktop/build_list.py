@@ -21,7 +21,7 @@ from rigplanner.desktop import icons
 from rigplanner.desktop.build_model import ROW_ROLE, BuildModel, BuildRow, build_rows
 from rigplanner.desktop.session import Change, Session
 from rigplanner.desktop.theme import STATE_OF, look, row_px, sized_font, small_font
-from rigplanner.desktop.widgets import button, column, icon_button, label, panel, row, rule
+from rigplanner.desktop.widgets import button, column, icon_button, label, panel, row, rule, strip
 from rigplanner.desktop.words import KIND_WORDS, VERDICT_ICONS, money, plural
 from rigplanner.rig.document import Item, part_of
 from rigplanner.rig.edits import LARGEST_QUANTITY, Edit
@@ -114,8 +114,9 @@ class BuildList(QWidget):
         self._total = label("", "strong")
         self._note = label("", "small", wrap=True)
         foot = column(self._total, self._note, margins=(12, 4, 12, 8), spacing=0)
+        self.setMinimumWidth(row_px() * 9)
         self.setLayout(
-            column(self.view, panel(row(self.add, 1, margins=(8, 4, 8, 4))), self._editor, rule(), panel(foot), spacing=0)
+            column(self.view, strip(row(self.add, 1, margins=(8, 4, 8, 4))), self._editor, rule(), strip(foot), spacing=0)
         )
         session.rig_changed.connect(self._refresh)
         session.subject_pointed.connect(self._point)
@@ -144,7 +145,7 @@ class BuildList(QWidget):
         self._form.addRow("Quantity", quantity)
         self._form.addRow("Price each", self._price)
         self._form.addRow("Power cap", self._cap)
-        editor = panel(column(rule(), panel(self._form), spacing=0))
+        editor = strip(column(rule(), panel(self._form), spacing=0))
         editor.hide()
         return editor
 
@@ -169,7 +170,8 @@ class BuildList(QWidget):
             self._note.setText("")
             return
         sums = assessment.totals
-        self._total.setText(f"Total {money(sums.total, sums.currency)}")
+        priced = bool(sums.total) or not assessment.rig.items
+        self._total.setText(f"Total {money(sums.total, sums.currency)}" if priced else "No prices yet")
         open_items = [f"{plural(len(sums.unpriced), 'item')} without a price"] if sums.unpriced else []
         open_items += [f"{plural(len(sums.foreign), 'item')} in another currency"] if sums.foreign else []
         self._note.setText(", ".join(open_items))

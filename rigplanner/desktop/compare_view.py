@@ -13,8 +13,8 @@ from rigplanner.desktop import icons
 from rigplanner.desktop.session import Change, Session
 from rigplanner.desktop.start_view import sample_files
 from rigplanner.desktop.theme import look, row_px
-from rigplanner.desktop.widgets import button, clear, column, icon_button, label, panel, row
-from rigplanner.desktop.words import MINUS, THIN, shortened
+from rigplanner.desktop.widgets import button, clear, column, icon_button, label, row, strip
+from rigplanner.desktop.words import MINUS, THIN, VERDICT_WORDS, shortened
 from rigplanner.rig.files import RigFault, read_rig
 
 if TYPE_CHECKING:
@@ -69,6 +69,8 @@ class CompareModel(QAbstractTableModel):
         best = n in line.best and line.differs
         if role == Qt.ItemDataRole.DisplayRole:
             return self._text(line, n)
+        if role == Qt.ItemDataRole.DecorationRole and line.attribute.code == "verdict":
+            return icons.verdict_icon(str(line.values[n]))
         if role == Qt.ItemDataRole.DecorationRole and best:
             return icons.icon("tick", "fits")
         if role == Qt.ItemDataRole.FontRole and best:
@@ -82,6 +84,8 @@ class CompareModel(QAbstractTableModel):
     def _text(self, line: "CompareRow", n: int) -> str:
         from rigplanner.report.comparison import value_text
 
+        if line.attribute.code == "verdict":
+            return VERDICT_WORDS[str(line.values[n])] if line.values[n] != "error" else "has errors"
         text = value_text(line.values[n], line.attribute.unit)
         delta = line.deltas[n]
         if delta and n != self.baseline:
@@ -104,6 +108,7 @@ class CompareView(QWidget):
         self.differences.toggled.connect(lambda _: self.refresh())
         self.baseline = QComboBox()
         self.baseline.setAccessibleName("Rig that the others are compared with")
+        self.baseline.setMinimumContentsLength(18)
         self.baseline.activated.connect(lambda _: self._show())
         self._chips = row(spacing=4)
         self.model = CompareModel(self)
@@ -120,12 +125,13 @@ class CompareView(QWidget):
         self.hint = label(
             "Add one to three rigs to see them beside the open one: from a file, a sample, or dropped here.", wrap=True
         )
-        self._hint = panel(column(self.hint, margins=(12, 16, 12, 16)))
+        self._rest = QWidget()
+        self._hint = strip(column(self.hint, margins=(12, 16, 12, 16)))
         copy = button("Copy as Markdown", self._copy, "copy")
         head = row(
             self.add, self._chips, 1, label("Compared with", "small"), self.baseline, self.differences, copy, margins=(12, 6, 12, 6)
         )
-        self.setLayout(column(panel(head), self._hint, self.table, spacing=0))
+        self.setLayout(column(strip(head), self._hint, self.table, self._rest, spacing=0))
         session.rig_changed.connect(self._rig_changed)
         look.look_changed.connect(self.table.viewport().update)
         self._show_chips()
@@ -193,6 +199,7 @@ class CompareView(QWidget):
         """Assess what is new aside from the window, then show the table."""
         self._hint.setVisible(len(self._columns) < 2 or not self._session.is_open)
         self.table.setVisible(not self._hint.isVisibleTo(self))
+        self._rest.setVisible(self._hint.isVisibleTo(self))
         new = [rig.path for rig in self._columns if rig.path is not None and rig.path not in self._assessed]
         if not new:
             self._show()
@@ -229,7 +236,7 @@ class CompareView(QWidget):
         self.model.show(tuple(name for name, _ in shown), rows, chosen)
         header = self.table.horizontalHeader()
         for n in range(len(shown) + 1):
-            header.setSectionResizeMode(n, QHeaderView.ResizeMode.Stretch)
+            header.setSectionResizeMode(n, QHeaderView.ResizeMode.Stretch if n else QHeaderView.ResizeMode.ResizeToContents)
 
     def _copy(self) -> None:
         from rigplanner.report.comparison import comparison, markdown

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from PySide6.QtCore import QUrl, Signal
+from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QTextBrowser, QWidget
 
@@ -11,7 +11,7 @@ from rigplanner.desktop.choice import choice_edits, choice_name
 from rigplanner.desktop.columns import COLUMNS, COMMON, Column, sources_of
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import STATE_OF, look
-from rigplanner.desktop.widgets import button, column, icon_button, label, panel, row, tint
+from rigplanner.desktop.widgets import button, column, icon_button, label, panel, row, strip, tint
 from rigplanner.desktop.words import VERDICT_WORDS, cell, day, plural, shortened, signed
 from rigplanner.evidence import Source
 from rigplanner.planning.effects import Effect, Effects, effects_of
@@ -32,6 +32,7 @@ class Details(QWidget):
         self._part: AnyPart | None = None
         self._uid = ""
         self.title = label("", "strong")
+        self._context = label("", "small")
         self._star = icon_button("star", "Favourite", self._toggle_favourite)
         self.choose = button("Add to rig", self.put_into_rig, role="primary")
         self.facts = _browser("Facts and sources")
@@ -42,11 +43,16 @@ class Details(QWidget):
         body = row(left, right, spacing=0)
         body.setStretch(0, 3)
         body.setStretch(1, 2)
-        head = row(self.title, self._star, 1, self.choose, margins=(12, 6, 12, 4))
-        self.setLayout(column(panel(head), body, spacing=0))
+        head = row(self.title, self._context, self._star, 1, self.choose, margins=(12, 4, 12, 2))
+        self.setLayout(column(strip(head), body, spacing=0))
         self.setProperty("role", "surface")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         look.look_changed.connect(self._write)
         self.show_part(None, "")
+
+    def say_context(self, text: str) -> None:
+        """Say what the part would replace."""
+        self._context.setText(text)
 
     def show_part(self, part: AnyPart | None, uid: str) -> None:
         """Show a part that would replace the item `uid`, or be added."""

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QPushButton, QSizePolicy
 from rigplanner.desktop import icons
 from rigplanner.desktop.details import MEASURES
 from rigplanner.desktop.session import Session
-from rigplanner.desktop.theme import STATE_OF, look
-from rigplanner.desktop.widgets import button, clear, column, icon_button, label, panel, row, scrolled, stretchy
+from rigplanner.desktop.theme import STATE_OF, look, row_px
+from rigplanner.desktop.widgets import button, clear, column, icon_button, label, panel, row, scrolled, stretchy, strip
 from rigplanner.desktop.words import SEVERITY_WORDS, VERDICT_ICONS, plural, quantity, signed
 from rigplanner.planning.effects import effects_of
 from rigplanner.report.words import finding_text, fix_text, rule_title
@@ -84,7 +84,7 @@ class FindingCard(QFrame):
         for text_label in (label(title, "strong", wrap=True), label(text, wrap=True)):
             lines.addWidget(text_label)
         compared = needed_actual(finding)
-        if compared:
+        if compared and not _said(finding, text):
             lines.addWidget(label(compared, "small", wrap=True))
         self._fixes = column(spacing=4)
         for fix in () if waived else finding.fixes[:3]:
@@ -157,16 +157,24 @@ class FindingCard(QFrame):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if self._waived:
             subject = next((w.subject for w in session.rig.waivers if w.code == code), "")
-            menu.addAction("Take the waiver back", lambda: session.edit(
-                f"Take back the waiver of {code}", Edit("unwaive", {"code": code, "subject": subject})))  # fmt: skip
+            menu.addAction(
+                "Take the waiver back",
+                lambda: session.edit(f"Take back the waiver of {code}", Edit("unwaive", {"code": code, "subject": subject})),
+            )
             return menu
         menu.addAction("Waive with a reason", self.ask_reason)
         levels = menu.addMenu("Severity in this rig")
         for severity in SEVERITIES:
-            levels.addAction(SEVERITY_WORDS[severity].capitalize(), lambda severity=severity: session.edit(
-                f"Treat {code} as {SEVERITY_WORDS[severity]}", Edit("set_severity", {"code": code, "severity": severity})))  # fmt: skip
-        levels.addAction("The rule's own", lambda: session.edit(
-            f"Own severity of {code}", Edit("set_severity", {"code": code, "severity": None})))  # fmt: skip
+            levels.addAction(
+                SEVERITY_WORDS[severity].capitalize(),
+                lambda severity=severity: session.edit(
+                    f"Treat {code} as {SEVERITY_WORDS[severity]}", Edit("set_severity", {"code": code, "severity": severity})
+                ),
+            )
+        levels.addAction(
+            "The rule's own",
+            lambda: session.edit(f"Own severity of {code}", Edit("set_severity", {"code": code, "severity": None})),
+        )
         menu.addAction(f"Ignore {code} in this rig", self._ignore)
         if (entry := RULES.get(code)) is not None:
             menu.addSeparator()
@@ -205,6 +213,7 @@ class FindingsView(QWidget):
         super().__init__()
         self._session = session
         self._cards: dict[str, FindingCard] = {}
+        self.setMinimumWidth(row_px() * 10)
         self.verdict = label("", "strong", wrap=True)
         self.counts = label("", "small", wrap=True)
         self._list = QVBoxLayout()
@@ -216,7 +225,7 @@ class FindingsView(QWidget):
         self._unchecked.setContentsMargins(12, 0, 8, 0)
         self.setLayout(
             column(
-                panel(column(self.verdict, self.counts, margins=(12, 6, 8, 4), spacing=0)), scrolled(body, "Findings"), spacing=0
+                strip(column(self.verdict, self.counts, margins=(12, 6, 8, 4), spacing=0)), scrolled(body, "Findings"), spacing=0
             )
         )
         session.rig_changed.connect(lambda _: self.refresh())
@@ -224,8 +233,8 @@ class FindingsView(QWidget):
 
     def cards(self) -> list[FindingCard]:
         """Return the cards from top to bottom."""
-        found = [self._list.itemAt(n).widget() for n in range(self._list.count())]
-        return [card for card in found if isinstance(card, FindingCard)]
+        found = [self._list.itemAt(n) for n in range(self._list.count())]
+        return [card for item in found if item is not None and isinstance(card := item.widget(), FindingCard)]
 
     def refresh(self) -> None:
         """Show the findings of the rig as it stands; cards of findings that did not change are kept."""
@@ -241,8 +250,11 @@ class FindingsView(QWidget):
             self.verdict.setText("Nothing to check yet")
             self.counts.setText("Add parts; findings appear here with ways to fix them.")
         else:
-            parts = [plural(report.count(s), SEVERITY_WORDS[s]) if s != "unknown" else f"{report.count(s)} unknown"
-                     for s in ("error", "warning", "unknown", "info") if report.count(s)]  # fmt: skip
+            parts = [
+                plural(report.count(s), SEVERITY_WORDS[s]) if s != "unknown" else f"{report.count(s)} unknown"
+                for s in ("error", "warning", "unknown", "info")
+                if report.count(s)
+            ]
             self.verdict.setText(_verdict_words(report.verdict()))
             self.counts.setText(", ".join(parts) or f"{plural(len(report.ran), 'rule')} checked")
         self._show_cards([(f, False) for f in report.findings] + [(f, True) for f in report.waived])
@@ -273,8 +285,14 @@ class FindingsView(QWidget):
             return
         report = assessment.report
         for code in report.ignored:
-            undo = button("Check it", lambda code=code: self._session.edit(  # type: ignore[misc]
-                f"Check {code}", Edit("set_ignored", {"code": code, "ignored": False})), role="link", name=f"Check {code}")  # fmt: skip
+            undo = button(
+                "Check it",
+                lambda code=code: self._session.edit(  # type: ignore[misc]
+                    f"Check {code}", Edit("set_ignored", {"code": code, "ignored": False})
+                ),
+                role="link",
+                name=f"Check {code}",
+            )
             text = stretchy(label(f"Ignored: {rule_title(code)} ({code})", "small", wrap=True))
             self._ignored.addLayout(row(text, undo, margins=(12, 0, 8, 0)))
         idle = f", {plural(len(report.idle), 'rule')} had nothing to judge" if report.idle else ""
@@ -288,9 +306,19 @@ class FindingsView(QWidget):
             card.paint_sign()
 
 
+def _said(finding: Finding, text: str) -> bool:
+    """Whether the text names what was needed and what is there already."""
+    values = [v if isinstance(v, str) else quantity(v, finding.unit) for v in (finding.needed, finding.actual) if v is not None]
+    return all(value in text for value in values)
+
+
 def _verdict_words(verdict: str) -> str:
-    return {"error": "Does not work as planned", "unknown": "Cannot be judged fully", "warning": "Works, with conditions",
-            "ok": "Works"}[verdict]  # fmt: skip
+    return {
+        "error": "Does not work as planned",
+        "unknown": "Cannot be judged fully",
+        "warning": "Works, with conditions",
+        "ok": "Works",
+    }[verdict]
 
 
 def _discard(layout: QVBoxLayout, card: FindingCard) -> None:

@@ -22,6 +22,8 @@ def gauge_text(limit: Limit) -> str:
     """Return used and limit in words: "2 170 / 1 440 W"."""
     if limit.used is None:
         return "unknown"
+    if limit.axis == "price" and limit.partial and not limit.used:
+        return "no prices yet"
     used = ("at least " if limit.partial and limit.axis != "price" else "") + number(limit.used, 1 if limit.unit == "GiB" else 0)
     if limit.limit is None:
         tail = ASKS.get(limit.axis, "limit unknown") if not limit.stated else "limit unknown"
@@ -45,7 +47,7 @@ class Gauge(QWidget):
         self._tell()
 
     def sizeHint(self) -> QSize:
-        return QSize(row_px() * 7, round(row_px() * 1.8))
+        return QSize(row_px() * 7, round(row_px() * 2.2))
 
     def show_limit(self, title: str, limit: Limit) -> None:
         """Show other figures."""

@@ -41,6 +41,7 @@ def _icon(name: str, color: str, off_color: str) -> QIcon:
     for size_px in SIZES_PX:
         for ratio in (1.0, 2.0):
             made.addPixmap(_pixmap(name, color, size_px, ratio))
+            made.addPixmap(_pixmap(name, color, size_px, ratio), QIcon.Mode.Selected)
             made.addPixmap(_pixmap(name, off_color, size_px, ratio), QIcon.Mode.Disabled)
     return made
 

@@ -125,9 +125,16 @@ def _slot_leaf(use: SlotUse, machine: Machine, names: dict[str, str]) -> _Leaf:
         state, note = "warning", f"of x{use.slot.width}"
     link = "" if use.disabled_by else link_text(width, use.gen if piece else use.available_gen)
     return _Leaf(
-        origin=use.slot.origin or "board", place=use.slot.id, note=note, link=link, weight=WEIGHTS.get(width or 1, 1.0), state=state,
-        piece=piece, device=gpus.get(piece, "") + names.get(piece, piece) if piece else "", empty=not piece,
-    )  # fmt: skip
+        origin=use.slot.origin or "board",
+        place=use.slot.id,
+        note=note,
+        link=link,
+        weight=WEIGHTS.get(width or 1, 1.0),
+        state=state,
+        piece=piece,
+        device=gpus.get(piece, "") + names.get(piece, piece) if piece else "",
+        empty=not piece,
+    )
 
 
 def _drive_leaf(use: DriveUse, names: dict[str, str]) -> _Leaf:
@@ -135,10 +142,16 @@ def _drive_leaf(use: DriveUse, names: dict[str, str]) -> _Leaf:
     link = "SATA" if use.port.kind in ("sata", "sas") else link_text(use.width or use.port.width, use.gen or use.port.gen)
     off = bool(use.disabled_by)
     return _Leaf(
-        origin=use.port.origin or "board", place=use.port.id, note=f"off: {', '.join(use.disabled_by)}" if off else "",
-        link="" if off else link, weight=1.0 if link == "SATA" else WEIGHTS.get(use.width or 1, 1.0), state="warning" if off else "",
-        piece=use.pieces[0] if use.pieces else "", device=", ".join(devices), empty=not use.pieces,
-    )  # fmt: skip
+        origin=use.port.origin or "board",
+        place=use.port.id,
+        note=f"off: {', '.join(use.disabled_by)}" if off else "",
+        link="" if off else link,
+        weight=1.0 if link == "SATA" else WEIGHTS.get(use.width or 1, 1.0),
+        state="warning" if off else "",
+        piece=use.pieces[0] if use.pieces else "",
+        device=", ".join(devices),
+        empty=not use.pieces,
+    )
 
 
 class _Draft:
@@ -160,15 +173,22 @@ class _Draft:
         self.device_x = self.place_x + scale.place + scale.row * 0.7
 
     def drawing(self) -> Drawing:
-        sockets = sorted({origin for origin in self.by_origin if _is_socket(origin)} | {f"cpu{cpu.index}" for cpu in self.machine.cpus}
-                         | {parent for parent in self.parents.values() if _is_socket(parent)})  # fmt: skip
+        sockets = sorted(
+            {origin for origin in self.by_origin if _is_socket(origin)}
+            | {f"cpu{cpu.index}" for cpu in self.machine.cpus}
+            | {parent for parent in self.parents.values() if _is_socket(parent)}
+        )
         for socket in sockets or ["cpu0"]:
             self._socket(socket)
         self._loose()
         right = self.device_x + self.scale.device
         width = self._fabric(right)
-        return Drawing(width=width + self.scale.row * 0.4, height=self.y + self.scale.row * 0.2, boxes=tuple(self.boxes),
-                       wires=tuple(self.wires))  # fmt: skip
+        return Drawing(
+            width=width + self.scale.row * 0.4,
+            height=self.y + self.scale.row * 0.2,
+            boxes=tuple(self.boxes),
+            wires=tuple(self.wires),
+        )
 
     def _parent(self, origin: str) -> str:
         """The node towards the CPU, by the machine's edges; the first socket when none says it."""
@@ -182,28 +202,42 @@ class _Draft:
     def _socket(self, name: str) -> None:
         scale, top = self.scale, self.y
         exits: list[tuple[float, _Leaf | None, str]] = []
-        for leaf in self.by_origin.get(name, ()):
-            exits.append((self._leaf(leaf), leaf, ""))
+        exits.extend((self._leaf(leaf), leaf, "") for leaf in self.by_origin.get(name, ()))
         hubs = [o for o in self.by_origin if not _is_socket(o) and self.parents[o] in (name, "chipset" if name == "cpu0" else name)]
-        for hub in sorted(hubs):
-            exits.append((self._hub(hub), None, hub))
+        exits.extend((self._hub(hub), None, hub) for hub in sorted(hubs))
         if not exits:
             self.y += scale.row
         cpu = next((cpu for cpu in self.machine.cpus if f"cpu{cpu.index}" == name), None)
         height = max(scale.box, self.y - top - scale.row * 0.15)
         self.boxes.append(
-            Box(x=scale.row * 0.4, y=top, width=scale.socket, height=height, role="socket", text=cpu.cpu.name if cpu else "No CPU",
-                note=name.upper(), piece=cpu.piece if cpu else "", empty=cpu is None)
-        )  # fmt: skip
+            Box(
+                x=scale.row * 0.4,
+                y=top,
+                width=scale.socket,
+                height=height,
+                role="socket",
+                text=cpu.cpu.name if cpu else "No CPU",
+                note=name.upper(),
+                piece=cpu.piece if cpu else "",
+                empty=cpu is None,
+            )
+        )
         right = scale.row * 0.4 + scale.socket
-        for y, leaf, hub in exits:
-            if leaf is not None:
-                self._wire(right, self.place_x, y, leaf)
+        for y, exit_leaf, hub in exits:
+            if exit_leaf is not None:
+                self._wire(right, self.place_x, y, exit_leaf)
             else:
                 link = self._hub_link(hub)
-                self.wires.append(Wire(points=((right, y), (self.hub_x, y)), weight=WEIGHTS.get(link.width or 4, 2.0) if link else 2.0,
-                                       label=link_text(link.width, link.gen) if link else "", label_x=self.hub_x - 6, label_y=y - 4,
-                                       tip=f"{name} to {hub}"))  # fmt: skip
+                self.wires.append(
+                    Wire(
+                        points=((right, y), (self.hub_x, y)),
+                        weight=WEIGHTS.get(link.width or 4, 2.0) if link else 2.0,
+                        label=link_text(link.width, link.gen) if link else "",
+                        label_x=self.hub_x - 6,
+                        label_y=y - 4,
+                        tip=f"{name} to {hub}",
+                    )
+                )
         self.y += scale.row * 0.4
 
     def _hub_link(self, hub: str) -> Edge | None:
@@ -224,17 +258,50 @@ class _Draft:
     def _wire(self, left: float, right: float, y: float, leaf: _Leaf) -> None:
         if leaf.link:
             tip = f"{leaf.place}: {leaf.link} {leaf.note}".strip()
-            self.wires.append(Wire(points=((left, y), (right, y)), weight=leaf.weight, label=f"{leaf.link} {leaf.note}".strip(),
-                                   label_x=right - 6, label_y=y - 4, state=leaf.state, tip=tip))  # fmt: skip
+            self.wires.append(
+                Wire(
+                    points=((left, y), (right, y)),
+                    weight=leaf.weight,
+                    label=f"{leaf.link} {leaf.note}".strip(),
+                    label_x=right - 6,
+                    label_y=y - 4,
+                    state=leaf.state,
+                    tip=tip,
+                )
+            )
 
     def _leaf(self, leaf: _Leaf) -> float:
         scale, y = self.scale, self.y
         middle = y + scale.box / 2
-        self.boxes.append(Box(x=self.place_x, y=y, width=scale.place, height=scale.box, role="place", text=leaf.place, place=leaf.place,
-                              state=leaf.state, empty=leaf.empty, piece=leaf.piece, note=leaf.note))  # fmt: skip
-        self.boxes.append(Box(x=self.device_x, y=y, width=scale.device, height=scale.box, role="device",
-                              text=leaf.device or leaf.note or "free", piece=leaf.piece, place=leaf.place, state=leaf.state,
-                              empty=leaf.empty))  # fmt: skip
+        self.boxes.append(
+            Box(
+                x=self.place_x,
+                y=y,
+                width=scale.place,
+                height=scale.box,
+                role="place",
+                text=leaf.place,
+                place=leaf.place,
+                state=leaf.state,
+                empty=leaf.empty,
+                piece=leaf.piece,
+                note=leaf.note,
+            )
+        )
+        self.boxes.append(
+            Box(
+                x=self.device_x,
+                y=y,
+                width=scale.device,
+                height=scale.box,
+                role="device",
+                text=leaf.device or leaf.note or "free",
+                piece=leaf.piece,
+                place=leaf.place,
+                state=leaf.state,
+                empty=leaf.empty,
+            )
+        )
         if leaf.piece:
             self.device_y[leaf.piece] = middle
             self.wires.append(Wire(points=((self.place_x + scale.place, middle), (self.device_x, middle)), weight=leaf.weight))
@@ -246,16 +313,30 @@ class _Draft:
         for problem in self.machine.problems:
             if problem.piece in self.device_y or problem.piece not in self.names:
                 continue
-            self.boxes.append(Box(x=self.device_x, y=self.y, width=self.scale.device, height=self.scale.box, role="loose",
-                                  text=self.names[problem.piece], piece=problem.piece, state="error", note=problem.reason))  # fmt: skip
+            self.boxes.append(
+                Box(
+                    x=self.device_x,
+                    y=self.y,
+                    width=self.scale.device,
+                    height=self.scale.box,
+                    role="loose",
+                    text=self.names[problem.piece],
+                    piece=problem.piece,
+                    state="error",
+                    note=problem.reason,
+                )
+            )
             self.device_y[problem.piece] = self.y + self.scale.box / 2
             self.y += self.scale.row * 1.12
 
     def _fabric(self, right: float) -> float:
         """Links between GPUs on tracks at the right; returns the right edge of the drawing."""
         where = self._gpu_rows()
-        pairs = [(edge, *sorted((where[edge.a], where[edge.b]))) for edge in self.machine.edges
-                 if edge.kind in ("nvlink", "xgmi") and edge.a in where and edge.b in where]  # fmt: skip
+        pairs = [
+            (edge, *sorted((where[edge.a], where[edge.b])))
+            for edge in self.machine.edges
+            if edge.kind in ("nvlink", "xgmi") and edge.a in where and edge.b in where
+        ]
         edge_x = self._switched(right, where)
         if edge_x:
             return edge_x
@@ -271,9 +352,17 @@ class _Draft:
             taken[top] += 1
             taken[bottom] += 1
             mark = "XGMI" if edge.kind == "xgmi" else f"NV{edge.links}"
-            self.wires.append(Wire(points=((right, ends[0]), (x, ends[0]), (x, ends[1]), (right, ends[1])), fabric=True,
-                                   weight=1.0 + 0.5 * min(edge.links, 4), label=mark, label_x=x, label_y=(ends[0] + ends[1]) / 2,
-                                   tip=f"{edge.a} to {edge.b}: {edge.links} links"))  # fmt: skip
+            self.wires.append(
+                Wire(
+                    points=((right, ends[0]), (x, ends[0]), (x, ends[1]), (right, ends[1])),
+                    fabric=True,
+                    weight=1.0 + 0.5 * min(edge.links, 4),
+                    label=mark,
+                    label_x=x,
+                    label_y=(ends[0] + ends[1]) / 2,
+                    tip=f"{edge.a} to {edge.b}: {edge.links} links",
+                )
+            )
         return right + self.scale.track * (len(tracks) + 0.8) if tracks else right
 
     def _gpu_rows(self) -> dict[str, float]:
@@ -290,15 +379,32 @@ class _Draft:
         if not rows:
             return None
         x = right + self.scale.row * 2.4
-        self.boxes.append(Box(x=x, y=rows[0] - self.scale.box / 2, width=self.scale.row * 3.2, height=rows[-1] - rows[0] + self.scale.box,
-                              role="fabric", text="NVSwitch"))  # fmt: skip
+        self.boxes.append(
+            Box(
+                x=x,
+                y=rows[0] - self.scale.box / 2,
+                width=self.scale.row * 3.2,
+                height=rows[-1] - rows[0] + self.scale.box,
+                role="fabric",
+                text="NVSwitch",
+            )
+        )
         seen = set()
         for edge, end in ends:
             if where[end] not in seen:
                 seen.add(where[end])
                 y = where[end]
-                self.wires.append(Wire(points=((right, y), (x, y)), weight=2.4, fabric=True, label=f"NV{edge.links}", label_x=x - 5,
-                                       label_y=y - 4, tip=f"{end} to NVSwitch"))  # fmt: skip
+                self.wires.append(
+                    Wire(
+                        points=((right, y), (x, y)),
+                        weight=2.4,
+                        fabric=True,
+                        label=f"NV{edge.links}",
+                        label_x=x - 5,
+                        label_y=y - 4,
+                        tip=f"{end} to NVSwitch",
+                    )
+                )
         return x + self.scale.row * 3.2
 
 

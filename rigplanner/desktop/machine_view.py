@@ -8,7 +8,7 @@ from rigplanner.desktop.machine_layout import machine_drawing
 from rigplanner.desktop.session import Change, Session
 from rigplanner.desktop.tables import fill, plain_table
 from rigplanner.desktop.theme import look, row_px
-from rigplanner.desktop.widgets import button, column, label, panel, row, scrolled
+from rigplanner.desktop.widgets import button, column, label, panel, row, scrolled, strip
 from rigplanner.desktop.words import problem_words
 from rigplanner.machine.machine import Machine
 from rigplanner.planning.moves import Move, moves, split_piece
@@ -40,8 +40,8 @@ class MachineView(QWidget):
         self.go = button("Move", self._move_chosen, "move")
         canvas = scrolled(self.drawing, "Machine drawing")
         canvas.setProperty("role", "surface")
-        left = panel(column(panel(row(label("PLACES", "section"), 1, margins=(12, 6, 8, 2))), self.places, spacing=0))
-        right = panel(column(panel(row(label("LINKS", "section"), 1, margins=(12, 6, 8, 2))), self.matrix, spacing=0))
+        left = panel(column(strip(row(label("PLACES", "section"), 1, margins=(12, 6, 8, 2))), self.places, spacing=0))
+        right = panel(column(strip(row(label("LINKS", "section"), 1, margins=(12, 6, 8, 2))), self.matrix, spacing=0))
         tables = QSplitter(Qt.Orientation.Horizontal)
         tables.addWidget(left)
         tables.addWidget(right)
@@ -51,7 +51,7 @@ class MachineView(QWidget):
         split.addWidget(tables)
         split.setSizes([380, 200])
         split.setChildrenCollapsible(False)
-        mover = panel(row(label("Move"), self.pieces, label("to"), self.targets, self.go, 1, self.hint, margins=(12, 6, 12, 6)))
+        mover = strip(row(label("Move"), self.pieces, label("to"), self.targets, self.go, 1, self.hint, margins=(12, 6, 12, 6)))
         self.setLayout(column(split, mover, spacing=0))
         session.rig_changed.connect(self._rig_changed)
         session.subject_pointed.connect(self._show_piece)
@@ -87,7 +87,8 @@ class MachineView(QWidget):
         ]  # fmt: skip
         fill(self.places, [row[:4] for row in rows])
         for n, line in enumerate(rows):
-            self.places.item(n, 0).setData(Qt.ItemDataRole.UserRole, line[4])
+            if (item := self.places.item(n, 0)) is not None:
+                item.setData(Qt.ItemDataRole.UserRole, line[4])
 
     def _show_matrix(self, machine: Machine) -> None:
         heads = [f"GPU{gpu.index}" for gpu in machine.gpus] + [f"NIC{nic.index}" for nic in machine.nics]
@@ -131,9 +132,10 @@ class MachineView(QWidget):
         self._session.point_at(piece)
 
     def _show_piece(self, subject: str) -> None:
-        place = next((n for n in range(self.places.rowCount()) if self.places.item(n, 0).text() == subject), None)
-        if place is not None:
-            subject = self.places.item(place, 0).data(Qt.ItemDataRole.UserRole) or subject
+        for n in range(self.places.rowCount()):
+            item = self.places.item(n, 0)
+            if item is not None and item.text() == subject:
+                subject = item.data(Qt.ItemDataRole.UserRole) or subject
         self.drawing.select(subject)
         at = self.pieces.findData(subject)
         if at >= 0:

@@ -97,7 +97,8 @@ class MemoryBars(QWidget):
         title = f"{bar.count} × {bar.gpu}" if bar.count > 1 else bar.gpu
         word = "tight" if bar.verdict == "tight" else VERDICT_WORDS[verdict]
         share = f"  {percent(bar.total_gib / bar.capacity_gib)}" if bar.capacity_gib else ""
-        right = f"{quantity(bar.total_gib, 'GiB', 1)} ({number(bar.low_gib, 1)} to {number(bar.high_gib, 1)}) of {number(bar.capacity_gib, 0)}{share}"
+        span = f"{number(bar.low_gib, 1)} to {number(bar.high_gib, 1)}"
+        right = f"{quantity(bar.total_gib, 'GiB', 1)} ({span}) of {number(bar.capacity_gib, 0)}{share}"
         room = self.width() - metrics.horizontalAdvance(right) - 12
         painter.drawText(QPointF(self.width() - metrics.horizontalAdvance(right), baseline), right)
         left = metrics.elidedText(f"{title}, {word}", Qt.TextElideMode.ElideRight, room - 22)

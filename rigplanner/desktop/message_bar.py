@@ -21,6 +21,7 @@ class MessageBar(QFrame):
         self.setAccessibleName("Message")
         self._message: Message | None = None
         self._sign = label()
+        self._sign.setFixedWidth(20)
         self.text = label(wrap=True)
         stretchy(self.text)
         self.action = button("", self._act)

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QDialog, QFrame, QGridLayout, QLineEdit, QListWidget, QListWidgetItem
+from PySide6.QtWidgets import QDialog, QFrame, QGridLayout, QHeaderView, QLineEdit
 
 from rigplanner.catalog.find import words_of
 from rigplanner.catalog.parts import kind_of
 from rigplanner.desktop import icons
 from rigplanner.desktop.actions import COMMANDS, MENUS
-from rigplanner.desktop.theme import row_px
+from rigplanner.desktop.tables import fill, plain_table
+from rigplanner.desktop.theme import look, row_px
 from rigplanner.desktop.widgets import button, column, label, panel, row
 from rigplanner.desktop.words import KIND_WORDS
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from rigplanner.desktop.window import Window
 
 MOST_PARTS = 12
+MOST_LINES = 14
 
 
 class Hit(Struct, frozen=True):
@@ -59,10 +61,13 @@ class PaletteBox(QFrame):
         self.field.setPlaceholderText("A command, a part")
         self.field.setAccessibleName("Search commands and parts")
         self.field.setMaxLength(200)
-        self.list = QListWidget()
-        self.list.setAccessibleName("What was found")
+        self.list = plain_table("What was found", ("", ""))
+        self.list.horizontalHeader().hide()
+        self.list.horizontalHeader().setStretchLastSection(False)
+        self.list.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.list.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.list.itemClicked.connect(lambda _: self._take())
+        self.list.cellClicked.connect(lambda *_: self._take())
         self.setLayout(column(self.field, self.list, margins=(8, 8, 8, 8), spacing=4))
         self.field.textChanged.connect(self._fill)
         self.field.installEventFilter(self)
@@ -81,13 +86,19 @@ class PaletteBox(QFrame):
 
     def _fill(self, text: str) -> None:
         self._hits = hits(self._window, text)
-        self.list.clear()
-        for hit in self._hits:
-            item = QListWidgetItem(icons.icon(hit.icon, "soft"), f"{hit.text}    {hit.note}")
-            self.list.addItem(item)
-        if not self._hits:
-            self.list.addItem("Nothing has all these words. Try fewer.")
-        self.list.setCurrentRow(0)
+        fill(
+            self.list,
+            [(hit.text, hit.note) for hit in self._hits] or [("Nothing has all these words. Try fewer.", "")],
+            numbers=(1,),
+        )
+        for n, hit in enumerate(self._hits):
+            name, note = self.list.item(n, 0), self.list.item(n, 1)
+            if name is not None and note is not None:
+                name.setIcon(icons.icon(hit.icon, "soft"))
+                note.setForeground(look.tokens.color("soft"))
+        self.list.setCurrentCell(0, 0)
+        lines = min(MOST_LINES, self.list.rowCount())
+        self.resize(self.width(), self.field.sizeHint().height() + lines * row_px() + 24)
 
     def _take(self) -> None:
         line = self.list.currentRow()
@@ -99,7 +110,7 @@ class PaletteBox(QFrame):
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 10, Qt.Key.Key_PageUp: -10}.get(Qt.Key(event.key()))
             if step is not None:
-                self.list.setCurrentRow(max(0, min(self.list.count() - 1, self.list.currentRow() + step)))
+                self.list.setCurrentCell(max(0, min(self.list.rowCount() - 1, self.list.currentRow() + step)), 0)
                 return True
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
                 self._take()

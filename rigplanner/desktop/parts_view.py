@@ -1,5 +1,7 @@
 """The Parts tab: what can be bought of one kind, filtered while typing, judged against the open rig."""
 
+from typing import Any
+
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, QTimer
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
@@ -13,6 +15,7 @@ from PySide6.QtWidgets import (
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
+    QVBoxLayout,
     QWidget,
 )
 
@@ -23,13 +26,15 @@ from rigplanner.desktop.details import Details
 from rigplanner.desktop.parts_model import FIT, NAME, PART_ROLE, UNIT_ROLE, Fit, PartsModel, Wish
 from rigplanner.desktop.session import Change, Session
 from rigplanner.desktop.theme import look, row_px, sized_font
-from rigplanner.desktop.widgets import clear, column, label, panel, row
+from rigplanner.desktop.widgets import button, clear, column, label, row, strip
 from rigplanner.desktop.words import KIND_WORDS, THIN
 from rigplanner.rig.document import part_of
 
 Index = QModelIndex | QPersistentModelIndex
 FILTER_DELAY_MS = 60
 FIRST_ROWS = 40
+MEASURED_ROWS = 120
+MOST_CHARS = 24
 
 
 class UnitDelegate(QStyledItemDelegate):
@@ -107,15 +112,14 @@ class PartsView(QWidget):
         self._facet_line = row(spacing=4)
         self._facets: dict[str, QComboBox] = {}
         self.count = label("", "small")
-        self._context = label("", "small")
         split = QSplitter(Qt.Orientation.Vertical)
         split.addWidget(self.table)
         split.addWidget(self.details)
         split.setStretchFactor(0, 3)
         split.setStretchFactor(1, 1)
-        split.setSizes([460, 150])
+        split.setSizes([row_px() * 21, row_px() * 6])
         split.setChildrenCollapsible(False)
-        self.setLayout(column(panel(self._make_head()), split, spacing=0))
+        self.setLayout(column(strip(self._make_head()), split, spacing=0))
         self._delay = QTimer(self, singleShot=True, interval=FILTER_DELAY_MS)
         self._delay.timeout.connect(self.apply_filter)
         self._scrolled = QTimer(self, singleShot=True, interval=80)
@@ -125,7 +129,7 @@ class PartsView(QWidget):
         look.look_changed.connect(self.table.viewport().update)
         self.show_kind("gpu", "")
 
-    def _make_head(self):  # type: ignore[no-untyped-def]
+    def _make_head(self) -> QVBoxLayout:
         self.kinds = QComboBox()
         self.kinds.setAccessibleName("Kind of part")
         for kind in KINDS:
@@ -142,9 +146,14 @@ class PartsView(QWidget):
         self.fitting.toggled.connect(self._toggle_fitting)
         self.starred = QCheckBox("Favourites")
         self.starred.toggled.connect(lambda _: self.apply_filter())
-        first = row(self.kinds, self.words, self.fitting, self.starred)
-        second = row(self._facet_line, 1, self._context, self.count)
-        return column(first, second, margins=(12, 6, 12, 6), spacing=4)
+        self.narrow = button(
+            "Narrow", lambda: self._facet_strip.setVisible(self.narrow.isChecked()), name="Narrow by vendor and form"
+        )
+        self.narrow.setCheckable(True)
+        self._facet_strip = strip(row(self._facet_line, 1))
+        self._facet_strip.hide()
+        first = row(self.kinds, self.words, self.narrow, self.fitting, self.starred, self.count)
+        return column(first, self._facet_strip, margins=(12, 6, 12, 6), spacing=4)
 
     def show_kind(self, kind: str, uid: str) -> None:
         """Show the parts of a kind; `uid` is the item that a choice would replace, "" to add one."""
@@ -171,7 +180,7 @@ class PartsView(QWidget):
     def _say_context(self) -> None:
         item = self._session.rig.item(self._uid) if self._uid else None
         part = part_of(self._session.rig, self._session.catalog, item.part) if item else None
-        self._context.setText(f"Replaces {part.name} · " if part else "")
+        self.details.say_context(f"instead of {part.name}" if part else "")
 
     def _make_facets(self, kind: str) -> None:
         clear(self._facet_line)
@@ -193,7 +202,7 @@ class PartsView(QWidget):
             box.addItem(f"{title}: all", None)
             for value, count in self.model.facet_counts(title):
                 box.addItem(f"{value} ({count})", value)
-            box.setCurrentIndex(max(0, box.findData(chosen)))
+            box.setCurrentIndex(max(0, box.findData(chosen)) if chosen else 0)
             box.blockSignals(False)
 
     def wish(self) -> Wish:
@@ -217,16 +226,22 @@ class PartsView(QWidget):
         self._make_badges()
 
     def _say_count(self) -> None:
+        active = len(self.wish().facets)
+        self.narrow.setText(f"Narrow ({active})" if active else "Narrow")
         shown, total = len(self.model.parts), self.model.total
-        self.count.setText(f"{shown:,} of {total:,} shown" if shown < total else f"{total:,} parts")
+        self.count.setText(f"{shown:,} of {total:,}" if shown < total else f"{total:,} parts")
 
     def _size_columns(self) -> None:
         header = self.table.horizontalHeader()
         metrics = QFontMetrics(sized_font(1.0))
-        char = metrics.horizontalAdvance("0")
         for n in range(self.model.columnCount()):
             header.setSectionResizeMode(n, QHeaderView.ResizeMode.Interactive)
-            header.resizeSection(n, char * (11 if n else 15))
+            texts = [str(self.model.headerData(n, Qt.Orientation.Horizontal)) + "  "]
+            for line in range(min(MEASURED_ROWS, self.model.rowCount())):
+                index = self.model.index(line, n)
+                texts.append(f"{index.data()} {index.data(UNIT_ROLE)}")
+            widest = max(metrics.horizontalAdvance(text) for text in texts)
+            header.resizeSection(n, min(MOST_CHARS * metrics.averageCharWidth(), widest) + 16 if n else row_px() * 5)
         header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
 
     def _restore_selection(self) -> None:
@@ -270,8 +285,8 @@ class PartsView(QWidget):
             return
         top = max(0, self.table.rowAt(0))
         seen = self.model.parts[top : top + FIRST_ROWS]
-        wanted = seen if not self.fitting.isChecked() else [*seen, *self._session.index.find("", self.model.kind)]
-        missing = [part for part in wanted if self.model.fit_of(part.id) is None]
+        wanted: list[Any] = seen if not self.fitting.isChecked() else [*seen, *self._session.index.find("", self.model.kind)]
+        missing: list[Any] = [part for part in wanted if self.model.fit_of(part.id) is None]
         if missing:
             catalog, uid = self._session.catalog, self._uid
             self._session.tasks.run_task("badges", lambda ticket: badges(base, catalog, uid, missing, ticket),

@@ -6,10 +6,13 @@ from typing import Any
 
 from msgspec.structs import replace
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QTimer, Signal
+from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QFormLayout, QLineEdit, QPlainTextEdit, QSpinBox, QSplitter, QWidget
 
 from rigplanner.desktop.session import Change, Session
-from rigplanner.desktop.widgets import button, column, label, panel, restyle, row, scrolled
+from rigplanner.desktop.theme import look, row_px
+from rigplanner.desktop.widgets import button, column, label, panel, restyle, row, scrolled, strip
+from rigplanner.rig.document import QuoteDetails
 from rigplanner.rig.edits import Edit
 
 PREVIEW_DELAY_MS = 250
@@ -47,7 +50,7 @@ class QuoteView(QWidget):
         head = row(self.save, self.pages, 1, margins=(12, 6, 12, 6))
         split = QSplitter()
         split.addWidget(scrolled(form, "Details of the quote"))
-        split.addWidget(panel(column(panel(head), panel(self._page), spacing=0)))
+        split.addWidget(panel(column(strip(head), panel(self._page), spacing=0)))
         split.setSizes([290, 560])
         split.setChildrenCollapsible(False)
         self.setLayout(column(split))
@@ -113,7 +116,7 @@ class QuoteView(QWidget):
         boxes.append(_group("TEXT", texts))
         return boxes
 
-    def _quote(self):  # type: ignore[no-untyped-def]
+    def _quote(self) -> QuoteDetails:
         return self._session.rig.quote
 
     def _quote_edit(self, field: str) -> Callable[[Any], Edit]:
@@ -161,7 +164,13 @@ class QuoteView(QWidget):
                 self._edit(title, made)
 
         field.editingFinished.connect(done)
-        self._setters.append(lambda: None if field.hasFocus() else field.setText(value()))
+
+        def show() -> None:
+            if not field.hasFocus():
+                field.setText(value())
+                field.setCursorPosition(0)
+
+        self._setters.append(show)
         form.addRow(title, field)
 
     def _number(self, form: QFormLayout, title: str, value: Callable[[], float], edit: Callable[[Any], Edit], digits: int, most: float,
@@ -222,6 +231,12 @@ class QuoteView(QWidget):
 
         session.tasks.run_task("quote", work, self._show, lambda fault: self._say(f"The quote could not be made: {fault}"))
 
+    def _tone(self) -> None:
+        """Give the space around the pages the colour of a raised surface."""
+        tones = self._view.palette()
+        tones.setColor(QPalette.ColorRole.Dark, look.tokens.color("raised"))
+        self._view.setPalette(tones)
+
     def _say(self, text: str) -> None:
         self.note.setText(text)
         self._note.show()
@@ -238,6 +253,8 @@ class QuoteView(QWidget):
             self._view = QPdfView(self)
             self._view.setAccessibleName("Preview of the quote")
             self._view.setDocument(self._document)
+            self._tone()
+            look.look_changed.connect(self._tone)
             self._view.setPageMode(QPdfView.PageMode.MultiPage)
             self._view.setZoomMode(QPdfView.ZoomMode.FitToWidth)
             self._page.addWidget(self._view)
@@ -258,4 +275,8 @@ class QuoteView(QWidget):
 def _group(title: str, form: QFormLayout) -> QWidget:
     form.setContentsMargins(0, 0, 0, 0)
     form.setSpacing(4)
+    for line in range(form.rowCount()):
+        item = form.itemAt(line, QFormLayout.ItemRole.LabelRole)
+        if item is not None and (name := item.widget()) is not None:
+            name.setFixedWidth(round(row_px() * 3.8))
     return panel(column(label(title, "section"), form, spacing=4))

@@ -7,16 +7,29 @@ from collections.abc import Mapping
 from pathlib import Path
 
 NO_WINDOW = 2
-XCB_LIBRARIES = ("libxcb-cursor.so.0", "libxkbcommon-x11.so.0", "libxcb-icccm.so.4", "libxcb-keysyms.so.1", "libxcb-image.so.0",
-                 "libxcb-render-util.so.0", "libxcb-shape.so.0")  # fmt: skip
+XCB_LIBRARIES = (
+    "libxcb-cursor.so.0",
+    "libxkbcommon-x11.so.0",
+    "libxcb-icccm.so.4",
+    "libxcb-keysyms.so.1",
+    "libxcb-image.so.0",
+    "libxcb-render-util.so.0",
+    "libxcb-shape.so.0",
+)
 BASE_LIBRARIES = ("libEGL.so.1", "libGL.so.1", "libxkbcommon.so.0", "libfontconfig.so.1")
 PACKAGES = {
-    "libxcb-cursor.so.0": ("libxcb-cursor0", "xcb-util-cursor"), "libxkbcommon-x11.so.0": ("libxkbcommon-x11-0", "libxkbcommon-x11"),
-    "libxcb-icccm.so.4": ("libxcb-icccm4", "xcb-util-wm"), "libxcb-keysyms.so.1": ("libxcb-keysyms1", "xcb-util-keysyms"),
-    "libxcb-image.so.0": ("libxcb-image0", "xcb-util-image"), "libxcb-render-util.so.0": ("libxcb-render-util0", "xcb-util-renderutil"),
-    "libxcb-shape.so.0": ("libxcb-shape0", "libxcb"), "libEGL.so.1": ("libegl1", "mesa-libEGL"), "libGL.so.1": ("libgl1", "mesa-libGL"),
-    "libxkbcommon.so.0": ("libxkbcommon0", "libxkbcommon"), "libfontconfig.so.1": ("libfontconfig1", "fontconfig"),
-}  # fmt: skip
+    "libxcb-cursor.so.0": ("libxcb-cursor0", "xcb-util-cursor"),
+    "libxkbcommon-x11.so.0": ("libxkbcommon-x11-0", "libxkbcommon-x11"),
+    "libxcb-icccm.so.4": ("libxcb-icccm4", "xcb-util-wm"),
+    "libxcb-keysyms.so.1": ("libxcb-keysyms1", "xcb-util-keysyms"),
+    "libxcb-image.so.0": ("libxcb-image0", "xcb-util-image"),
+    "libxcb-render-util.so.0": ("libxcb-render-util0", "xcb-util-renderutil"),
+    "libxcb-shape.so.0": ("libxcb-shape0", "libxcb"),
+    "libEGL.so.1": ("libegl1", "mesa-libEGL"),
+    "libGL.so.1": ("libgl1", "mesa-libGL"),
+    "libxkbcommon.so.0": ("libxkbcommon0", "libxkbcommon"),
+    "libfontconfig.so.1": ("libfontconfig1", "fontconfig"),
+}
 """System library to its package on Debian and on Fedora."""
 
 

@@ -62,8 +62,14 @@ class Tasks(QObject):
         self._answered.connect(self._deliver)
         self._progressed.connect(self._deliver_piece)
 
-    def run_task(self, topic: str, work: Callable[[Ticket], Any], done: Callable[[Any], None],
-                 failed: Callable[[Exception], None] | None = None, piece: Callable[[Any], None] | None = None) -> Ticket:  # fmt: skip
+    def run_task(
+        self,
+        topic: str,
+        work: Callable[[Ticket], Any],
+        done: Callable[[Any], None],
+        failed: Callable[[Exception], None] | None = None,
+        piece: Callable[[Any], None] | None = None,
+    ) -> Ticket:
         """Run `work` aside and call `done` with its answer. Work may be a generator: `piece` gets what it yields, `done` None."""
         self.cancel(topic)
         self._count += 1

@@ -7,6 +7,8 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QPalette
 from PySide6.QtWidgets import QApplication
 
+from rigplanner.data import data_path
+
 Scheme = Literal["system", "light", "dark"]
 
 SMALLEST_TEXT_PX = 11
@@ -153,7 +155,8 @@ def palette(tokens: Tokens) -> QPalette:
         (roles.ToolTipBase, "raised"), (roles.WindowText, "text"), (roles.Text, "text"), (roles.ButtonText, "text"),
         (roles.ToolTipText, "text"), (roles.PlaceholderText, "soft"), (roles.Highlight, "selection"),
         (roles.HighlightedText, "text"), (roles.Link, "accent"), (roles.LinkVisited, "accent"), (roles.BrightText, "fails"),
-        (roles.Mid, "line"), (roles.Dark, "strong_line"), (roles.Midlight, "line"), (roles.Light, "surface"), (roles.Accent, "accent"),
+        (roles.Mid, "line"), (roles.Dark, "strong_line"), (roles.Midlight, "line"), (roles.Light, "surface"),
+        (roles.Accent, "accent"),
     ):  # fmt: skip
         made.setColor(role, tokens.color(name))
     for role in (roles.WindowText, roles.Text, roles.ButtonText):
@@ -166,6 +169,8 @@ def style_sheet(tokens: Tokens, body_px: int) -> str:
     t = tokens
     small_px = max(SMALLEST_TEXT_PX, round(body_px * 0.9))
     large_px = round(body_px * 1.35)
+    arrows = (data_path("resources") / "icons").as_posix()
+    base = "light" if luminance(t.surface) > 0.5 else "dark"
     return f"""
 QMainWindow, QDialog {{ background: {t.window}; }}
 QMainWindow::separator {{ background: {t.line}; width: 1px; height: 1px; }}
@@ -196,13 +201,20 @@ QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox, QDateEdit, QPlainTextEdit, QText
 QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus, QPlainTextEdit:focus, QTextEdit:focus {{
   border-color: {t.accent}; }}
 QLineEdit[faulty="true"] {{ border-color: {t.fails}; }}
-QComboBox::drop-down {{ border: 0; width: 18px; }}
+QComboBox::drop-down {{ border: 0; width: 20px; }}
+QComboBox::down-arrow {{ image: url({arrows}/down-on-{base}.svg); width: 10px; height: 10px; }}
+QAbstractSpinBox QLineEdit {{ border: 0; padding: 0 2px; background: transparent; }}
+QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ border: 0; background: transparent; width: 18px; }}
+QAbstractSpinBox::up-button {{ subcontrol-position: top right; }}
+QAbstractSpinBox::down-button {{ subcontrol-position: bottom right; }}
+QAbstractSpinBox::up-arrow {{ image: url({arrows}/up-on-{base}.svg); width: 9px; height: 9px; }}
+QAbstractSpinBox::down-arrow {{ image: url({arrows}/down-on-{base}.svg); width: 9px; height: 9px; }}
 QComboBox QAbstractItemView {{ background: {t.surface}; border: 1px solid {t.line}; selection-background-color: {t.selection};
   selection-color: {t.text}; }}
-QPushButton, QToolButton[role="button"] {{ background: {t.surface}; border: 1px solid {t.line}; border-radius: 4px; padding: 4px 10px; }}
-QPushButton:hover, QToolButton[role="button"]:hover {{ border-color: {t.strong_line}; }}
-QPushButton:focus, QToolButton[role="button"]:focus {{ border-color: {t.accent}; }}
-QPushButton:pressed, QPushButton:checked, QToolButton[role="button"]:checked {{ background: {t.selection}; border-color: {t.accent}; }}
+QPushButton {{ background: {t.surface}; border: 1px solid {t.line}; border-radius: 4px; padding: 4px 10px; }}
+QPushButton:hover {{ border-color: {t.strong_line}; }}
+QPushButton:focus {{ border-color: {t.accent}; }}
+QPushButton:pressed, QPushButton:checked {{ background: {t.selection}; border-color: {t.accent}; }}
 QPushButton:disabled {{ color: {t.strong_line}; background: {t.window}; }}
 QPushButton[role="primary"] {{ background: {t.accent}; border-color: {t.accent}; color: {t.on_accent}; font-weight: 600; }}
 QPushButton[role="primary"]:disabled {{ background: {t.raised}; border-color: {t.line}; color: {t.strong_line}; }}
@@ -213,16 +225,20 @@ QToolButton:focus {{ border-color: {t.accent}; }}
 QToolButton::menu-indicator {{ image: none; width: 0; }}
 QPushButton[role="number"], QPushButton[role="link"] {{ background: transparent; border: 1px solid transparent; padding: 1px 3px;
   color: {t.accent}; text-align: left; }}
-QPushButton[role="number"] {{ color: {t.text}; }}
+QPushButton[role="number"] {{ color: {t.text}; font-size: {large_px}px; font-weight: 600; }}
 QPushButton[role="number"]:hover, QPushButton[role="link"]:hover {{ background: {t.selection}; }}
 QPushButton[role="number"]:focus, QPushButton[role="link"]:focus {{ border-color: {t.accent}; }}
 QPushButton[role="search"] {{ color: {t.soft}; text-align: left; padding: 3px 8px; }}
 QCheckBox {{ spacing: 6px; }}
 QCheckBox:focus {{ color: {t.accent}; }}
+QCheckBox::indicator {{ width: 13px; height: 13px; border: 1px solid {t.strong_line}; border-radius: 3px; background: {t.surface}; }}
+QCheckBox::indicator:checked {{ background: {t.accent}; border-color: {t.accent}; image: url({arrows}/tick-on-{base}.svg); }}
+QCheckBox::indicator:focus {{ border-color: {t.accent}; }}
 QTableView, QListView, QTreeView, QTextBrowser {{ background: {t.surface}; border: 0; gridline-color: {t.line};
   selection-background-color: {t.selection}; selection-color: {t.text}; outline: 0; }}
 QTextBrowser {{ padding: 0; }}
-QTableView::item:focus {{ border: 0; }}
+QTableView::item {{ padding: 0 6px; border: 0; }}
+QTableView::item:selected {{ background: {t.selection}; color: {t.text}; }}
 QHeaderView {{ background: {t.window}; }}
 QHeaderView::section {{ background: {t.window}; color: {t.soft}; border: 0; border-bottom: 1px solid {t.line};
   padding: 3px 6px; font-size: {small_px}px; font-weight: 400; }}

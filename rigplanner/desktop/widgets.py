@@ -5,6 +5,7 @@ from typing import TypeVar
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -18,7 +19,6 @@ from PySide6.QtWidgets import (
 )
 
 from rigplanner.desktop import icons
-from rigplanner.desktop.theme import look
 
 Click = Callable[[], object]
 L = TypeVar("L", QHBoxLayout, QVBoxLayout)
@@ -69,19 +69,18 @@ def icon_button(icon: str, name: str, clicked: Click, token: str = "soft") -> QT
 
 
 def tint(widget: QPushButton | QToolButton, icon: str, token: str) -> None:
-    """Give a button an icon and keep it in the colours in force."""
-
-    def paint() -> None:
-        widget.setIcon(icons.icon(icon, token))
-
-    paint()
+    """Give a button an icon in the colour of a token; `retint` paints it anew when the colours change."""
+    widget.setProperty("icon_name", icon)
+    widget.setProperty("icon_token", token)
     widget.setIconSize(QSize(16, 16))
-    look.look_changed.connect(paint, Qt.ConnectionType.AutoConnection)
-    widget.destroyed.connect(lambda: _disconnect(paint))
+    widget.setIcon(icons.icon(icon, token))
 
 
-def _disconnect(slot: Callable[[], None]) -> None:
-    look.look_changed.disconnect(slot)
+def retint(top: QWidget) -> None:
+    """Paint the icons of all buttons under a widget in the colours in force."""
+    for widget in top.findChildren(QAbstractButton):
+        if name := widget.property("icon_name"):
+            widget.setIcon(icons.icon(name, widget.property("icon_token")))
 
 
 def rule() -> QFrame:
@@ -121,6 +120,13 @@ def panel(layout: QLayout, role: str = "") -> QWidget:
     if role:
         made.setProperty("role", role)
         made.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+    return made
+
+
+def strip(layout: QLayout, role: str = "") -> QWidget:
+    """Return a widget around a layout that is no higher than it must be."""
+    made = panel(layout, role)
+    made.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
     return made
 
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, Qt
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QDockWidget, QLabel, QMainWindow, QTabWidget, QWidget
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QFontMetrics, QShowEvent
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
 
 from rigplanner import __version__
 from rigplanner.desktop import documents, icons
@@ -22,8 +22,8 @@ from rigplanner.desktop.parts_view import PartsView
 from rigplanner.desktop.quote_view import QuoteView
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.start_view import StartView
-from rigplanner.desktop.theme import Scheme, look
-from rigplanner.desktop.widgets import button, column, label, panel, row
+from rigplanner.desktop.theme import Scheme, look, row_px
+from rigplanner.desktop.widgets import button, column, label, panel, retint, row
 from rigplanner.desktop.words import shortened
 from rigplanner.desktop.workloads_view import WorkloadsView
 from rigplanner.planning.limits import Limit
@@ -37,6 +37,7 @@ class Window(QMainWindow):
     def __init__(self, session: Session, journals: Path | None = None) -> None:
         super().__init__()
         self.session = session
+        self._shown = False
         self.setWindowIcon(icons.icon("rigplanner", "accent"))
         self.setAcceptDrops(True)
         self.setDockOptions(QMainWindow.DockOption.AnimatedDocks | QMainWindow.DockOption.AllowTabbedDocks)
@@ -86,7 +87,6 @@ class Window(QMainWindow):
         self.panels["history"].hide()
         for corner in (Qt.Corner.BottomLeftCorner, Qt.Corner.BottomRightCorner):
             self.setCorner(corner, Qt.DockWidgetArea.BottomDockWidgetArea)
-        self.resizeDocks([self.panels["build"], self.panels["findings"]], [250, 268], Qt.Orientation.Horizontal)
 
     def _make_menu_bar(self) -> None:
         bar = self.menuBar()
@@ -95,9 +95,9 @@ class Window(QMainWindow):
         search = button(
             "Search everything    Ctrl+K", lambda: self.palette_box.open_at_top(), "search", "search", "Search everything"
         )
-        self._name = QLabel()
-        self._name.setProperty("role", "strong")
-        self._name.setTextFormat(Qt.TextFormat.PlainText)
+        self._name = label("", "strong")
+        self._name.setFixedWidth(row_px() * 10)
+        self._name.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._corner = panel(row(search, self._name, margins=(0, 2, 12, 2), spacing=12))
         bar.setCornerWidget(self._corner, Qt.Corner.TopRightCorner)
 
@@ -110,16 +110,20 @@ class Window(QMainWindow):
         self.gauges.asked.connect(self._show_limit)
         self.quote.save_asked.connect(lambda: documents.ask_save_quote(self))
         session.document_changed.connect(self._show_title)
+        look.look_changed.connect(self._repaint)
 
     def _show_title(self) -> None:
         session = self.session
         star = "*" if session.is_open and session.unsaved else ""
         name = shortened(session.rig.name, 40) if session.is_open else "No rig open"
-        self._name.setText(name + star)
-        self._corner.adjustSize()
-        self.menuBar().adjustSize()
+        shown = QFontMetrics(self._name.font()).elidedText(name, Qt.TextElideMode.ElideMiddle, self._name.width() - 16)
+        self._name.setText(shown + star)
+        self._name.setToolTip(name)
         self.setWindowTitle(f"{name}{star} - RigPlanner")
         self.setWindowFilePath(str(session.path or ""))
+
+    def _repaint(self) -> None:
+        retint(self)
 
     def _show_kind(self, kind: str, uid: str) -> None:
         self.parts.show_kind(kind, uid)
@@ -190,6 +194,15 @@ class Window(QMainWindow):
             self.restoreGeometry(QByteArray.fromHex(kept.geometry.encode()))
         if kept.layout:
             self.restoreState(QByteArray.fromHex(kept.layout.encode()))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not self._shown:
+            self._shown = True
+            if not self.session.preferences.now.layout:
+                sides = [self.panels["build"], self.panels["findings"]]
+                self.resizeDocks(sides, [row_px() * 11, row_px() * 12], Qt.Orientation.Horizontal)
+            self.tabs.tabBar().setFocus()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.session.preferences.change(

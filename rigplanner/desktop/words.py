@@ -10,15 +10,30 @@ __all__ = ["THIN", "day", "interval", "money", "number", "percent", "price", "qu
 MINUS = "\u2212"
 
 KIND_WORDS = {
-    "gpu": "GPU", "cpu": "CPU", "motherboard": "Motherboard", "system": "System", "memory": "Memory", "storage": "Storage",
-    "psu": "Power supply", "chassis": "Case", "cooler": "Cooler", "bridge": "NVLink bridge", "riser": "Riser",
-    "nic": "Network card", "accessory": "Accessory",
-}  # fmt: skip
+    "gpu": "GPU",
+    "cpu": "CPU",
+    "motherboard": "Motherboard",
+    "system": "System",
+    "memory": "Memory",
+    "storage": "Storage",
+    "psu": "Power supply",
+    "chassis": "Case",
+    "cooler": "Cooler",
+    "bridge": "NVLink bridge",
+    "riser": "Riser",
+    "nic": "Network card",
+    "accessory": "Accessory",
+}
 """Kind word of the catalog to the word a person uses."""
 
 VERDICT_WORDS = {
-    "fits": "fits", "ok": "works", "warning": "warns", "error": "does not fit", "unknown": "unknown", "info": "note",
-}  # fmt: skip
+    "fits": "fits",
+    "ok": "works",
+    "warning": "warns",
+    "error": "does not fit",
+    "unknown": "unknown",
+    "info": "note",
+}
 VERDICT_ICONS = {"fits": "tick", "ok": "tick", "warning": "warn", "error": "cross", "unknown": "question", "info": "info"}
 SEVERITY_WORDS = {"error": "error", "warning": "warning", "unknown": "unknown", "info": "note"}
 
@@ -62,16 +77,27 @@ def shortened(text: str, longest: int = 60) -> str:
 
 
 PROBLEM_WORDS = {
-    "no-slot": "there is no free slot for it", "slot-missing": "there is no such slot", "slot-taken": "the slot is taken",
-    "slot-covered": "the slot is covered by a thick card", "slot-disabled": "the slot is switched off by how others are used",
-    "wrong-kind": "the slot is of another kind", "too-narrow": "the connector is too short", "no-port": "there is no free port for it",
-    "port-missing": "there is no such port", "port-taken": "the port is taken",
-    "port-disabled": "the port is switched off by how others are used", "protocol": "the port does not speak the drive's protocol",
-    "no-socket": "there is no free socket", "socket-mismatch": "the socket is another one", "no-memory-slot": "there is no free memory slot",
-    "bridge-pair": "the bridge's two cards are not there", "bridge-spacing": "the bridge does not span this distance",
-    "bridge-connector": "the bridge does not fit these cards", "bridge-identical": "the bridge joins identical cards only",
+    "no-slot": "there is no free slot for it",
+    "slot-missing": "there is no such slot",
+    "slot-taken": "the slot is taken",
+    "slot-covered": "the slot is covered by a thick card",
+    "slot-disabled": "the slot is switched off by how others are used",
+    "wrong-kind": "the slot is of another kind",
+    "too-narrow": "the connector is too short",
+    "no-port": "there is no free port for it",
+    "port-missing": "there is no such port",
+    "port-taken": "the port is taken",
+    "port-disabled": "the port is switched off by how others are used",
+    "protocol": "the port does not speak the drive's protocol",
+    "no-socket": "there is no free socket",
+    "socket-mismatch": "the socket is another one",
+    "no-memory-slot": "there is no free memory slot",
+    "bridge-pair": "the bridge's two cards are not there",
+    "bridge-spacing": "the bridge does not span this distance",
+    "bridge-connector": "the bridge does not fit these cards",
+    "bridge-identical": "the bridge joins identical cards only",
     "bay": "there is no free bay",
-}  # fmt: skip
+}
 
 
 def problem_words(problem: PlacementProblem) -> str:

@@ -13,9 +13,15 @@ from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.rules.assess import Job
 
 TASKS = (
-    ("train", "Training"), ("train_full", "Training, all weights"), ("train_lora", "Training, LoRA"), ("train_qlora", "Training, QLoRA"),
-    ("inference", "Inference"), ("prefill", "Inference, prompt only"), ("decode", "Inference, output only"), ("serve", "Serving"),
-)  # fmt: skip
+    ("train", "Training"),
+    ("train_full", "Training, all weights"),
+    ("train_lora", "Training, LoRA"),
+    ("train_qlora", "Training, QLoRA"),
+    ("inference", "Inference"),
+    ("prefill", "Inference, prompt only"),
+    ("decode", "Inference, output only"),
+    ("serve", "Serving"),
+)
 PRECISIONS = ("fp32", "tf32", "fp16", "bf16", "amp_fp16", "amp_bf16", "fp8", "int8", "int4", "nf4", "q4_k_m")
 OPTIMIZERS = ("adamw", "adam", "sgd", "sgd_momentum", "adafactor", "adamw_8bit", "paged_adamw_8bit", "lion")
 CHECKPOINTING = ("none", "selective", "full")
@@ -118,11 +124,18 @@ class WorkloadForm(QWidget):
         text = kind is None or kind in TEXT_KINDS or work.config is not None
         training = work.task is None or work.task in TRAINING
         shown = {
-            "seq_len": text and training, "input_tokens": text and not training, "output_tokens": text and not training,
-            "image_size": not text or kind == "vlm", "optimizer": training, "gradient_checkpointing": training,
-            "attention": text, "lora_rank": work.task in ("train_lora", "train_qlora"), "kv_precision": text and not training,
-            "zero": training, "pipeline": text,
-        }  # fmt: skip
+            "seq_len": text and training,
+            "input_tokens": text and not training,
+            "output_tokens": text and not training,
+            "image_size": not text or kind == "vlm",
+            "optimizer": training,
+            "gradient_checkpointing": training,
+            "attention": text,
+            "lora_rank": work.task in ("train_lora", "train_qlora"),
+            "kv_precision": text and not training,
+            "zero": training,
+            "pipeline": text,
+        }
         for field, on in shown.items():
             self._form.setRowVisible(self._fields[field], on or _value(work, field) not in (None, 0, 1))
 

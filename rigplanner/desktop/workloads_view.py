@@ -11,7 +11,7 @@ from rigplanner.desktop.breakdown import show_breakdown
 from rigplanner.desktop.memory_bars import MemoryBars
 from rigplanner.desktop.session import Change, Session
 from rigplanner.desktop.tables import fill, plain_table
-from rigplanner.desktop.widgets import button, column, icon_button, label, panel, row, rule, scrolled
+from rigplanner.desktop.widgets import button, column, icon_button, label, panel, row, rule, scrolled, strip
 from rigplanner.desktop.words import interval, percent, quantity, shortened
 from rigplanner.desktop.workload_form import TEXT_KINDS, WorkloadForm
 from rigplanner.planning.limits import limits
@@ -23,11 +23,18 @@ if TYPE_CHECKING:
     from rigplanner.rules.assess import Assessment, Job
 
 LARGEST_CONFIG_BYTES = 1_000_000
+FIT = QHeaderView.ResizeMode.ResizeToContents
 BOUND_WORDS = {
-    "compute": "arithmetic of the GPU", "bandwidth": "memory bandwidth of the GPU", "link": "links between GPUs",
-    "cpu": "the CPU that feeds the GPUs", "storage": "storage", "memory capacity": "memory of the GPU", "launch": "kernel launches",
-    "power": "the power cap", "unknown": "not known",
-}  # fmt: skip
+    "compute": "arithmetic of the GPU",
+    "bandwidth": "memory bandwidth of the GPU",
+    "link": "links between GPUs",
+    "cpu": "the CPU that feeds the GPUs",
+    "storage": "storage",
+    "memory capacity": "memory of the GPU",
+    "launch": "kernel launches",
+    "power": "the power cap",
+    "unknown": "not known",
+}
 
 
 class WorkloadsView(QWidget):
@@ -58,19 +65,31 @@ class WorkloadsView(QWidget):
         self._remove = icon_button("trash", "Remove the workload", self._remove_current)
         self._empty = label("No workloads yet. Add a model above to see its memory per GPU and its speed on this rig.", wrap=True)
         results = column(
-            row(self.title, 1, self._remove), label("MEMORY PER GPU", "section"), self.bars, self.memory_note, rule(),
-            label("SPEED", "section"), row(self.speed, 1), self.speed_note, self.stack_note, self.anchors, 1,
-            margins=(16, 8, 16, 8), spacing=6,
-        )  # fmt: skip
+            row(self.title, 1, self._remove),
+            label("MEMORY PER GPU", "section"),
+            self.bars,
+            self.memory_note,
+            rule(),
+            label("SPEED", "section"),
+            row(self.speed, 1),
+            self.speed_note,
+            self.stack_note,
+            self.anchors,
+            1,
+            margins=(16, 8, 16, 8),
+            spacing=6,
+        )
         split = QSplitter(Qt.Orientation.Horizontal)
         split.addWidget(scrolled(panel(column(self.form, 1, margins=(12, 8, 12, 8))), "Settings of the workload"))
         split.addWidget(scrolled(panel(results), "Results of the workload"))
         split.setSizes([270, 560])
         split.setChildrenCollapsible(False)
         self._split = split
+        self._rest = QWidget()
         head = row(self.zoo, button("Add", self._add_first, "plus", name="Add the model"), margins=(12, 6, 12, 6))
         self.list.setMaximumHeight(150)
-        self.setLayout(column(panel(head), self.list, panel(column(self._empty, margins=(12, 12, 12, 12))), split, spacing=0))
+        self._none = strip(column(self._empty, margins=(12, 12, 12, 12)))
+        self.setLayout(column(strip(head), self.list, self._none, split, self._rest, spacing=0))
         session.rig_changed.connect(self._rig_changed)
         session.subject_pointed.connect(self._point)
         self._refresh()
@@ -101,8 +120,13 @@ class WorkloadsView(QWidget):
             return
         text = found.kind in TEXT_KINDS
         task = "inference" if found.kind.startswith("diffusion") else "train"
-        work = Workload(model=found.slug, task=task, precision="bf16" if text else "amp", batch_per_gpu=1 if text else 32,
-                        seq_len=2048 if text else None)  # fmt: skip
+        work = Workload(
+            model=found.slug,
+            task=task,
+            precision="bf16" if text else "amp",
+            batch_per_gpu=1 if text else 32,
+            seq_len=2048 if text else None,
+        )
         self._add(work, found.name)
         self.zoo.clear()
 
@@ -147,7 +171,8 @@ class WorkloadsView(QWidget):
         assessment = self._session.assessment if self._session.is_open else None
         jobs = assessment.jobs if assessment else ()
         self._index = max(0, min(self._index, len(jobs) - 1))
-        self._empty.parentWidget().setVisible(not jobs)
+        self._none.setVisible(not jobs)
+        self._rest.setVisible(not jobs)
         self.list.setVisible(bool(jobs))
         self._split.setVisible(bool(jobs))
         if not jobs or assessment is None:
@@ -155,10 +180,14 @@ class WorkloadsView(QWidget):
             return
         vram = [limit for limit in limits(assessment) if limit.axis == "vram"]
         rows = [
-            (shortened(workload_title(job), 60), percent(limit.share) if limit.share is not None else "unknown",
-             quantity(job.speed.value, job.speed.metric) if job.speed else "unknown", BOUND_WORDS[job.speed.bound] if job.speed else "")
+            (
+                shortened(workload_title(job), 60),
+                percent(limit.share) if limit.share is not None else "unknown",
+                quantity(job.speed.value, job.speed.metric) if job.speed else "unknown",
+                BOUND_WORDS[job.speed.bound] if job.speed else "",
+            )
             for job, limit in zip(jobs, vram, strict=True)
-        ]  # fmt: skip
+        ]
         self.list.blockSignals(True)
         fill(self.list, rows, numbers=(1, 2))
         self.list.setCurrentCell(self._index, 0)
@@ -168,7 +197,7 @@ class WorkloadsView(QWidget):
         for n in (1, 2, 3):
             header.setSectionResizeMode(n, QHeaderView.ResizeMode.ResizeToContents)
         self.list.setFixedHeight(
-            header.sizeHint().height() + self.list.verticalHeader().defaultSectionSize() * min(5, len(jobs)) + 2
+            header.sizeHint().height() + self.list.verticalHeader().defaultSectionSize() * min(5, len(jobs)) + 6
         )
         self._show_job(jobs[self._index], assessment)
 
@@ -206,12 +235,26 @@ class WorkloadsView(QWidget):
         )
         self.stack_note.setText(" ".join(text for text in (f"Software: {speed.stack}.", _assumed(speed.assumed)) if text))
         rows = [
-            (anchor.gpu, f"{anchor.model}, {anchor.stack}", quantity(anchor.value, anchor.metric), percent(anchor.weight))
+            (
+                self._gpu_name(anchor.gpu),
+                f"{anchor.model}, {anchor.stack}",
+                quantity(anchor.value, anchor.metric),
+                percent(anchor.weight),
+            )
             for anchor in speed.anchors[:5]
         ]
+        for n, mode in enumerate((FIT, QHeaderView.ResizeMode.Stretch, FIT, FIT)):
+            self.anchors.horizontalHeader().setSectionResizeMode(n, mode)
         fill(self.anchors, rows, numbers=(2, 3), tips=[anchor.source for anchor in speed.anchors[:5]])
-        self.anchors.setFixedHeight(self.anchors.horizontalHeader().sizeHint().height()
-                                    + self.anchors.verticalHeader().defaultSectionSize() * max(1, len(rows)) + 2)  # fmt: skip
+        self.anchors.setFixedHeight(
+            self.anchors.horizontalHeader().sizeHint().height()
+            + self.anchors.verticalHeader().defaultSectionSize() * max(1, len(rows))
+            + 2
+        )
+
+    def _gpu_name(self, gpu: str) -> str:
+        part = self._session.catalog.get(gpu)
+        return part.name if part else gpu
 
     def _job(self) -> "Job | None":
         assessment = self._session.assessment
