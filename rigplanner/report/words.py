@@ -46,7 +46,7 @@ def rule_reason(code: str) -> str:
 
 
 def subject_name(name: str, rig: Rig, catalog: Catalog) -> str:
-    """Return what a person calls a piece ("GeForce RTX 4090 2"), a workload (its name or model), a place (as on the board)."""
+    """Return what a person calls a piece ("GeForce RTX 4090 (2)"), a workload (its name or model), a place (as on the board)."""
     uid, _, index = name.partition("/")[0].rpartition(".")
     if uid == "workload" and index.isdigit() and int(index) < len(rig.workloads):
         workload = rig.workloads[int(index)]
@@ -59,7 +59,7 @@ def subject_name(name: str, rig: Rig, catalog: Catalog) -> str:
     built_in = name.partition("/")[2]
     if built_in:
         return tr("{part} in {system}", part=built_in, system=title)
-    return f"{title} {int(index) + 1}" if item.quantity > 1 and index.isdigit() else title
+    return f"{title} ({int(index) + 1})" if item.quantity > 1 and index.isdigit() else title
 
 
 def fact_text(fact: str, rig: Rig, catalog: Catalog) -> str:
@@ -89,6 +89,8 @@ def finding_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:
     template = texts.get(variant) or texts.get("", "")
     names = [subject_name(subject, rig, catalog) for subject in finding.subjects]
     values: dict[str, object] = {key: value_text(value, rig, catalog) for key, value in finding.values.items()}
+    if "field" in finding.values:
+        values["field"] = tr(FIELD_WORDS.get(str(finding.values["field"]).rpartition(".")[2], str(finding.values["field"])))
     values["a"], values["b"] = (*names, "", "")[:2]
     values["rest"] = _joined(names[1:])
     values["needed"] = amount(finding.needed, finding.unit, rig, catalog)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from rigplanner.catalog.parts import GPU, Part
+from rigplanner.catalog.parts import GPU, Part, System
 from rigplanner.rig.document import Item
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding
@@ -54,19 +54,19 @@ class Lack(Struct, frozen=True):
         return ()
 
 
+WHOLE = ("embedded", "complete", "rack")
+"""Roles of systems that come with processor, memory and supply."""
+
+
 def lacks(situation: Situation) -> Iterator[Lack]:
     """What a rig needs, once something is in it."""
     if not situation.machine.pieces:
         return
-    board = situation.board
-    sockets = bool(board and board.layout.sockets)
-    soldered = (
-        board is not None and not sockets and not isinstance(board.board, type(None)) and board.layout.memory_slots in (None, 0)
-    )
-    yield Lack("motherboard", board is not None)
-    yield Lack("cpu", bool(situation.cpus) or soldered)
-    yield Lack("memory", bool(situation.memory) or soldered)
-    yield Lack("psu", bool(situation.supplies) or soldered)
+    whole = any(system.role in WHOLE for _, system in situation.of(System))
+    yield Lack("motherboard", whole or situation.board is not None)
+    yield Lack("cpu", whole or bool(situation.cpus))
+    yield Lack("memory", whole or bool(situation.memory))
+    yield Lack("psu", whole or bool(situation.supplies))
     yield Lack("storage", bool(situation.drives))
 
 

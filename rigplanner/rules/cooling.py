@@ -94,14 +94,27 @@ def gap(situation: Situation, case: Neighbours) -> Iterator[Finding]:
         return
     free = case.other.position - case.slot.position - case.card.slots
     if free < MIN_GAP_SLOTS:
-        far = [
-            use.slot
-            for use in free_slots(situation)
-            if (use.slot.position or 0) - case.slot.position - case.card.slots >= MIN_GAP_SLOTS
-        ]
+        far = [use.slot for use in free_slots(situation) if breathes(situation, case, use.slot)]
         edit = move(situation, case.other_name, far[0].id) if far else None
         fixes = (fix(situation, "move-card", edit, piece=case.other_name, place=far[0].id),) if edit else ()
         yield gap.finding(case, needed=1.0, actual=round(max(free, 0.0), 2), unit="slots", fixes=fixes)
+
+
+def breathes(situation: Situation, case: Neighbours, slot: Slot) -> bool:
+    """Say whether the lower card could move to a slot without covering or choking a card, itself included."""
+    if slot.position is None or case.other_card.slots is None:
+        return False
+    for card in situation.own_cards:
+        if card.name == case.other_name or card.slot is None or card.card.slots is None:
+            continue
+        here = card.slot.position
+        if here is None:
+            return False
+        above, upper, lower = (card.card, here, slot.position) if here < slot.position else (case.other_card, slot.position, here)
+        wanted = MIN_GAP_SLOTS if above.cooling == "open" else 0.0
+        if lower - upper - (above.slots or 0) < wanted:
+            return False
+    return True
 
 
 class Cooled(Struct, frozen=True):

@@ -258,18 +258,21 @@ def bays(situation: Situation) -> Iterator[Bays]:
 
 @rule(
     "DSK002", "More drives than bays", "error", over=bays,
-    needs=("chassis.enclosure.bays_25", "chassis.enclosure.bays_35"),
+    needs=("chassis.enclosure",),
     reason="2.5 and 3.5 inch drives need a bay; a 2.5 inch drive also fits a 3.5 inch bay.",
     source="Case makers' specifications",
 )  # fmt: skip
 def bay_count(situation: Situation, case: Bays) -> Iterator[Finding]:
-    """Compare drives with bays, the small ones in what the large ones leave too."""
+    """Compare drives with bays, the small ones in what the large ones leave too; bays that nothing needs may be unknown."""
     enclosure = case.chassis.enclosure
-    if enclosure is None:
+    small, large = (enclosure.bays_25, enclosure.bays_35) if enclosure else (None, None)
+    if case.large == 0 and small is not None and case.small <= small:
         return
-    small, large = enclosure.bays_25 or 0, enclosure.bays_35 or 0
-    if case.large > large or case.small + case.large > small + large:
-        yield bay_count.finding(case, needed=case.small + case.large, actual=small + large, unit="bays", small=small, large=large)
+    missing = [f"{case.chassis.id}:{field}" for field, value in (("bays_25", small), ("bays_35", large)) if value is None]
+    if missing:
+        yield bay_count.unknown(case, *missing)
+    elif case.large > (large or 0) or case.small + case.large > (small or 0) + (large or 0):
+        yield bay_count.finding(case, needed=case.small + case.large, actual=(small or 0) + (large or 0), unit="bays")
 
 
 class DataSet(Struct, frozen=True):

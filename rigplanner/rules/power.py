@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from rigplanner.catalog.parts import GPU, PowerSupply, Supply, System
+from rigplanner.catalog.parts import GPU, Cooler, MemoryKit, Motherboard, PowerSupply, Supply, System
 from rigplanner.machine.machine import PowerTree
 from rigplanner.rig.document import Item, Site
 from rigplanner.rig.edits import Edit
@@ -21,6 +21,9 @@ CONTINUOUS = 0.8
 """Share of a breaker that a load of three hours or more may take (US National Electrical Code 210.20)."""
 
 CAP_STEP_W = 10
+
+LOWEST_CAP = 0.6
+"""Share of its power below which no cap is offered for a card whose lowest limit is not known."""
 
 
 class Load(Struct, frozen=True):
@@ -43,6 +46,12 @@ def loads(situation: Situation) -> Iterator[Load]:
         yield Load(supplies[0][0], situation.machine.power, situation.site, supplies[0][1])
 
 
+def supplied(situation: Situation) -> Iterator[Load]:
+    """Rigs with a loose supply, or with cards that the owner adds to a system; a whole system's maker sized its supply."""
+    if situation.own_cards or any(isinstance(part, PowerSupply) for _, part, _ in situation.supplies):
+        yield from loads(situation)
+
+
 def _missing(case: Load, *fields: str) -> tuple[str, ...]:
     """Name the facts that the power tree lacks; the tree's own list comes first."""
     absent = [field for field in fields if getattr(case.power, field) is None]
@@ -55,22 +64,26 @@ def _sustained(case: Load) -> tuple[float, float] | None:
 
 
 @rule(
-    "PWR002", "Power supply is too small", "error", over=loads,
+    "PWR002", "Power supply is too small", "error", over=supplied,
     reason="Above its continuous rating a supply switches off.",
     source="Supply makers' ratings; card and CPU power limits",
 )  # fmt: skip
 def supply(situation: Situation, case: Load) -> Iterator[Finding]:
-    """Compare the sustained load with the continuous rating at the site's voltage, in W."""
+    """Compare the sustained load with the continuous rating at the site's voltage, in W; a warning where only the allowances
+    for board, memory and fans lift the load above it."""
     watts = _sustained(case)
     if watts is None:
         yield supply.unknown(case, *_missing(case, "sustained_w", "supply_w"))
     elif watts[0] > watts[1]:
+        certain = watts[0] - allowances_w(situation) > watts[1]
         fixes = (*cap_fix(situation, watts[0] - watts[1] * HEADROOM), *larger_supply(situation, case, watts[0] / HEADROOM))
-        yield supply.finding(case, needed=round(watts[0]), actual=round(watts[1]), unit="W", fixes=fixes)
+        yield supply.finding(
+            case, "error" if certain else "warning", needed=round(watts[0]), actual=round(watts[1]), unit="W", fixes=fixes
+        )
 
 
 @rule(
-    "PWR003", "Power supply has no headroom", "warning", over=loads,
+    "PWR003", "Power supply has no headroom", "warning", over=supplied,
     reason="At more than 90 % of its rating a supply is loud, inefficient and short of reserve for age and heat.",
     source="Puget Systems: four RTX 3090 at 99 % of a 1600 W supply, not recommended",
 )  # fmt: skip
@@ -85,7 +98,7 @@ def headroom(situation: Situation, case: Load) -> Iterator[Finding]:
 
 
 @rule(
-    "PWR004", "Supply may not survive the peaks", "warning", over=loads,
+    "PWR004", "Supply may not survive the peaks", "warning", over=supplied,
     reason="GPUs exceed their limit for fractions of a millisecond; ATX 3 supplies must bear twice their rating for 100 us, "
     "older ones promise nothing.",
     source="Intel ATX12VO and ATX 3.0 design guides, power excursion tables",
@@ -109,6 +122,15 @@ def transient(situation: Situation, case: Load) -> Iterator[Finding]:
         )
 
 
+def allowances_w(situation: Situation) -> float:
+    """Return the part of the load that stands on allowances rather than on makers' figures: boards, memory, coolers, in W."""
+    pieces = situation.pieces
+    assumed = (Motherboard, MemoryKit, Cooler)
+    whole = {name for name, piece in pieces.items() if isinstance(piece.part, System) and piece.part.max_power_w is None}
+    loads = situation.machine.power.loads
+    return sum(watts or 0.0 for name, watts in loads if name in whole or isinstance(pieces[name].part, assumed))
+
+
 def cap_fix(situation: Situation, excess_w: float) -> tuple[Fix, ...]:
     """Cap all GPUs alike so that the load falls by `excess_w`, if their lower power limits allow it."""
     cards = [card for card in situation.own_cards if card.card.tdp_w is not None]
@@ -118,7 +140,7 @@ def cap_fix(situation: Situation, excess_w: float) -> tuple[Fix, ...]:
         card.name: (card.node.power_cap_w if card.node and card.node.power_cap_w else card.card.tdp_w or 0) for card in cards
     }
     cap = math.floor((sum(current.values()) - excess_w) / len(cards) / CAP_STEP_W) * CAP_STEP_W
-    lowest = max(card.card.power_min_w or (card.card.tdp_w or 0) * 0.5 for card in cards)
+    lowest = max(card.card.power_min_w or (card.card.tdp_w or 0) * LOWEST_CAP for card in cards)
     if cap < lowest:
         return ()
     items: dict[str, Item] = {}

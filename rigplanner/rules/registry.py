@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from rigplanner.catalog.parts import Part, Slot
+from rigplanner.catalog.parts import DrivePort, Part, Slot
 from rigplanner.rig.document import Site
 from rigplanner.rules.finding import Finding, Fix, Severity
 from rigplanner.rules.situation import Situation
@@ -27,6 +27,7 @@ class Rule(Struct, frozen=True, kw_only=True):
     needs: tuple[str, ...]
     over: Cases
     judge: Judge
+    paths: tuple[tuple[str, ...], ...] = ()
 
     def finding(
         self,
@@ -69,17 +70,8 @@ def rule(
         if code in RULES:
             raise ValueError(f"The code {code} is taken by {RULES[code].title!r}.")
         topic = judge.__module__.rsplit(".", 1)[-1]
-        entry = Rule(
-            code=code,
-            title=title,
-            severity=severity,
-            reason=reason,
-            source=source,
-            topic=topic,
-            needs=needs,
-            over=over,
-            judge=judge,
-        )
+        entry = Rule(code=code, title=title, severity=severity, reason=reason, source=source, topic=topic, needs=needs, over=over,
+                     judge=judge, paths=tuple(tuple(path.split(".")) for path in needs))  # fmt: skip
         RULES[code] = entry
         return entry
 
@@ -89,28 +81,29 @@ def rule(
 def missing_facts(entry: Rule, case: Any) -> tuple[str, ...]:
     """Return the needed fields that a case lacks, as "part-id:field"."""
     missing = []
-    for path in entry.needs:
-        head, *fields = path.split(".")
+    for head, *fields in entry.paths:
         value = owner = getattr(case, head)
         for field in fields:
             value = getattr(value, field, None)
             if value is None:
                 break
         if value is None or value == () or value == {} or value == "":
-            missing.append(fact_name(owner, fields, case))
+            missing.append(fact_name(owner, fields or [head], case))
     return tuple(missing)
 
 
 def fact_name(owner: object, fields: list[str], case: object = None) -> str:
-    """Name a field of a part ("asus.x:length_mm"), of a slot ("asus.x:PCIE1.position") or of the site ("site:volts")."""
+    """Name a field of a part ("asus.x:length_mm"), of a place on it ("asus.x:PCIE1.position"), of the site ("site:volts") or of
+    the piece or workload that is judged ("workload.0:heads")."""
     if isinstance(owner, Part):
         return f"{owner.id}:{fields[-1]}"
     if isinstance(owner, Site):
         return f"site:{fields[-1]}"
     board = getattr(case, "board", None)
-    if isinstance(owner, Slot) and isinstance(board, Part):
+    if isinstance(owner, Slot | DrivePort) and isinstance(board, Part):
         return f"{board.id}:{owner.id}.{fields[-1]}"
-    return f"rig:{fields[-1] if fields else 'part'}"
+    subjects = getattr(case, "subjects", ())
+    return f"{subjects[0] if subjects else 'rig'}:{fields[-1]}"
 
 
 def fact_names(owner: object, *fields: str) -> tuple[str, ...]:
@@ -121,12 +114,11 @@ def fact_names(owner: object, *fields: str) -> tuple[str, ...]:
 def judged(entry: Rule, situation: Situation) -> tuple[list[Finding], int]:
     """Run one rule; return its findings and the number of cases that it judged."""
     findings: list[Finding] = []
-    count = 0
-    for case in entry.over(situation):
-        count += 1
+    cases = situation.cases(entry.over)
+    for case in cases:
         missing = missing_facts(entry, case) if entry.needs else ()
         if missing:
             findings.append(entry.unknown(case, *missing))
         else:
             findings.extend(entry.judge(situation, case))
-    return findings, count
+    return findings, len(cases)

@@ -218,12 +218,15 @@ def peer_to_peer(situation: Situation, case: Exchange) -> Iterator[Finding]:
     if case.stages:
         return
     denied = sum(letter not in ("OK", "X", "") for letter in case.letters)
+    machine = situation.machine
+    if len(machine.islands) == 1 and any(edge.kind in ("nvlink", "nvswitch", "xgmi") for edge in machine.edges):
+        return
     if denied:
         yield peer_to_peer.finding(
             case,
+            "warning" if "GNS" in case.letters else "info",
             actual=denied // 2,
             needed=len(case.letters) // 2,
-            unit="pairs",
             letters=sorted({letter for letter in case.letters if letter not in ("OK", "X", "")}),
         )
     elif "" in case.letters:

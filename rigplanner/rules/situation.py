@@ -1,8 +1,8 @@
 """What rules look at: the rig, the machine it becomes, its jobs, and handy views of them, each made once on demand."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
@@ -247,6 +247,17 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
         loose = [(name, psu, psu.supply) for name, psu in self.of(PowerSupply)]
         inside = [(name, system, system.supply) for name, system in self.of(System) if system.supply is not None]
         return (*loose, *inside)
+
+    @cached_property
+    def _cases(self) -> dict[object, tuple[Any, ...]]:
+        return {}
+
+    def cases(self, over: Callable[["Situation"], Iterable[Any]]) -> tuple[Any, ...]:
+        """Return what a rule's `over` picks; rules of a topic share it."""
+        known = self._cases.get(over)
+        if known is None:
+            known = self._cases[over] = tuple(over(self))
+        return known
 
     @property
     def site(self) -> Site:

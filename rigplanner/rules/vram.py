@@ -99,8 +99,11 @@ def _ways(situation: Situation, case: Fit) -> tuple[Fix, ...]:
     need, form = case.need, case.card.form_factor
     if need is None:
         return ()
-    bigger = swap(situation, "larger-gpu", case.name,
-                  lambda gpu: gpu.form_factor == form and gpu.memory_gib is not None and has_room(need, gpu.memory_gib))  # fmt: skip
+
+    def suits(gpu: GPU) -> bool:
+        return gpu.form_factor == form and gpu.memory_gib is not None and has_room(need, gpu.memory_gib)
+
+    bigger = swap(situation, "larger-gpu", case.name, suits)
     return (*bigger, *_recompute(situation, case), *_smaller_batch(situation, case))
 
 

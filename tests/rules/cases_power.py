@@ -33,7 +33,8 @@ EPS, EIGHT = Plug("eps8", 1), Plug("pcie8", 2)
 SIXTEEN = {"gpu.card": {"connectors": (Plug("12v-2x6", 1),)}}
 
 CASES = (
-    case("PWR002", "fires", MID, _rated(570)),
+    case("PWR002", "fires", MID, _rated(507)),
+    case("PWR002", "fires", MID, _rated(570), "warning"),
     case("PWR002", "limit", MID, _rated(571)),
     case("PWR002", "silent", DESK_RIG),
     case("PWR002", "unknown", DESK_RIG, {"cpu.desk": {"max_power_w": None, "tdp_w": None}}),
