@@ -257,6 +257,7 @@ def test_multi_instance_only_where_nvidia_offers_it() -> None:
 def test_peer_access_of_geforce() -> None:
     verdicts = {part.id: part.p2p for part in GPUS if part.id.startswith(CONSUMER) and part.form_factor == "pcie"}
     assert {part_id for part_id, verdict in verdicts.items() if verdict == "nvlink-only"} == {
+        "nvidia.geforce.rtx-2070-super",
         "nvidia.geforce.rtx-2080",
         "nvidia.geforce.rtx-2080-super",
         "nvidia.geforce.rtx-2080-ti",
