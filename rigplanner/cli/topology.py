@@ -1,0 +1,101 @@
+"""`rigplanner topology`: what a rig's GPUs are linked by, as matrix, JSON, NCCL XML or drawing."""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.parts import GPU
+from rigplanner.cli.faults import FINE, InputFault
+from rigplanner.cli.reading import open_catalog, open_rig
+from rigplanner.machine.assemble import assemble
+from rigplanner.machine.collectives import allreduce
+from rigplanner.machine.from_matrix import machine_of_matrix
+from rigplanner.machine.machine import Machine
+from rigplanner.machine.nccl_xml import nccl_xml
+from rigplanner.machine.smi_matrix import LARGEST_TEXT, MatrixFault, format_matrix, missing_rows, parse_matrix
+from rigplanner.report.picture import machine_picture, svg
+
+FORMATS = ("matrix", "json", "nccl", "svg")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("rig", nargs="?", type=Path, metavar="RIG", help="the rig file")
+    parser.add_argument("--nvidia-smi", type=Path, metavar="FILE", help="the output of nvidia-smi topo -m instead of a rig")
+    parser.add_argument("--gpu", metavar="NAME", help="the GPU model of that output")
+    parser.add_argument("--format", choices=FORMATS, default="matrix")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the topology; bad input raises InputFault."""
+    machine = _captured(args.nvidia_smi, args.gpu) if args.nvidia_smi else _planned(args.rig)
+    writers: dict[str, Callable[[Machine], str]] = {
+        "matrix": _matrix,
+        "json": _json,
+        "nccl": nccl_xml,
+        "svg": lambda m: svg(machine_picture(m)),
+    }
+    sys.stdout.write(writers[args.format](machine))
+    return FINE
+
+
+def _planned(path: Path | None) -> Machine:
+    if path is None:
+        raise InputFault("name a rig file, or a captured matrix with --nvidia-smi FILE --gpu NAME.")
+    return assemble(open_rig(path), open_catalog())
+
+
+def _captured(path: Path, name: str | None) -> Machine:
+    if not name:
+        raise InputFault(f"{path}: the matrix does not name its GPUs; name the model with --gpu NAME.")
+    found = PartIndex(open_catalog().of_kind("gpu")).find(name, "gpu", 1)
+    if not found or not isinstance(found[0], GPU):
+        raise InputFault(f"--gpu: the catalog has no GPU named {name!r}; try `rigplanner catalog list gpu`.")
+    try:
+        matrix = parse_matrix(_text(path))
+        machine = machine_of_matrix(matrix, found[0])
+    except MatrixFault as fault:
+        raise InputFault(f"{path}: {fault}") from fault
+    if matrix.cells and missing_rows(matrix):
+        absent = ", ".join(missing_rows(matrix))
+        print(
+            f"rigplanner topology: {path}: the rows of {absent} are missing; cells that no row tells stay unknown.", file=sys.stderr
+        )
+    return machine
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.stat().st_size > LARGEST_TEXT:
+            raise InputFault(f"{path}: larger than {LARGEST_TEXT // 2**20} MiB: no output of nvidia-smi topo -m.")
+        return path.read_text("utf-8")
+    except UnicodeDecodeError as fault:
+        raise InputFault(f"{path}: not UTF-8 text (byte {fault.start}); expected the output of nvidia-smi topo -m.") from fault
+    except OSError as fault:
+        raise InputFault(f"{path}: cannot be read ({fault.strerror}).") from fault
+
+
+def _matrix(machine: Machine) -> str:
+    devices = [f"GPU{gpu.index}" for gpu in machine.gpus] + [f"NIC{nic.index}" for nic in machine.nics]
+    return format_matrix(devices, machine.matrix, [gpu.numa for gpu in machine.gpus])
+
+
+def _json(machine: Machine) -> str:
+    count = len(machine.gpus)
+    estimate = allreduce(machine)
+    names: tuple[str, ...] = ("value", "low", "high")
+    answer: dict[str, Any] = {
+        "gpus": [gpu.gpu.name for gpu in machine.gpus],
+        "links": [list(row[:count]) for row in machine.matrix[:count]],
+        "islands": [list(island) for island in machine.islands],
+        "allreduce_busbw_gbps": {name: round(getattr(estimate, name), 2) if estimate else None for name in names},
+        "p2p": [list(row) for row in machine.p2p],
+        "nics": [nic.piece for nic in machine.nics],
+        "nic_links": [list(row) for row in machine.matrix[count:]],
+        "numa": [gpu.numa for gpu in machine.gpus],
+    }
+    return json.dumps(answer, ensure_ascii=False) + "\n"

@@ -1,0 +1,178 @@
+"""All-reduce: bus bandwidth over the machine's links, and time against message size.
+
+Bus bandwidth is what nccl-tests prints: algorithm bandwidth x 2 (n - 1) / n, one way per GPU, in GB/s.
+"""
+
+import math
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import GPU
+from rigplanner.evidence import Estimate, Step
+from rigplanner.machine.interconnect import Interconnect, link_rate, of_machine, pcie_rate, ring_rate
+from rigplanner.machine.machine import Machine
+
+SOURCE = "NVIDIA/nccl src/graph; nccl-tests results in public issues"
+
+
+class Ratio(Struct, frozen=True):
+    """Measured bus bandwidth over NCCL's graph number: middle and the range that covers what was measured."""
+
+    value: float
+    low: float
+    high: float
+
+
+RATIOS = {
+    "nvlink": Ratio(0.90, 0.80, 1.05),
+    "nvswitch": Ratio(0.95, 0.85, 1.02),
+    "nvls": Ratio(0.88, 0.66, 0.95),
+    "xgmi": Ratio(0.90, 0.70, 1.05),
+    "pcie-peer": Ratio(1.04, 0.85, 1.18),
+    "pcie-host": Ratio(0.85, 0.70, 1.05),
+    "pcie-staged": Ratio(0.70, 0.50, 0.90),
+    "between-sockets": Ratio(1.00, 0.75, 1.30),
+    "network": Ratio(0.85, 0.55, 1.00),
+}
+"""By kind of bottleneck. nvlink: 208 of 240 on a bridged A100 pair, 72 of 80 on a direct board; nvswitch: 220 of 240, 366 of 371,
+682 of 722; nvls: 480 of 552, 838 of 935; pcie-peer: 50 of 48, 12.7 of 12; pcie-host: 20 of 24, 41.1 of 48; pcie-staged: 35
+of 48; network: assumed."""
+
+NVLS_SHARE = {9: 0.85, 10: 0.74, 12: 0.74}
+"""NCCL's efficiency of NVLink SHARP by compute capability's major number."""
+
+BASE_US = {"ring": (6.6, 8.4), "tree": (6.8, 8.4)}
+"""Start of a collective in microseconds with the LL and the Simple protocol."""
+HOP_US = {"nvlink": {"ring": (0.6, 3.4), "tree": (0.6, 4.0)}, "pcie": {"ring": (1.0, 5.7), "tree": (1.0, 4.0)}}
+"""One hop likewise, by kind of link."""
+NVLS_US = 25.0
+LL_SHARE = 0.5
+TREE_SHARE = 0.92
+
+NODE_NETWORK_GBS = {"nvswitch": {7: 100.0, 8: 200.0, 9: 400.0, 10: 400.0}, "other": {}}
+"""Network of one node in GB/s where none is named: DGX-2 8 x 100 Gb/s, DGX A100 8 x 200, DGX H100 and B200 8 x 400."""
+PLAIN_NETWORK_GBS = 12.5
+
+
+def allreduce(machine: Machine, indices: tuple[int, ...] | None = None) -> Estimate | None:
+    """Return the all-reduce bus bandwidth in GB/s over all GPUs of a machine, or over some; None for fewer than two GPUs."""
+    return allreduce_of(of_machine(machine, indices))
+
+
+def allreduce_of(net: Interconnect) -> Estimate | None:
+    """Return the all-reduce bus bandwidth in GB/s over an interconnect: the best of NVLink SHARP, rings over NVLink, and a ring
+    through PCIe; None for fewer than two GPUs or when no rate is known."""
+    if net.count < 2:
+        return None
+    found = [step for step in (_nvls(net), _over_nvlink(net), _over_pcie(net)) if step is not None]
+    return max(found, key=lambda estimate: estimate.value, default=None)
+
+
+def _nvls(net: Interconnect) -> Estimate | None:
+    share = NVLS_SHARE.get(_major(net.gpus[0]))
+    if net.switched is None or share is None or net.count < 3:
+        return None
+    rate = net.switched * share * 2 * (net.count - 1) / net.count
+    inputs: dict[str, float | str | None] = {"switched": net.switched, "share": share, "count": float(net.count)}
+    return _estimate("nvls", "switched * share * 2 * (count - 1) / count", inputs, rate)
+
+
+def _over_nvlink(net: Interconnect) -> Estimate | None:
+    if net.switched is not None:
+        return _estimate("nvswitch", "rate into the switch", {"switched": net.switched}, net.switched)
+    rings = ring_rate(net.count, net.nvlink)
+    if rings == 0:
+        return None
+    xgmi = any(gpu.nvlink is not None and gpu.nvlink.fabric == "xgmi" for gpu in net.gpus)
+    return _estimate("xgmi" if xgmi else "nvlink", "sum over rings of the slowest pair", {"rings": rings}, rings)
+
+
+def _over_pcie(net: Interconnect) -> Estimate | None:
+    if net.pcie is None:
+        return None
+    kind = "pcie-staged" if net.staged else "pcie-host" if net.hosted and net.count > 2 else "pcie-peer"
+    local = _estimate(kind, "width * speed / 80, slowest link", {"pcie": net.pcie}, net.pcie)
+    if net.between is None:
+        return local
+    across = _estimate("between-sockets", "rate between sockets", {"between": net.between}, net.between)
+    return across if across.value < local.value else local
+
+
+def _estimate(kind: str, formula: str, inputs: dict[str, float | str | None], rate: float) -> Estimate:
+    ratio = RATIOS[kind]
+    graph = Step("graph", formula, inputs, rate, "GB/s", SOURCE)
+    measured = Step(kind, "graph * ratio", {"graph": rate, "ratio": ratio.value}, rate * ratio.value, "GB/s", SOURCE)
+    return Estimate(rate * ratio.value, rate * ratio.low, rate * ratio.high, "GB/s", (graph, measured))
+
+
+def _major(gpu: GPU) -> int:
+    word = (gpu.compute_capability or "").split(".")[0]
+    return int(word) if word.isdigit() else 0
+
+
+def allreduce_of_link(gpu: GPU, count: int, link: str, nodes: int = 1) -> Estimate | None:
+    """Return the all-reduce bus bandwidth in GB/s of `count` GPUs in all, over `nodes` equal nodes, of which only the link word is
+    known (none, pcie, nvlink-bridge, nvlink-mesh, nvswitch, xgmi, unknown); None for fewer than two GPUs.
+
+    Bridges join pairs: more than two GPUs then meet over PCIe. Slots are taken as wide and fast as the card's edge.
+    """
+    if count < 2:
+        return None
+    inside = max(1, count // max(1, nodes))
+    local = _uniform_mesh(gpu, inside, link) or allreduce_of(_net_of_link(gpu, inside, link))
+    if nodes < 2:
+        return local
+    network = _network(gpu, link)
+    return network if local is None or network.value < local.value else local
+
+
+def _uniform_mesh(gpu: GPU, count: int, link: str) -> Estimate | None:
+    """Return the rate of a baseboard whose direct links the rings use up, as in cube meshes and boards of four."""
+    if gpu.nvlink is None or count < 2 or link not in ("nvlink-mesh", "xgmi"):
+        return None
+    whole = gpu.nvlink.links * link_rate(gpu.nvlink)
+    return _estimate("xgmi" if gpu.nvlink.fabric == "xgmi" else "nvlink", "links * rate of a link", {"links": whole}, whole)
+
+
+def _net_of_link(gpu: GPU, count: int, link: str) -> Interconnect:
+    port = gpu.nvlink
+    whole = port.links * link_rate(port) if port is not None else 0.0
+    bridged = port is not None and link == "nvlink-bridge" and count == 2
+    return Interconnect(
+        gpus=(gpu,) * count,
+        nvlink={(0, 1): whole, (1, 0): whole} if bridged else {},
+        switched=whole if link == "nvswitch" and port is not None else None,
+        pcie=pcie_rate(gpu.edge_gen or 3, gpu.edge_width or 16),
+        hosted=True,
+        staged=gpu.p2p in ("no", "nvlink-only"),
+        between=None,
+    )
+
+
+def _network(gpu: GPU, link: str) -> Estimate:
+    rate = NODE_NETWORK_GBS["nvswitch" if link == "nvswitch" else "other"].get(_major(gpu), PLAIN_NETWORK_GBS)
+    return _estimate("network", "network of one node, assumed", {"network": rate}, rate)
+
+
+def allreduce_time_s(size_bytes: float, estimate: Estimate, count: int) -> float:
+    """Return the seconds of one all-reduce of `size_bytes` over `count` GPUs: the fastest of ring and tree with NCCL's LL and
+    Simple protocols, or NVLink SHARP, each as latency plus bytes over algorithm bandwidth."""
+    if count < 2:
+        return 0.0
+    algorithm_gbs = estimate.value / (2 * (count - 1) / count)
+    kind = estimate.steps[-1].name if estimate.steps else "pcie-host"
+    family = "nvlink" if kind in ("nvlink", "nvswitch", "nvls", "xgmi") else "pcie"
+    times = [NVLS_US * 1e-6 + size_bytes / (algorithm_gbs * 1e9)] if kind == "nvls" else []
+    hops = {"ring": 2 * (count - 1), "tree": 2 * math.ceil(math.log2(count))}
+    for shape, share in (("ring", 1.0), ("tree", TREE_SHARE)):
+        for protocol, protocol_share in enumerate((LL_SHARE, 1.0)):
+            latency_us = BASE_US[shape][protocol] + hops[shape] * HOP_US[family][shape][protocol]
+            slowed = algorithm_gbs * share * protocol_share * (0.9 if kind == "nvls" else 1.0)
+            times.append(latency_us * 1e-6 + size_bytes / (slowed * 1e9))
+    return min(times)
+
+
+def island_rates(machine: Machine) -> tuple[tuple[tuple[int, ...], Estimate], ...]:
+    """Return the islands of two GPUs and more with the bus bandwidth inside each."""
+    rated = [(island, allreduce(machine, island)) for island in machine.islands if len(island) > 1]
+    return tuple((island, estimate) for island, estimate in rated if estimate is not None)

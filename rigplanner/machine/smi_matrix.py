@@ -1,0 +1,226 @@
+"""`nvidia-smi topo -m` text: read with faults that name line and cell, and written."""
+
+import re
+
+from msgspec import Struct
+
+LARGEST_TEXT = 2**20
+MOST_DEVICES = 512
+LABEL = re.compile(r"X|NV[1-9]\d?|PIX|PXB|PHB|NODE|SYS|SOC|XGMI")
+DEVICE = re.compile(r"GPU\d+|NIC\d+|mlx\d+_\d+|[a-z]+_?[a-z]*\d+(?:_\d+)?")
+TAIL_HEADS = ("CPU Affinity", "NUMA Affinity", "GPU NUMA ID")
+ALIASES = {"SOC": "SYS"}
+"""Old drivers' word for SYS."""
+PEER_LABEL = re.compile(r"X|OK|CNS|GNS|TNS|NS|U|DR")
+
+
+class MatrixFault(ValueError):
+    """Text that is no such matrix; says which line and cell, what was expected and found."""
+
+
+class SmiMatrix(Struct, frozen=True, kw_only=True):
+    """A captured matrix: `devices` in column order, `cells` by row for the rows that the text has (`rows` names them), affinities
+    as printed. `aliased` says that old labels were translated."""
+
+    devices: tuple[str, ...]
+    rows: tuple[str, ...]
+    cells: tuple[tuple[str, ...], ...]
+    cpu_affinity: tuple[str, ...] = ()
+    numa_affinity: tuple[str, ...] = ()
+    peers: tuple[tuple[tuple[str, ...], ...], ...] = ()
+    aliased: bool = False
+
+    @property
+    def gpus(self) -> tuple[str, ...]:
+        """The GPU columns."""
+        return tuple(device for device in self.devices if device.startswith("GPU"))
+
+    def gpu_cells(self) -> list[list[str]]:
+        """Return the square of the GPUs, rows that the text lacks filled from their columns, "" where neither is there."""
+        where = dict(zip(self.rows, self.cells, strict=True))
+        index = {device: n for n, device in enumerate(self.devices)}
+
+        def cell(a: str, b: str) -> str:
+            if a == b:
+                return "X"
+            if a in where:
+                return where[a][index[b]]
+            return where[b][index[a]] if b in where else ""
+
+        return [[cell(a, b) for b in self.gpus] for a in self.gpus]
+
+
+def parse_matrix(text: str) -> SmiMatrix:
+    """Return the first matrix in the text, with the P2P tables that follow; lines that begin with "# " and the legend are
+    skipped. Raises MatrixFault for text without a matrix and for one that is cut, wrapped, asymmetric or impossible."""
+    if len(text) > LARGEST_TEXT:
+        raise MatrixFault(f"The text is longer than {LARGEST_TEXT // 2**20} MiB: not a matrix.")
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if not line.startswith("# ")]
+    tables, peers = _tables(lines)
+    if not tables and not peers:
+        raise MatrixFault("No line with columns GPU0, GPU1, ... was found: expected the output of nvidia-smi topo -m.")
+    if not tables:
+        header, rows = peers[0]
+        names = tuple(name for _, name, _ in rows)
+        return SmiMatrix(devices=tuple(header), rows=names, cells=(), peers=tuple(_peer_cells(table) for table in peers))
+    header, rows = tables[0]
+    return _checked(header, rows, tuple(_peer_cells(table) for table in peers))
+
+
+Table = tuple[list[str], list[tuple[int, str, list[str]]]]
+
+
+def _tables(lines: list[tuple[int, str]]) -> tuple[list[Table], list[Table]]:
+    """Return the label tables and the peer tables: a header line, then the rows that begin with one of its devices."""
+    labels: list[Table] = []
+    peers: list[Table] = []
+    current: Table | None = None
+    for number, line in lines:
+        words = line.split()
+        if not words:
+            continue
+        header = _header(words)
+        if header and header[0] != "GPU0":
+            raise MatrixFault(f"Line {number}: a header that begins with {header[0]}: the text is wrapped; paste it unwrapped.")
+        if header:
+            current = (header, [])
+            continue
+        if current is None:
+            continue
+        if words[0] in current[0] and len(words) > 1 and _is_row(words):
+            if not current[1]:
+                (peers if _is_peer(words) else labels).append(current)
+            current[1].append((number, words[0], words[1:]))
+        elif DEVICE.fullmatch(words[0]) and _is_row(words):
+            raise MatrixFault(f"Line {number}: the row {words[0]} has no column; the header names {', '.join(current[0])}.")
+        elif current[1] and _is_continuation(words):
+            raise MatrixFault(
+                f"Line {number}: cells without a row name ({words[0]}, ...): the text is wrapped; paste it unwrapped."
+            )
+        elif words[0] == "Legend:":
+            current = None
+    return labels, peers
+
+
+def _header(words: list[str]) -> list[str]:
+    """Return the device columns of a header line, [] when the line is none."""
+    if words[0] != "GPU0" and not (words[0].startswith("GPU") and len(words) > 1 and words[1].startswith("GPU")):
+        return []
+    if len(words) > 1 and LABEL.fullmatch(words[1]):
+        return []
+    names: list[str] = []
+    for word in words:
+        if word in ("CPU", "NUMA") or (word == "GPU"):
+            break
+        names.append(word)
+    return names
+
+
+def _is_row(words: list[str]) -> bool:
+    return any(LABEL.fullmatch(word) or PEER_LABEL.fullmatch(word) for word in words[1:3])
+
+
+def _is_peer(words: list[str]) -> bool:
+    return any(word in ("OK", "CNS", "GNS", "TNS", "NS", "U", "DR") for word in words[1:])
+
+
+def _is_continuation(words: list[str]) -> bool:
+    return LABEL.fullmatch(words[0]) is not None
+
+
+def _peer_cells(table: Table) -> tuple[tuple[str, ...], ...]:
+    header, rows = table
+    for number, name, words in rows:
+        if len(words) != len(header):
+            raise MatrixFault(f"Line {number}: the row {name} has {len(words)} cells for {len(header)} columns.")
+        for column, word in zip(header, words, strict=True):
+            if not PEER_LABEL.fullmatch(word):
+                raise MatrixFault(f"Line {number}, cell {name}/{column}: expected OK, CNS, GNS, TNS, NS or X, found {word!r}.")
+    return tuple(tuple(words) for _, _, words in rows)
+
+
+def _checked(
+    header: list[str], rows: list[tuple[int, str, list[str]]], peers: tuple[tuple[tuple[str, ...], ...], ...]
+) -> SmiMatrix:
+    _check_names(header, rows)
+    cells: list[tuple[str, ...]] = []
+    cpus: list[str] = []
+    numas: list[str] = []
+    aliased = False
+    for number, name, words in rows:
+        row = _row(number, name, words, header)
+        aliased = aliased or any(word in ALIASES for word in row)
+        cells.append(tuple(ALIASES.get(word, word) for word in row))
+        rest = words[len(header) :]
+        if name.startswith("GPU"):
+            cpus.append(rest[0] if rest else "")
+            numas.append(rest[1] if len(rest) > 1 else "")
+    names = tuple(name for _, name, _ in rows)
+    _check_symmetry(header, rows, cells)
+    return SmiMatrix(
+        devices=tuple(header),
+        rows=names,
+        cells=tuple(cells),
+        cpu_affinity=tuple(cpus),
+        numa_affinity=tuple(numas),
+        peers=peers,
+        aliased=aliased,
+    )
+
+
+def _check_names(header: list[str], rows: list[tuple[int, str, list[str]]]) -> None:
+    if len(header) > MOST_DEVICES:
+        raise MatrixFault(f"The header names {len(header)} devices; at most {MOST_DEVICES} are read.")
+    for names, what in ((header, "column"), ([name for _, name, _ in rows], "row")):
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise MatrixFault(f"The {what} {twice} occurs twice.")
+    gpus = [name for name in header if re.fullmatch(r"GPU\d+", name)]
+    if gpus != [f"GPU{index}" for index in range(len(gpus))]:
+        raise MatrixFault(f"The GPU columns are {', '.join(gpus)}: expected GPU0 to GPU{len(gpus) - 1} in order.")
+    unknown = next((name for name in header if not DEVICE.fullmatch(name)), None)
+    if unknown is not None:
+        raise MatrixFault(f"The column {unknown!r} is no GPU or network device.")
+
+
+def _row(number: int, name: str, words: list[str], header: list[str]) -> list[str]:
+    if len(words) < len(header):
+        raise MatrixFault(f"Line {number}: the row {name} has {len(words)} cells for {len(header)} columns: the text is cut.")
+    row = words[: len(header)]
+    for column, word in zip(header, row, strict=True):
+        if not LABEL.fullmatch(word):
+            raise MatrixFault(f"Line {number}, cell {name}/{column}: expected X, NV#, PIX, PXB, PHB, NODE or SYS, found {word!r}.")
+        if (word == "X") != (name == column):
+            expected = "X on the diagonal" if name == column else "no X off the diagonal"
+            raise MatrixFault(f"Line {number}, cell {name}/{column}: expected {expected}, found {word!r}.")
+    return row
+
+
+def _check_symmetry(header: list[str], rows: list[tuple[int, str, list[str]]], cells: list[tuple[str, ...]]) -> None:
+    by_name = {name: row for (_, name, _), row in zip(rows, cells, strict=True)}
+    index = {name: n for n, name in enumerate(header)}
+    for (number, name, _), row in zip(rows, cells, strict=True):
+        for column, word in zip(header, row, strict=True):
+            mirror = by_name[column][index[name]] if column in by_name else word
+            if mirror != word:
+                raise MatrixFault(f"Line {number}, cell {name}/{column}: {word}, but {column}/{name} is {mirror}.")
+
+
+def numa_nodes(matrix: SmiMatrix) -> tuple[int | None, ...]:
+    """Return the NUMA node of each GPU row, None where it is N/A, a range or absent."""
+    return tuple(int(word) if word.isdigit() else None for word in matrix.numa_affinity)
+
+
+def missing_rows(matrix: SmiMatrix) -> tuple[str, ...]:
+    """Return the GPUs whose row the text lacks."""
+    return tuple(gpu for gpu in matrix.gpus if gpu not in matrix.rows)
+
+
+def format_matrix(devices: list[str], cells: tuple[tuple[str, ...], ...], numas: list[int | None]) -> str:
+    """Return a matrix in the layout of `nvidia-smi topo -m`, with the NUMA column for GPUs; unknown cells print as "?"."""
+    lines = ["\t".join(["", *devices, "NUMA Affinity"])]
+    for index, (device, row) in enumerate(zip(devices, cells, strict=True)):
+        shown = [" X " if cell == "X" else cell or "?" for cell in row]
+        numa = [] if index >= len(numas) else ["N/A" if numas[index] is None else str(numas[index])]
+        lines.append("\t".join([device, *shown, *numa]))
+    return "\n".join(lines) + "\n"
