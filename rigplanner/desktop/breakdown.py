@@ -68,7 +68,7 @@ def limit_steps(assessment: Assessment, limit: Limit) -> tuple[str, str, tuple[S
     if limit.axis == "price":
         return "Price", headline, _price_steps(assessment)
     if limit.axis in ("supply", "circuit"):
-        return TITLES[limit.axis], headline, assessment.machine.power.steps or _load_steps(assessment)
+        return TITLES[limit.axis], headline, (*_load_steps(assessment), *assessment.machine.power.steps)
     if limit.axis in ("lanes", "slots"):
         return TITLES[limit.axis], headline, _slot_steps(assessment)
     job = assessment.jobs[limit.job or 0]
@@ -97,8 +97,28 @@ def _price_steps(assessment: Assessment) -> tuple[Step, ...]:
 
 
 def _load_steps(assessment: Assessment) -> tuple[Step, ...]:
-    known = [(name, watts) for name, watts in assessment.machine.power.loads if watts is not None]
-    return tuple(Step(name, "load at full use", {}, watts, "W") for name, watts in known)
+    """The loads by part, their sum, what the supply and the circuit can give, and the assumptions that went in."""
+    power, site = assessment.machine.power, assessment.rig.site
+    names = {piece.name: piece.part.name for piece in assessment.machine.pieces}
+    grouped: dict[tuple[str, float], int] = {}
+    for piece, watts in power.loads:
+        if watts is not None:
+            grouped[names.get(piece, piece), watts] = grouped.get((names.get(piece, piece), watts), 0) + 1
+    steps = [
+        Step(name, "quantity × load at full use", {"quantity": float(count), "each in W": watts}, count * watts, "W")
+        for (name, watts), count in grouped.items()
+    ]
+    if power.sustained_w is not None:
+        steps.append(Step("Sustained load", "sum of the parts", {}, power.sustained_w, "W"))
+    if power.supply_w is not None:
+        steps.append(Step("Supply, continuous", "rating at the site's voltage", {"mains in V": site.volts}, power.supply_w, "W"))
+    if power.wall_w is not None:
+        wall: dict[str, float | str | None] = {"efficiency": power.efficiency, "other load in W": site.other_load_w}
+        steps.append(Step("Drawn from the wall", "sustained load / efficiency + other load", wall, power.wall_w, "W"))
+    if power.circuit_w is not None:
+        circuit: dict[str, float | str | None] = {"mains in V": site.volts, "breaker in A": site.breaker_a}
+        steps.append(Step("Circuit, continuous", "volts × amperes × 0.8", circuit, power.circuit_w, "W"))
+    return tuple(steps)
 
 
 def _slot_steps(assessment: Assessment) -> tuple[Step, ...]:

@@ -38,8 +38,8 @@ class BuildDelegate(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         line: BuildRow = index.data(ROW_ROLE)
-        area: QRect = option.rect  # type: ignore[attr-defined]
-        state: Any = option.state  # type: ignore[attr-defined]
+        area: QRect = option.rect
+        state: Any = option.state
         tokens = look.tokens
         if state & QStyle.StateFlag.State_Selected:
             painter.fillRect(area, tokens.color("selection"))
@@ -99,6 +99,7 @@ class BuildList(QWidget):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
+        self._filling = False
         self.model = BuildModel(self)
         self.view = BuildView()
         self.view.setModel(self.model)
@@ -183,13 +184,11 @@ class BuildList(QWidget):
         if item is None:
             return
         part = part_of(self._session.rig, self._session.catalog, item.part)
-        for box, value in (
-            (self._quantity, item.quantity), (self._price, item.price.amount if item.price else 0.0),
-            (self._cap, round(item.power_cap_w or 0)),
-        ):  # fmt: skip
-            box.blockSignals(True)
-            box.setValue(value)  # type: ignore[attr-defined]
-            box.blockSignals(False)
+        self._filling = True
+        self._quantity.setValue(item.quantity)
+        self._price.setValue(item.price.amount if item.price else 0.0)
+        self._cap.setValue(round(item.power_cap_w or 0))
+        self._filling = False
         self._price.setSuffix(f" {item.price.currency if item.price else self._session.rig.currency}")
         self._form.setRowVisible(self._cap, isinstance(part, GPU))
 
@@ -225,20 +224,23 @@ class BuildList(QWidget):
         part = part_of(self._session.rig, self._session.catalog, item.part)
         return part.name if part else item.part
 
+    def _edited(self) -> Item | None:
+        return None if self._filling else self.current()
+
     def _set_quantity(self, quantity: int) -> None:
-        if (item := self.current()) is not None:
+        if (item := self._edited()) is not None:
             edit = Edit("set_quantity", {"uid": item.uid, "quantity": quantity})
             self._session.edit(f"Set {self._name(item)} to {quantity}", edit, merge=f"quantity {item.uid}")
 
     def _set_price(self, amount: float) -> None:
-        if (item := self.current()) is not None:
+        if (item := self._edited()) is not None:
             currency = item.price.currency if item.price else self._session.rig.currency
             price = Price(amount=amount, currency=currency, day=self._session.today, source="entered by hand") if amount else None
             edit = Edit("set_price", {"uid": item.uid, "price": price})
             self._session.edit(f"Price of {self._name(item)}", edit, merge=f"price {item.uid}")
 
     def _set_cap(self, watts: int) -> None:
-        if (item := self.current()) is not None:
+        if (item := self._edited()) is not None:
             edit = Edit("set_power_cap", {"uid": item.uid, "watts": float(watts) or None})
             name = f"Cap {self._name(item)} to {watts} W" if watts else f"Lift the cap of {self._name(item)}"
             self._session.edit(name, edit, merge=f"cap {item.uid}")

@@ -1,12 +1,13 @@
 """The Compare tab: two to four rigs side by side, deltas against a chosen one."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QFont, QGuiApplication
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QFont, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QCheckBox, QComboBox, QFileDialog, QHeaderView, QMenu, QTableView, QWidget
 
 from rigplanner.desktop import icons
@@ -108,7 +109,7 @@ class CompareView(QWidget):
         self.differences.toggled.connect(lambda _: self.refresh())
         self.baseline = QComboBox()
         self.baseline.setAccessibleName("Rig that the others are compared with")
-        self.baseline.setMinimumContentsLength(18)
+        self.baseline.setMinimumContentsLength(14)
         self.baseline.activated.connect(lambda _: self._show())
         self._chips = row(spacing=4)
         self.model = CompareModel(self)
@@ -127,10 +128,9 @@ class CompareView(QWidget):
         )
         self._rest = QWidget()
         self._hint = strip(column(self.hint, margins=(12, 16, 12, 16)))
-        copy = button("Copy as Markdown", self._copy, "copy")
-        head = row(
-            self.add, self._chips, 1, label("Compared with", "small"), self.baseline, self.differences, copy, margins=(12, 6, 12, 6)
-        )
+        copy = button("Copy", self._copy, "copy", name="Copy the comparison as Markdown")
+        first = row(self.add, 1, label("Compared with", "small"), self.baseline, self.differences, copy)
+        head = column(first, self._chips, margins=(12, 6, 12, 6), spacing=4)
         self.setLayout(column(strip(head), self._hint, self.table, self._rest, spacing=0))
         session.rig_changed.connect(self._rig_changed)
         look.look_changed.connect(self.table.viewport().update)
@@ -150,7 +150,7 @@ class CompareView(QWidget):
         menu.addAction("From a file…", self._ask_file)
         menu.addSeparator()
         for path in sample_files():
-            menu.addAction(f"Sample: {path.stem}", lambda path=path: self.add_file(path))
+            menu.addAction(f"Sample: {path.stem}", partial(self.add_file, path))
         menu.popup(self.add.mapToGlobal(self.add.rect().bottomLeft()))
 
     def _ask_file(self) -> None:
@@ -186,12 +186,13 @@ class CompareView(QWidget):
             if rig.path is not None:
                 self._chips.addWidget(label(shortened(rig.name, 24), "small"))
                 self._chips.addWidget(icon_button("cross", f"Take {rig.name} out", lambda n=n: self._drop(n)))  # type: ignore[misc]
+        self._chips.addStretch(1)
 
     def _rig_changed(self, _: Change) -> None:
         if self.isVisible():
             self.refresh()
 
-    def showEvent(self, event) -> None:  # type: ignore[no-untyped-def]
+    def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.refresh()
 

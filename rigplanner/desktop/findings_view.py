@@ -1,6 +1,7 @@
 """The right panel: what is wrong, needed against actual, with the ways out."""
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
@@ -165,21 +166,18 @@ class FindingCard(QFrame):
         menu.addAction("Waive with a reason", self.ask_reason)
         levels = menu.addMenu("Severity in this rig")
         for severity in SEVERITIES:
-            levels.addAction(
-                SEVERITY_WORDS[severity].capitalize(),
-                lambda severity=severity: session.edit(
-                    f"Treat {code} as {SEVERITY_WORDS[severity]}", Edit("set_severity", {"code": code, "severity": severity})
-                ),
-            )
-        levels.addAction(
-            "The rule's own",
-            lambda: session.edit(f"Own severity of {code}", Edit("set_severity", {"code": code, "severity": None})),
-        )
+            levels.addAction(SEVERITY_WORDS[severity].capitalize(), partial(self._set_severity, severity))
+        levels.addAction("The rule's own", partial(self._set_severity, None))
         menu.addAction(f"Ignore {code} in this rig", self._ignore)
         if (entry := RULES.get(code)) is not None:
             menu.addSeparator()
             menu.addAction("Why this rule", lambda: session.tell(f"{code}: {entry.reason} Source: {entry.source}"))
         return menu
+
+    def _set_severity(self, severity: str | None) -> None:
+        code = self.finding.code
+        name = f"Treat {code} as {SEVERITY_WORDS[severity]}" if severity else f"Own severity of {code}"
+        self._session.edit(name, Edit("set_severity", {"code": code, "severity": severity}))
 
     def ask_reason(self) -> None:
         """Open the fields of a waiver."""

@@ -5,7 +5,7 @@ from PySide6.QtGui import QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPa
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
 from rigplanner.desktop import icons
-from rigplanner.desktop.machine_layout import Box, Drawing, Wire
+from rigplanner.desktop.machine_shapes import Box, Drawing, Wire
 from rigplanner.desktop.theme import STATE_OF, look, sized_font, small_font
 from rigplanner.desktop.words import VERDICT_ICONS
 from rigplanner.planning.moves import Move
@@ -180,8 +180,8 @@ class MachineDrawing(QWidget):
         painter.setPen(tokens.color("soft" if box.empty or box.role == "place" else "text"))
         inner = area.adjusted(8, 0, -8, 0)
         if box.state and box.role in ("device", "loose"):
-            painter.drawPixmap(inner.topRight() + QPointF(-16, (box.height - 16) / 2),
-                               icons.pixmap(VERDICT_ICONS[box.state], STATE_OF[box.state], 16, self.devicePixelRatioF()))  # fmt: skip
+            sign = icons.pixmap(VERDICT_ICONS[box.state], STATE_OF[box.state], 16, self.devicePixelRatioF())
+            painter.drawPixmap(inner.topRight() + QPointF(-16, (box.height - 16) / 2), sign)
             inner.adjust(0, 0, -20, 0)
         text = QFontMetricsF(painter.font()).elidedText(box.text, Qt.TextElideMode.ElideRight, inner.width())
         tall = box.height > QFontMetricsF(painter.font()).height() * 2.4

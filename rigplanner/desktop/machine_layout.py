@@ -5,87 +5,14 @@ GPUs run on tracks at the right. The same machine always gives the same drawing.
 """
 
 from collections import defaultdict
-from typing import Literal
 
 from msgspec import Struct
 
+from rigplanner.desktop.machine_shapes import Box, Drawing, Scale, Wire
 from rigplanner.machine.machine import DriveUse, Edge, Machine, SlotUse
 from rigplanner.report.quote import link_text
 
-Role = Literal["socket", "hub", "place", "device", "fabric", "loose"]
 WEIGHTS = {1: 1.0, 2: 1.4, 4: 2.0, 8: 3.0, 16: 4.4}
-
-
-class Box(Struct, frozen=True, kw_only=True):
-    """A rectangle with a name and a note. `piece` stands in it; `place` is the slot or port that it is; `state` a verdict."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-    role: Role
-    text: str
-    note: str = ""
-    piece: str = ""
-    place: str = ""
-    state: str = ""
-    empty: bool = False
-
-
-class Wire(Struct, frozen=True, kw_only=True):
-    """A broken line of right angles with a label that ends at (`label_x`, `label_y`)."""
-
-    points: tuple[tuple[float, float], ...]
-    weight: float
-    label: str = ""
-    label_x: float = 0.0
-    label_y: float = 0.0
-    state: str = ""
-    fabric: bool = False
-    tip: str = ""
-
-
-class Drawing(Struct, frozen=True, kw_only=True):
-    """All that is drawn, and how large it is."""
-
-    width: float
-    height: float
-    boxes: tuple[Box, ...] = ()
-    wires: tuple[Wire, ...] = ()
-
-
-class Scale(Struct, frozen=True):
-    """Sizes that follow the font: `row` is the height of a table row."""
-
-    row: float
-
-    @property
-    def box(self) -> float:
-        return self.row * 0.92
-
-    @property
-    def socket(self) -> float:
-        return self.row * 6.2
-
-    @property
-    def hub(self) -> float:
-        return self.row * 4.4
-
-    @property
-    def link(self) -> float:
-        return self.row * 5.0
-
-    @property
-    def place(self) -> float:
-        return self.row * 4.2
-
-    @property
-    def device(self) -> float:
-        return self.row * 9.5
-
-    @property
-    def track(self) -> float:
-        return self.row * 1.25
 
 
 class _Leaf(Struct, frozen=True, kw_only=True):
@@ -332,11 +259,11 @@ class _Draft:
     def _fabric(self, right: float) -> float:
         """Links between GPUs on tracks at the right; returns the right edge of the drawing."""
         where = self._gpu_rows()
-        pairs = [
-            (edge, *sorted((where[edge.a], where[edge.b])))
-            for edge in self.machine.edges
-            if edge.kind in ("nvlink", "xgmi") and edge.a in where and edge.b in where
-        ]
+        pairs: list[tuple[Edge, float, float]] = []
+        for edge in self.machine.edges:
+            if edge.kind in ("nvlink", "xgmi") and edge.a in where and edge.b in where:
+                top, bottom = sorted((where[edge.a], where[edge.b]))
+                pairs.append((edge, top, bottom))
         edge_x = self._switched(right, where)
         if edge_x:
             return edge_x

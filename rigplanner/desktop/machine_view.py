@@ -1,6 +1,7 @@
 """The Machine tab: the drawing, the places as a table, the matrix of links, and a way to move a piece by keyboard."""
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QHeaderView, QSplitter, QWidget
 
 from rigplanner.desktop.machine_drawing import MachineDrawing
@@ -10,7 +11,7 @@ from rigplanner.desktop.tables import fill, plain_table
 from rigplanner.desktop.theme import look, row_px
 from rigplanner.desktop.widgets import button, column, label, panel, row, scrolled, strip
 from rigplanner.desktop.words import problem_words
-from rigplanner.machine.machine import Machine
+from rigplanner.machine.machine import DriveUse, Machine, SlotUse
 from rigplanner.planning.moves import Move, moves, split_piece
 from rigplanner.report.quote import link_text
 
@@ -73,18 +74,7 @@ class MachineView(QWidget):
         self._show_pieces(machine, names)
 
     def _show_places(self, machine: Machine, names: dict[str, str]) -> None:
-        rows = [
-            (use.slot.id, use.slot.origin or "unknown", _slot_link(use.width if use.piece else use.available_width,
-                                                                use.gen if use.piece else use.available_gen, use.disabled_by),
-             names.get(use.piece or "", "") or (f"covered by {names.get(use.covered_by, use.covered_by)}" if use.covered_by else "free"),
-             use.piece or "")
-            for use in machine.slots
-        ] + [
-            (use.port.id, use.port.origin or "unknown", "SATA" if use.port.kind == "sata" else
-             _slot_link(use.width or use.port.width, use.gen or use.port.gen, use.disabled_by),
-             ", ".join(names.get(piece, piece) for piece in use.pieces) or "free", use.pieces[0] if use.pieces else "")
-            for use in machine.drives
-        ]  # fmt: skip
+        rows = [_slot_row(use, names) for use in machine.slots] + [_drive_row(use, names) for use in machine.drives]
         fill(self.places, [row[:4] for row in rows])
         for n, line in enumerate(rows):
             if (item := self.places.item(n, 0)) is not None:
@@ -124,7 +114,7 @@ class MachineView(QWidget):
         for move in moves(self._session.rig, self._session.catalog, self._piece):
             self.targets.addItem(_target_words(move), move)
 
-    def showEvent(self, event) -> None:  # type: ignore[no-untyped-def]
+    def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._fill_targets()
 
@@ -181,6 +171,21 @@ def _target_words(move: Move) -> str:
     if move.problems:
         return f"{move.place}, not possible: {problem_words(move.problems[0])}"
     return f"{move.place}, {link_text(move.width, move.gen)}"
+
+
+def _slot_row(use: SlotUse, names: dict[str, str]) -> tuple[str, str, str, str, str]:
+    """Place, origin, link, what it holds, and the piece."""
+    width, gen = (use.width, use.gen) if use.piece else (use.available_width, use.available_gen)
+    holds = names.get(use.piece or "", "") or (
+        f"covered by {names.get(use.covered_by, use.covered_by)}" if use.covered_by else "free"
+    )
+    return use.slot.id, use.slot.origin or "unknown", _slot_link(width, gen, use.disabled_by), holds, use.piece or ""
+
+
+def _drive_row(use: DriveUse, names: dict[str, str]) -> tuple[str, str, str, str, str]:
+    link = "SATA" if use.port.kind == "sata" else _slot_link(use.width or use.port.width, use.gen or use.port.gen, use.disabled_by)
+    holds = ", ".join(names.get(piece, piece) for piece in use.pieces) or "free"
+    return use.port.id, use.port.origin or "unknown", link, holds, use.pieces[0] if use.pieces else ""
 
 
 def _slot_link(width: int | None, gen: int | None, disabled_by: tuple[str, ...]) -> str:

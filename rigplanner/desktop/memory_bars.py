@@ -1,7 +1,7 @@
 """Stacked bars of memory per GPU against its capacity, drawn alike for every workload."""
 
 from msgspec import Struct
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
@@ -147,7 +147,7 @@ class MemoryBars(QWidget):
         else:
             super().keyPressEvent(event)
 
-    def event(self, event) -> bool:  # type: ignore[no-untyped-def]
+    def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent):
             n = int(event.pos().y() // self._bar_height())
             if 0 <= n < len(self._bars):

@@ -3,7 +3,7 @@
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, QTimer
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
@@ -42,10 +42,10 @@ class UnitDelegate(QStyledItemDelegate):
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
         super().initStyleOption(option, index)
-        state = option.state  # type: ignore[attr-defined]
-        option.state = state & ~QStyle.StateFlag.State_HasFocus  # type: ignore[attr-defined]
+        state = option.state
+        option.state = state & ~QStyle.StateFlag.State_HasFocus
         if index.data(UNIT_ROLE):
-            option.text = ""  # type: ignore[attr-defined]
+            option.text = ""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         super().paint(painter, option, index)
@@ -53,7 +53,7 @@ class UnitDelegate(QStyledItemDelegate):
         if not unit:
             return
         tokens, text = look.tokens, index.data()
-        area = option.rect.adjusted(6, 0, -6, 0)  # type: ignore[attr-defined]
+        area = option.rect.adjusted(6, 0, -6, 0)
         painter.save()
         painter.setFont(sized_font(1.0))
         tail = f"{THIN}{unit}"
@@ -274,7 +274,7 @@ class PartsView(QWidget):
         if self.isVisible():
             self._row_changed(self.table.currentIndex(), QModelIndex())
 
-    def showEvent(self, event) -> None:  # type: ignore[no-untyped-def]
+    def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._make_badges()
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QTimer, Signal
-from PySide6.QtGui import QPalette
+from PySide6.QtGui import QPalette, QShowEvent
 from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QFormLayout, QLineEdit, QPlainTextEdit, QSpinBox, QSplitter, QWidget
 
 from rigplanner.desktop.session import Change, Session
@@ -173,8 +173,10 @@ class QuoteView(QWidget):
         self._setters.append(show)
         form.addRow(title, field)
 
-    def _number(self, form: QFormLayout, title: str, value: Callable[[], float], edit: Callable[[Any], Edit], digits: int, most: float,
-                unit: str, empty: str = "") -> None:  # fmt: skip
+    def _number(
+        self, form: QFormLayout, title: str, value: Callable[[], float], edit: Callable[[Any], Edit], digits: int, most: float,
+        unit: str, empty: str = "",
+    ) -> None:  # fmt: skip
         field: Any = QDoubleSpinBox(decimals=digits, maximum=most) if digits else QSpinBox(maximum=int(most))
         field.setAccessibleName(title)
         field.setKeyboardTracking(False)
@@ -210,7 +212,7 @@ class QuoteView(QWidget):
         if self.isVisible():
             self._delay.start()
 
-    def showEvent(self, event) -> None:  # type: ignore[no-untyped-def]
+    def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._delay.start()
 

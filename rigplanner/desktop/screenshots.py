@@ -26,7 +26,7 @@ def render_all(folder: Path, sample: Path | None = None) -> list[Path]:
         window = _window(Path(state), sample or samples() / SAMPLE)
         files = []
         for scheme in ("light", "dark"):
-            window.use_theme(scheme)  # type: ignore[arg-type]
+            window.use_theme(scheme)
             for name, show in VIEWS.items():
                 shown = show(window) or window
                 settle(application, window)

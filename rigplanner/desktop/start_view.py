@@ -1,12 +1,13 @@
 """The Start tab: a new rig, a sample, a recent file, a pasted list, or edits that a crash left behind."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
+from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU
 from rigplanner.data import data_path
 from rigplanner.desktop import icons
@@ -188,7 +189,7 @@ class StartView(QWidget):
         for n in range(COLUMNS):
             self._samples.setColumnStretch(n, 1)
 
-    def showEvent(self, event) -> None:  # type: ignore[no-untyped-def]
+    def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if not self._judged and self._cards:
             self._judged = True
@@ -253,7 +254,7 @@ def describe(rig: Rig, session: Session) -> tuple[str, str, str]:
     return rig.name, shortened(note, 90), "gpu" if gpus else "system"
 
 
-def _verdicts(paths, catalog):  # type: ignore[no-untyped-def]
+def _verdicts(paths: list[Path], catalog: Catalog) -> Iterator[tuple[Path, str, str]]:
     from rigplanner.rules.assess import assess
 
     for path in paths:

@@ -41,3 +41,13 @@ def fill(table: QTableWidget, rows: Sequence[Sequence[str]], numbers: Sequence[i
     for m in numbers:
         if (head := table.horizontalHeaderItem(m)) is not None:
             head.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+
+
+def fit_height(table: QTableWidget, most: int) -> None:
+    """Make a table as high as its rows, up to `most` of them; it scrolls only beyond."""
+    rows = max(1, min(most, table.rowCount()))
+    scrolls = table.rowCount() > most
+    policy = Qt.ScrollBarPolicy.ScrollBarAsNeeded if scrolls else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+    table.setVerticalScrollBarPolicy(policy)
+    head = table.horizontalHeader().sizeHint().height()
+    table.setFixedHeight(head + rows * table.verticalHeader().defaultSectionSize() + 2 * table.frameWidth())

@@ -203,7 +203,8 @@ QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus, QPlainTe
 QLineEdit[faulty="true"] {{ border-color: {t.fails}; }}
 QComboBox::drop-down {{ border: 0; width: 20px; }}
 QComboBox::down-arrow {{ image: url({arrows}/down-on-{base}.svg); width: 10px; height: 10px; }}
-QAbstractSpinBox QLineEdit {{ border: 0; padding: 0 2px; background: transparent; }}
+QAbstractSpinBox QLineEdit {{ border: 0; padding: 0 4px; background: transparent; }}
+QAbstractSpinBox {{ padding: 1px 0; }}
 QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ border: 0; background: transparent; width: 18px; }}
 QAbstractSpinBox::up-button {{ subcontrol-position: top right; }}
 QAbstractSpinBox::down-button {{ subcontrol-position: bottom right; }}
@@ -231,7 +232,8 @@ QPushButton[role="number"]:focus, QPushButton[role="link"]:focus {{ border-color
 QPushButton[role="search"] {{ color: {t.soft}; text-align: left; padding: 3px 8px; }}
 QCheckBox {{ spacing: 6px; }}
 QCheckBox:focus {{ color: {t.accent}; }}
-QCheckBox::indicator {{ width: 13px; height: 13px; border: 1px solid {t.strong_line}; border-radius: 3px; background: {t.surface}; }}
+QCheckBox::indicator {{ width: 13px; height: 13px; border: 1px solid {t.strong_line}; border-radius: 3px;
+  background: {t.surface}; }}
 QCheckBox::indicator:checked {{ background: {t.accent}; border-color: {t.accent}; image: url({arrows}/tick-on-{base}.svg); }}
 QCheckBox::indicator:focus {{ border-color: {t.accent}; }}
 QTableView, QListView, QTreeView, QTextBrowser {{ background: {t.surface}; border: 0; gridline-color: {t.line};

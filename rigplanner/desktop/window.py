@@ -34,6 +34,10 @@ TABS = ("Start", "Parts", "Machine", "Workloads", "Compare", "Quote")
 class Window(QMainWindow):
     """One window, one session."""
 
+    session: Session
+    build: BuildList
+    palette_box: PaletteBox
+
     def __init__(self, session: Session, journals: Path | None = None) -> None:
         super().__init__()
         self.session = session

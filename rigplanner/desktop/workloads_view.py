@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import QCompleter, QHeaderView, QLineEdit, QSplitter, QWidget
 
 from rigplanner.desktop.breakdown import show_breakdown
 from rigplanner.desktop.memory_bars import MemoryBars
 from rigplanner.desktop.session import Change, Session
-from rigplanner.desktop.tables import fill, plain_table
+from rigplanner.desktop.tables import fill, fit_height, plain_table
 from rigplanner.desktop.widgets import button, column, icon_button, label, panel, row, rule, scrolled, strip
 from rigplanner.desktop.words import interval, percent, quantity, shortened
 from rigplanner.desktop.workload_form import TEXT_KINDS, WorkloadForm
@@ -87,7 +87,6 @@ class WorkloadsView(QWidget):
         self._split = split
         self._rest = QWidget()
         head = row(self.zoo, button("Add", self._add_first, "plus", name="Add the model"), margins=(12, 6, 12, 6))
-        self.list.setMaximumHeight(150)
         self._none = strip(column(self._empty, margins=(12, 12, 12, 12)))
         self.setLayout(column(strip(head), self.list, self._none, split, self._rest, spacing=0))
         session.rig_changed.connect(self._rig_changed)
@@ -99,7 +98,7 @@ class WorkloadsView(QWidget):
         self.zoo.setFocus()
         self.zoo.selectAll()
 
-    def showEvent(self, event) -> None:  # type: ignore[no-untyped-def]
+    def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if self._completer is None:
             from rigplanner.catalog.zoo import shipped_zoo
@@ -196,9 +195,7 @@ class WorkloadsView(QWidget):
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         for n in (1, 2, 3):
             header.setSectionResizeMode(n, QHeaderView.ResizeMode.ResizeToContents)
-        self.list.setFixedHeight(
-            header.sizeHint().height() + self.list.verticalHeader().defaultSectionSize() * min(5, len(jobs)) + 6
-        )
+        fit_height(self.list, 5)
         self._show_job(jobs[self._index], assessment)
 
     def _choose(self, line: int) -> None:
@@ -246,11 +243,7 @@ class WorkloadsView(QWidget):
         for n, mode in enumerate((FIT, QHeaderView.ResizeMode.Stretch, FIT, FIT)):
             self.anchors.horizontalHeader().setSectionResizeMode(n, mode)
         fill(self.anchors, rows, numbers=(2, 3), tips=[anchor.source for anchor in speed.anchors[:5]])
-        self.anchors.setFixedHeight(
-            self.anchors.horizontalHeader().sizeHint().height()
-            + self.anchors.verticalHeader().defaultSectionSize() * max(1, len(rows))
-            + 2
-        )
+        fit_height(self.anchors, 5)
 
     def _gpu_name(self, gpu: str) -> str:
         part = self._session.catalog.get(gpu)

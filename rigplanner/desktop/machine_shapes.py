@@ -1,0 +1,79 @@
+"""Shapes of the machine's drawing, in device-independent pixels, and the sizes they are made in. No Qt here."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+Role = Literal["socket", "hub", "place", "device", "fabric", "loose"]
+
+
+class Box(Struct, frozen=True, kw_only=True):
+    """A rectangle with a name and a note. `piece` stands in it; `place` is the slot or port that it is; `state` a verdict."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    role: Role
+    text: str
+    note: str = ""
+    piece: str = ""
+    place: str = ""
+    state: str = ""
+    empty: bool = False
+
+
+class Wire(Struct, frozen=True, kw_only=True):
+    """A broken line of right angles with a label that ends at (`label_x`, `label_y`)."""
+
+    points: tuple[tuple[float, float], ...]
+    weight: float
+    label: str = ""
+    label_x: float = 0.0
+    label_y: float = 0.0
+    state: str = ""
+    fabric: bool = False
+    tip: str = ""
+
+
+class Drawing(Struct, frozen=True, kw_only=True):
+    """All that is drawn, and how large it is."""
+
+    width: float
+    height: float
+    boxes: tuple[Box, ...] = ()
+    wires: tuple[Wire, ...] = ()
+
+
+class Scale(Struct, frozen=True):
+    """Sizes that follow the font: `row` is the height of a table row."""
+
+    row: float
+
+    @property
+    def box(self) -> float:
+        return self.row * 0.92
+
+    @property
+    def socket(self) -> float:
+        return self.row * 6.2
+
+    @property
+    def hub(self) -> float:
+        return self.row * 4.4
+
+    @property
+    def link(self) -> float:
+        return self.row * 5.0
+
+    @property
+    def place(self) -> float:
+        return self.row * 4.2
+
+    @property
+    def device(self) -> float:
+        return self.row * 9.5
+
+    @property
+    def track(self) -> float:
+        return self.row * 1.25
