@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from rigplanner.catalog.cloud import CloudInstance, shipped_cloud
 from rigplanner.catalog.lint import PCIE_LANE_GBS, lint, plug_watts
@@ -11,6 +12,7 @@ from rigplanner.catalog.parts import Chassis, Cooler, MemoryKit, NetworkCard, Pa
 from rigplanner.data import data_path
 from rigplanner.rig.document import Rig
 from rigplanner.rig.files import read_rig
+from rigplanner.rules.assess import assess
 
 KINDS = ("psu", "chassis", "memory", "storage", "cooler", "riser", "nic", "accessory")
 FEWEST = {"psu": 60, "chassis": 60, "memory": 60, "storage": 60, "cooler": 30, "riser": 10, "nic": 15, "accessory": 8}
@@ -176,6 +178,23 @@ def test_a_sample_is_a_whole_rig(sample: Rig, catalog: Catalog) -> None:
     assert sample.workloads and sample.site.volts and sample.site.breaker_a and sample.quote.seller.name and sample.quote.date
     kinds = {catalog.parts[item.part].__struct_config__.tag for item in sample.items if item.part in catalog.parts}
     assert kinds >= {"system"} or kinds >= {"motherboard", "cpu", "gpu", "memory", "storage", "psu", "chassis", "cooler"}
+
+
+SHOWN = {"DeskMini with GTX 1070 (2017)": {"SW001"}, "Four RTX 4090 on one household circuit": {"PWR012"}}
+"""Errors that a sample is there to show, by its name."""
+
+
+def test_a_sample_has_only_the_errors_it_shows(sample: Rig, catalog: Catalog) -> None:
+    found = assess(replace(sample, workloads=()), catalog)
+    assert found.machine.problems == ()
+    assert {finding.code for finding in found.report.findings if finding.severity == "error"} == SHOWN.get(sample.name, set())
+
+
+def test_the_drive_of_the_5090_sample_takes_half_of_its_lanes(catalog: Catalog) -> None:
+    rig = read_rig(data_path("resources") / "samples" / "rtx-5090.rig")
+    found = assess(replace(rig, workloads=()), catalog)
+    assert found.machine.gpus[0].width == 8
+    assert "PCI001" in {finding.code for finding in found.report.findings}
 
 
 def test_prices_of_a_sample_have_a_day_and_a_source(sample: Rig) -> None:
