@@ -17,21 +17,33 @@ class Offer(Struct, frozen=True):
 
 
 class Seating(Struct, frozen=True):
-    """A board with its CPUs seated: what each place gives before lane modes, and the modes that may still apply."""
+    """A board with its CPUs seated: what each place gives before lane modes, the modes that may still apply, the answers given so
+    far, and the places that some mode watches."""
 
     layout: Layout
     cpus: tuple[CPU | None, ...]
     offers: dict[str, Offer]
     modes: tuple[LaneMode, ...]
     roots: dict[str, str]
+    asked: dict[object, dict[str, Offer]]
+    watched: frozenset[str]
 
     def cares(self, place: str) -> bool:
         """Say whether some mode asks if a place is occupied or empty."""
-        return any(place in mode.when.used or place in mode.when.empty for mode in self.modes)
+        return place in self.watched
 
     def at(self, used: frozenset[str], protocols: dict[str, str], settled: bool = False) -> dict[str, Offer]:
         """Return the offers by place when `used` places are occupied; `protocols` says nvme or sata of the drives in them.
         With `settled`, only by modes that stay whatever else is occupied."""
+        if not self.modes:
+            return self.offers
+        watched = used & self.watched
+        key = (watched, tuple(protocols.get(place) for place in watched), settled)
+        if key not in self.asked:
+            self.asked[key] = self._answer(used, protocols, settled)
+        return self.asked[key]
+
+    def _answer(self, used: frozenset[str], protocols: dict[str, str], settled: bool) -> dict[str, Offer]:
         holding = [mode for mode in self.modes if not (settled and mode.when.empty) and _holds(mode, used, protocols)]
         if not holding:
             return self.offers
@@ -49,7 +61,8 @@ def seat(layout: Layout, cpus: tuple[CPU | None, ...], bios: dict[str, str]) -> 
     known = any(cpu is not None for cpu in cpus)
     modes = tuple(mode for mode in layout.lane_modes if _possible(mode, classes, known, bios))
     offers = {place.id: _offer(place, roots[place.id], cpus) for place in places}
-    return Seating(layout, cpus, offers, modes, roots)
+    watched = frozenset(place for mode in modes for place in (*mode.when.used, *mode.when.empty))
+    return Seating(layout, cpus, offers, modes, roots, {}, watched)
 
 
 def places_of(layout: Layout) -> list[Slot | DrivePort]:

@@ -82,6 +82,7 @@ class _Search:
     ) -> None:
         self.seating, self.drives, self.bridges = seating, drives, bridges
         self.cards = {card.name: card for card in cards}
+        self.gpus = {card.name for card in cards if card.is_gpu}
         self.slots = {slot.id: slot for slot in seating.layout.slots}
         self.order = {slot.id: index for index, slot in enumerate(seating.layout.slots)}
         self.fixed_protocols = protocols_of(drives, start.ports)
@@ -89,6 +90,7 @@ class _Search:
         self.free = sorted(free, key=lambda card: (not card.is_gpu, -_appetite(card), card.part.id, card.riser or ""))
         self.choices = [self._ranked(card) for card in self.free]
         self.steps = 0
+        self.rates: dict[tuple[str, int | None, int | None], float] = {}
         self.best: Score | None = None
         self.found = start
         self._descend(0, start, -1)
@@ -128,7 +130,7 @@ class _Search:
     def _bound(self, depth: int, standing: Standing, last: int) -> Score:
         """Return a score that no completion of a partial placement can beat: open cards get their best slots."""
         offers = self.seating.at(standing.used(), self.fixed_protocols, settled=True)
-        rates = [link_rate(self.cards[name], offers[slot]) for name, slot in standing.slots.items() if self.cards[name].is_gpu]
+        rates, _ = self._rates(standing, offers)
         placed = len(standing.slots)
         rank = last
         for index in range(depth, len(self.free)):
@@ -163,8 +165,11 @@ class _Search:
         gpus: list[float] = []
         others: list[float] = []
         for name, slot in standing.slots.items():
-            card = self.cards[name]
-            (gpus if card.is_gpu else others).append(link_rate(card, offers[slot]))
+            offer = offers[slot]
+            key = (name, offer.width, offer.gen)
+            if key not in self.rates:
+                self.rates[key] = link_rate(self.cards[name], offer)
+            (gpus if name in self.gpus else others).append(self.rates[key])
         return gpus, others
 
     def _cost(self, standing: Standing, used: frozenset[str], protocols: dict[str, str]) -> Score:

@@ -28,7 +28,7 @@ def place_drives(seating: Seating, drives: list[Drive], used: frozenset[str], pl
         protocols = _protocols(drives, found)
         options = _open_ports(seating, drive, ports, found, now, protocols)
         if options:
-            found[drive.name] = min(options, key=lambda port: _rank(seating, drive, ports[port], now, protocols, cost))
+            found[drive.name] = _best(seating, drive, options, now, protocols, cost)
     for drive in free:
         if drive.name not in found:
             _make_room(drive, [d for d in free if d.name in found], ports, found, seating, used, set())
@@ -46,11 +46,11 @@ def _open_ports(
     found: dict[str, str],
     used: frozenset[str],
     protocols: dict[str, str],
-) -> list[str]:
+) -> list[DrivePort]:
     offers = seating.at(used, protocols)
     held = list(found.values())
     return [
-        port.id
+        port
         for port in ports.values()
         if speaks(drive, port)
         and not offers[port.id].disabled_by
@@ -69,15 +69,20 @@ def _kills(seating: Seating, port: str, drive: Drive, used: frozenset[str], prot
     return any(offers[place].disabled_by and not before[place].disabled_by for place in after if place in offers)
 
 
-def _rank(
-    seating: Seating, drive: Drive, port: DrivePort, used: frozenset[str], protocols: dict[str, str], cost: Cost
-) -> tuple[object, ...]:
-    index = list(seating.offers).index(port.id)
-    after = frozenset((*used, port.id))
-    spoken = {**protocols, port.id: drive.part.interface}
-    harm = cost(after, spoken) if seating.cares(port.id) else cost(used, protocols)
-    offer = seating.at(after, spoken)[port.id]
-    return (harm, -drive_rate(drive, offer), _kind_rank(drive, port), index)
+def _best(
+    seating: Seating, drive: Drive, options: list[DrivePort], used: frozenset[str], protocols: dict[str, str], cost: Cost
+) -> str:
+    """Return the port that costs the cards least, then the fastest, then the first."""
+    idle = cost(used, protocols) if any(seating.cares(port.id) for port in options) else ()
+
+    def rank(port: DrivePort) -> tuple[object, ...]:
+        after, spoken = used, protocols
+        if seating.cares(port.id):
+            after, spoken = used | {port.id}, {**protocols, port.id: drive.part.interface}
+        harm = cost(after, spoken) if seating.cares(port.id) else idle
+        return (harm, -drive_rate(drive, seating.at(after, spoken)[port.id]), _kind_rank(drive, port))
+
+    return min(options, key=rank).id
 
 
 def _kind_rank(drive: Drive, port: DrivePort) -> int:

@@ -53,8 +53,9 @@ def power_tree(rig: Rig, pieces: tuple[Piece, ...]) -> PowerTree:
     steps: list[Step] = []
     loads: list[tuple[str, float | None]] = []
     unknown: list[str] = []
+    vouched = tuple(p.name + "/" for p in pieces if isinstance(p.part, System) and p.part.max_power_w is not None)
     for piece in pieces:
-        load = _load(piece, caps.get(piece.uid), pieces, steps)
+        load = _load(piece, caps.get(piece.uid), vouched, pieces, steps)
         if load == 0.0:
             continue
         loads.append((piece.name, load))
@@ -95,12 +96,13 @@ def _field(part: AnyPart) -> str:
     return "max_power_w" if isinstance(part, System) else "power_w" if isinstance(part, NetworkCard | Storage) else "tdp_w"
 
 
-def _load(piece: Piece, cap: float | None, pieces: tuple[Piece, ...], steps: list[Step]) -> float | None:
-    """Return the sustained watts of a piece, 0 when it draws none by itself, None when unknown."""
+def _load(piece: Piece, cap: float | None, vouched: tuple[str, ...], pieces: tuple[Piece, ...], steps: list[Step]) -> float | None:
+    """Return the sustained watts of a piece, 0 when it draws none by itself, None when unknown. `vouched` are the beginnings of
+    names in systems whose maker states the whole power."""
     part = piece.part
     if isinstance(part, System):
         return _system_load(piece, part, pieces, steps)
-    if _covered(piece, pieces):
+    if piece.name.startswith(vouched):
         return _own_watts(part, None) or 0.0
     if isinstance(part, GPU):
         return _own_watts(part, cap)
@@ -123,14 +125,6 @@ def _own_watts(part: AnyPart, cap: float | None) -> float | None:
     if isinstance(part, NetworkCard | Storage):
         return part.power_w
     return 0.0
-
-
-def _covered(piece: Piece, pieces: tuple[Piece, ...]) -> bool:
-    """Say whether a piece came in a system whose maker states the whole power."""
-    return any(
-        isinstance(other.part, System) and other.part.max_power_w is not None and piece.name.startswith(other.name + "/")
-        for other in pieces
-    )
 
 
 def _system_load(piece: Piece, system: System, pieces: tuple[Piece, ...], steps: list[Step]) -> float | None:
