@@ -1,0 +1,166 @@
+"""The parts networks share on the tape: parameters, linear layers with LoRA, normalisations, checkpointed blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from rigplanner.workload.ops import add, cast, keeping_result, linear, mean_last, mul, shift, square, sub_self
+from rigplanner.workload.ops import layer_norm as fused_layer_norm
+from rigplanner.workload.tape import F32, Grads, Shape, Storage, Tape, Tensor, backward, new, record
+
+
+class Setting(Struct, frozen=True, kw_only=True):
+    """How a step runs: `dtype` of the parameters, `attention` eager or sdpa, LoRA rank and the names of the layers it adapts."""
+
+    batch: int
+    length: int
+    dtype: str = F32
+    training: bool = True
+    eager: bool = False
+    checkpointing: bool = False
+    lora_rank: int = 0
+    lora_targets: tuple[str, ...] = ()
+
+
+class Net:
+    """A network under construction: its tape, its setting, and the bytes and values of its parameters."""
+
+    def __init__(self, tape: Tape, setting: Setting) -> None:
+        self.tape, self.setting = tape, setting
+        self.values = self.trained = 0
+        self.trained_tensors: list[int] = []
+        self.held: list[Tensor] = []
+
+    def parameter(self, *shape: int, dtype: str | None = None, adapter: bool = False) -> Tensor:
+        """Make a parameter; with LoRA only adapters train."""
+        trains = self.setting.training and (adapter or not self.setting.lora_rank)
+        made = Tensor(
+            shape, dtype or self.setting.dtype, _parameter_storage(self.tape, shape, dtype or self.setting.dtype), None, trains
+        )
+        self.values += made.size
+        if trains:
+            self.trained += made.size
+            self.trained_tensors.append(made.storage.bytes)
+        self.held.append(made)
+        return made
+
+    def buffer(self, *shape: int, dtype: str = F32) -> None:
+        """Make a tensor that lives with the network and has no gradient."""
+        self.held.append(Tensor(shape, dtype, _parameter_storage(self.tape, shape, dtype)))
+
+    def given(self, *shape: int, dtype: str) -> Tensor:
+        """Make an input. The tracer makes those of an inference before it counts, so they count only in training."""
+        if self.setting.training:
+            return new(self.tape, shape, dtype)
+        return Tensor(shape, dtype, Storage(Tape(), 0))
+
+    def linear(self, name: str, inputs: int, outputs: int, bias: bool = False) -> Linear:
+        """Make a linear layer, adapted by LoRA when its name is among the targets."""
+        weight, rank = self.parameter(outputs, inputs), self.setting.lora_rank
+        side = self.parameter(outputs) if bias else None
+        if not rank or name not in self.setting.lora_targets:
+            return Linear(self, weight, side)
+        return Linear(self, weight, side, self.parameter(rank, inputs, adapter=True), self.parameter(outputs, rank, adapter=True))
+
+
+def _parameter_storage(tape: Tape, shape: Shape, dtype: str) -> Storage:
+    return new(tape, shape, dtype).storage
+
+
+class Linear:
+    """x @ weight.T + bias, plus the low-rank path of LoRA."""
+
+    __slots__ = ("bias", "down", "net", "up", "weight")
+
+    def __init__(self, net: Net, weight: Tensor, bias: Tensor | None, down: Tensor | None = None, up: Tensor | None = None) -> None:
+        self.net, self.weight, self.bias, self.down, self.up = net, weight, bias, down, up
+
+    def __call__(self, x: Tensor) -> Tensor:
+        tape = self.net.tape
+        if self.down is None or self.up is None:
+            return linear(tape, x, self.weight, self.bias)
+        base = linear(tape, x, self.weight, self.bias)
+        return add(tape, base, sub_self(tape, linear(tape, linear(tape, x, self.down), self.up)))
+
+
+class Norm:
+    """A normalisation: `kind` is one of rms, rms_one (Gemma: float weight plus one), layer, layer_plain (no bias), layer_bare, none."""
+
+    def __init__(self, net: Net, kind: str, width: int) -> None:
+        self.net, self.kind = net, kind
+        self.weight = net.parameter(width) if kind not in ("layer_bare", "none") else None
+        self.bias = net.parameter(width) if kind == "layer" else None
+
+    def __call__(self, x: Tensor) -> Tensor:
+        tape = self.net.tape
+        if self.kind == "rms":
+            return self._rms(x)
+        if self.kind == "rms_one":
+            return self._rms_one(x)
+        if self.kind == "layer_bare":
+            return cast(tape, fused_layer_norm(tape, cast(tape, x, F32), None, None), x.dtype)
+        if self.kind == "layer_mean":
+            return self._by_hand(x)
+        return fused_layer_norm(tape, x, self.weight, self.bias)
+
+    def _rms(self, x: Tensor) -> Tensor:
+        tape, dtype = self.net.tape, x.dtype
+        x = cast(tape, x, F32)
+        variance = mean_last(tape, square(tape, x))
+        x = mul(tape, x, reciprocal_root(tape, shift(tape, variance)))
+        assert self.weight is not None
+        return mul(tape, self.weight, cast(tape, x, dtype))
+
+    def _rms_one(self, x: Tensor) -> Tensor:
+        tape = self.net.tape
+        output = self._root_normed(cast(tape, x, F32))
+        assert self.weight is not None
+        output = mul(tape, output, shift(tape, cast(tape, self.weight, F32)))
+        return cast(tape, output, x.dtype)
+
+    def _root_normed(self, x: Tensor) -> Tensor:
+        tape = self.net.tape
+        return mul(tape, x, reciprocal_root(tape, shift(tape, mean_last(tape, square(tape, x)))))
+
+    def _by_hand(self, x: Tensor) -> Tensor:
+        tape, dtype = self.net.tape, x.dtype
+        x = cast(tape, x, F32)
+        mean = mean_last(tape, x)
+        variance = mean_last(tape, square(tape, add(tape, x, mean)))
+        x = mul(tape, add(tape, x, mean), reciprocal_root(tape, shift(tape, variance)))
+        assert self.weight is not None
+        return cast(tape, mul(tape, cast(tape, self.weight, F32), x), dtype)
+
+
+def reciprocal_root(tape: Tape, x: Tensor) -> Tensor:
+    """torch.rsqrt: keeps its result."""
+    return keeping_result(tape, x)
+
+
+def checkpointed(net: Net, block: Callable[..., Tensor], x: Tensor, *others: Tensor) -> Tensor:
+    """Run a block of which only the inputs are kept; the backward pass runs it again. `others` are further inputs with a gradient."""
+    tape = net.tape
+    if not (net.setting.checkpointing and net.setting.training):
+        return block(x, *others)
+    recording, tape.recording = tape.recording, False
+    result = block(x, *others)
+    tape.recording = recording
+    kept = [x, *others]
+
+    def pull(grad: Tensor) -> Grads:
+        leaves = [Tensor(item.shape, item.dtype, item.storage, None, item.needs_grad) for item in kept]
+        before, tape.casts, off, tape.autocast = tape.casts, {}, tape.autocast, tape.low
+        again = block(*leaves)
+        tape.casts, tape.autocast = before, off
+        node = again.node
+        del again
+        if node is not None:
+            backward(tape, node, grad)
+        made = [leaf.grad for leaf in leaves]
+        tape.gradient_bytes -= sum(grad.storage.bytes for grad in made if grad is not None)
+        return made
+
+    trained = Tensor((1,), x.dtype, x.storage, None, True) if not x.needs_grad and net.trained else x
+    return record(tape, result, (trained, *others), pull)

@@ -1,0 +1,67 @@
+"""One training or inference step on the tape: what is live at the peak."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from msgspec import Struct
+
+from rigplanner.workload.net import Net, Setting
+from rigplanner.workload.tape import BF16, CPU_TRACE, Semantics, Storage, Tape, Tensor, backward, like
+
+STATE_BYTES = {"adamw": 2, "adamw_fused": 2, "adam": 2, "sgd_momentum": 1, "sgd": 0}
+"""Tensors of optimizer state per parameter, each of the parameter's type (torch.optim)."""
+STEP_COPIES = {"adamw": 1, "adam": 1}
+"""Temporary tensors per parameter that a foreach step makes at once: AdamW the root of the second moment (torch.optim.adamw)."""
+
+
+class Model(Protocol):
+    """A network on the tape: its loss, or its result without training."""
+
+    def loss(self) -> Tensor: ...
+
+
+class Walk(Struct, frozen=True):
+    """Bytes of one step: `peak` of all live tensors, and at that moment weights, gradients, optimizer state; the rest is
+    activations. `forward_flops` of matrix products and convolutions; `values` parameters, of which `trained` train."""
+
+    peak: int
+    weights: int
+    gradients: int
+    optimizer: int
+    forward_flops: int
+    step_flops: int
+    values: int
+    trained: int
+
+    @property
+    def activations(self) -> int:
+        return self.peak - self.weights - self.gradients - self.optimizer
+
+
+def walk(
+    make: Callable[[Net], Model], setting: Setting, *, precision: str, optimizer: str = "adamw", semantics: Semantics = CPU_TRACE
+) -> Walk:
+    """Run one step of the network that `make` builds; `precision` is fp32, bf16, fp16 or amp_*."""
+    tape = Tape(semantics, BF16 if precision.startswith("amp") else None)
+    net = Net(tape, setting)
+    model = make(net)
+    weights = tape.live
+    if not setting.training:
+        tape.recording = False
+        model.loss()
+        return Walk(tape.peak, weights, 0, 0, tape.flops, tape.flops, net.values, 0)
+    state = Storage(tape, STATE_BYTES[optimizer] * sum(net.trained_tensors))
+    loss = model.loss()
+    forward = tape.flops
+    tape.forget_casts()
+    tape.autocast = None
+    node, grad = loss.node, like(tape, loss)
+    assert node is not None
+    del loss
+    backward(tape, node, grad)
+    at_step = tape.live + STEP_COPIES.get(optimizer, 0) * sum(net.trained_tensors)
+    if at_step > tape.peak:
+        tape.peak, tape.gradients_at_peak = at_step, tape.gradient_bytes
+    return Walk(tape.peak, weights, tape.gradients_at_peak, state.bytes, forward, tape.flops, net.values, net.trained)
