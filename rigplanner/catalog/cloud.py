@@ -2,6 +2,7 @@
 
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -10,7 +11,8 @@ from rigplanner.catalog.load import CatalogFault
 from rigplanner.catalog.parts import Doubt, Price, Status
 from rigplanner.data import data_path
 from rigplanner.evidence import Source
-from rigplanner.rig.task import Linkage
+
+Linkage = Literal["none", "pcie", "nvlink-bridge", "nvlink-mesh", "nvswitch", "xgmi", "unknown"]
 
 
 class CloudInstance(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
