@@ -23,7 +23,7 @@ def test_the_engine_loads_no_qt_and_nothing_heavy() -> None:
 
 
 def test_the_window_starts_without_heavy_libraries() -> None:
-    assert not _loaded_by("import rigplanner.desktop.start, rigplanner.desktop.main_window") & set(HEAVY)
+    assert not _loaded_by("import rigplanner.desktop.start, rigplanner.desktop.window") & set(HEAVY)
 
 
 def test_judging_a_rig_needs_nothing_heavy(samples: list[Path]) -> None:

@@ -2,6 +2,7 @@
 
 Unknown is None, never 0. A precision that the silicon lacks is None too, and stands in `GPU.unsupported`.
 Lengths are millimetres, power watts, `_gib` is 2**30 bytes, `_gb` and `_gbs` are 1e9 bytes (per second, one way).
+Over 400 lines because it is one declaration after another, and they are read together.
 """
 
 from typing import Literal

@@ -11,7 +11,7 @@ from rigplanner.desktop.widgets import button, column, label, row
 from rigplanner.desktop.words import cell, money, quantity
 from rigplanner.evidence import Step
 from rigplanner.planning.limits import Limit
-from rigplanner.report.quote import workload_title
+from rigplanner.report.quote_jobs import workload_title
 from rigplanner.rules.assess import Assessment
 
 

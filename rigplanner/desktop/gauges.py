@@ -9,7 +9,7 @@ from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import STATE_OF, look, row_px, sized_font, small_font
 from rigplanner.desktop.words import THIN, VERDICT_ICONS, VERDICT_WORDS, number, percent, shortened
 from rigplanner.planning.limits import Limit, limits
-from rigplanner.report.quote import workload_title
+from rigplanner.report.quote_jobs import workload_title
 
 FULL_SCALE = 1.5
 """The bar ends at 150 %, so that the limit stands at two thirds of it."""

@@ -8,9 +8,9 @@ from collections import defaultdict
 
 from msgspec import Struct
 
-from rigplanner.desktop.machine_shapes import Box, Drawing, Scale, Wire
+from rigplanner.desktop.machine_shapes import NARROWEST, Box, Drawing, Scale, Wire
 from rigplanner.machine.machine import DriveUse, Edge, Machine, SlotUse
-from rigplanner.report.quote import link_text
+from rigplanner.report.quote_machine import link_text
 
 WEIGHTS = {1: 1.0, 2: 1.4, 4: 2.0, 8: 3.0, 16: 4.4}
 
@@ -27,9 +27,16 @@ class _Leaf(Struct, frozen=True, kw_only=True):
     empty: bool
 
 
-def machine_drawing(machine: Machine, row: float) -> Drawing:
-    """Return the drawing of a machine, with its empty places."""
-    scale = Scale(row)
+def machine_drawing(machine: Machine, row: float, width: float = 0.0) -> Drawing:
+    """Return the drawing of a machine, with its empty places; narrowed somewhat if that makes it fit into `width`."""
+    made = _drawing(machine, Scale(row))
+    if not width or made.width <= width:
+        return made
+    fixed = made.width - sum((Scale(row).socket, Scale(row).hub, Scale(row).link, Scale(row).place, Scale(row).device))
+    return _drawing(machine, Scale(row, max(NARROWEST, (width - fixed) / max(1.0, made.width - fixed))))
+
+
+def _drawing(machine: Machine, scale: Scale) -> Drawing:
     names = {piece.name: piece.part.name for piece in machine.pieces}
     leaves = [_slot_leaf(use, machine, names) for use in machine.slots] + [_drive_leaf(use, names) for use in machine.drives]
     if not leaves and not machine.cpus:
@@ -159,7 +166,7 @@ class _Draft:
                     Wire(
                         points=((right, y), (self.hub_x, y)),
                         weight=WEIGHTS.get(link.width or 4, 2.0) if link else 2.0,
-                        label=link_text(link.width, link.gen) if link else "",
+                        label=link_text(link.width, link.gen) if link and link.width else "",
                         label_x=self.hub_x - 6,
                         label_y=y - 4,
                         tip=f"{name} to {hub}",

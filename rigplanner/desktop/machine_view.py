@@ -1,8 +1,8 @@
 """The Machine tab: the drawing, the places as a table, the matrix of links, and a way to move a piece by keyboard."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QComboBox, QHeaderView, QSplitter, QWidget
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QComboBox, QHeaderView, QSizePolicy, QSplitter, QWidget
 
 from rigplanner.desktop.machine_drawing import MachineDrawing
 from rigplanner.desktop.machine_layout import machine_drawing
@@ -13,7 +13,7 @@ from rigplanner.desktop.widgets import button, column, label, panel, row, scroll
 from rigplanner.desktop.words import problem_words
 from rigplanner.machine.machine import DriveUse, Machine, SlotUse
 from rigplanner.planning.moves import Move, moves, split_piece
-from rigplanner.report.quote import link_text
+from rigplanner.report.quote_machine import link_text
 
 
 class MachineView(QWidget):
@@ -29,7 +29,8 @@ class MachineView(QWidget):
         self.drawing.drag_started.connect(self._offer)
         self.drawing.explained.connect(self._explain)
         self.drawing.moved.connect(self.move)
-        self.hint = label("Drag a card to another place, or use the fields below.", "small")
+        self.hint = label("", "small")
+        self.drawing.setToolTip("Drag a card to another place, or use the fields below")
         self.places = plain_table("Places", ("Place", "On", "Link", "Holds"))
         self.places.currentCellChanged.connect(lambda *_: self._row_chosen())
         self.matrix = plain_table("Links between GPUs and network cards, as nvidia-smi topo -m shows them", ())
@@ -39,7 +40,7 @@ class MachineView(QWidget):
         self.targets = QComboBox()
         self.targets.setAccessibleName("Place to move it to")
         self.go = button("Move", self._move_chosen, "move")
-        canvas = scrolled(self.drawing, "Machine drawing")
+        self._canvas = canvas = scrolled(self.drawing, "Machine drawing")
         canvas.setProperty("role", "surface")
         left = panel(column(strip(row(label("PLACES", "section"), 1, margins=(12, 6, 8, 2))), self.places, spacing=0))
         right = panel(column(strip(row(label("LINKS", "section"), 1, margins=(12, 6, 8, 2))), self.matrix, spacing=0))
@@ -52,7 +53,11 @@ class MachineView(QWidget):
         split.addWidget(tables)
         split.setSizes([380, 200])
         split.setChildrenCollapsible(False)
-        mover = strip(row(label("Move"), self.pieces, label("to"), self.targets, self.go, 1, self.hint, margins=(12, 6, 12, 6)))
+        mover = strip(row(label("Move"), self.pieces, label("to"), self.targets, self.go, self.hint, margins=(12, 6, 12, 6)))
+        for box in (self.pieces, self.targets):
+            box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+            box.setMinimumContentsLength(16)
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setLayout(column(split, mover, spacing=0))
         session.rig_changed.connect(self._rig_changed)
         session.subject_pointed.connect(self._show_piece)
@@ -67,11 +72,20 @@ class MachineView(QWidget):
         if assessment is None:
             return
         machine = assessment.machine
-        self.drawing.show_drawing(machine_drawing(machine, row_px()))
+        self._draw()
         names = {piece.name: piece.part.name for piece in machine.pieces}
         self._show_places(machine, names)
         self._show_matrix(machine)
         self._show_pieces(machine, names)
+
+    def _draw(self) -> None:
+        assessment = self._session.assessment
+        if assessment is not None:
+            self.drawing.show_drawing(machine_drawing(assessment.machine, row_px(), self._canvas.viewport().width()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._draw()
 
     def _show_places(self, machine: Machine, names: dict[str, str]) -> None:
         rows = [_slot_row(use, names) for use in machine.slots] + [_drive_row(use, names) for use in machine.drives]
@@ -116,6 +130,7 @@ class MachineView(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        self._draw()
         self._fill_targets()
 
     def _point(self, piece: str) -> None:

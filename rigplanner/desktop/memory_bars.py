@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from rigplanner.desktop import icons
 from rigplanner.desktop.theme import STATE_OF, look, row_px, sized_font, small_font
 from rigplanner.desktop.words import VERDICT_ICONS, VERDICT_WORDS, number, percent, quantity
-from rigplanner.report.quote import MemoryBar
+from rigplanner.report.quote_jobs import MemoryBar
 
 HUES = {
     "weights": "weights", "gradients": "gradients", "optimizer": "optimizer", "activations": "activations", "KV cache": "kv_cache",

@@ -6,8 +6,9 @@ from typing import Any
 from PySide6.QtWidgets import QComboBox, QFormLayout, QLineEdit, QSpinBox, QWidget
 
 from rigplanner.desktop.session import Session
+from rigplanner.desktop.widgets import indented
 from rigplanner.desktop.words import shortened
-from rigplanner.report.quote import workload_title
+from rigplanner.report.quote_jobs import workload_title
 from rigplanner.rig.edits import Edit
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.rules.assess import Job
@@ -79,6 +80,7 @@ class WorkloadForm(QWidget):
     def _number(self, field: str, title: str, most: int, unit: str = "", parallel: bool = False) -> None:
         box = QSpinBox(minimum=0, maximum=most)
         box.setSpecialValueText("usual" if not parallel else "none")
+        indented(box)
         if unit:
             box.setSuffix(f"\u202f{unit}")
         box.setStepType(QSpinBox.StepType.AdaptiveDecimalStepType if most > 4096 else QSpinBox.StepType.DefaultStepType)

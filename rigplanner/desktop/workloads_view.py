@@ -11,11 +11,12 @@ from rigplanner.desktop.breakdown import show_breakdown
 from rigplanner.desktop.memory_bars import MemoryBars
 from rigplanner.desktop.session import Change, Session
 from rigplanner.desktop.tables import fill, fit_height, plain_table
+from rigplanner.desktop.theme import row_px
 from rigplanner.desktop.widgets import button, column, icon_button, label, panel, row, rule, scrolled, strip
 from rigplanner.desktop.words import interval, percent, quantity, shortened
 from rigplanner.desktop.workload_form import TEXT_KINDS, WorkloadForm
 from rigplanner.planning.limits import limits
-from rigplanner.report.quote import memory_bars, workload_title
+from rigplanner.report.quote_jobs import memory_bars, workload_title
 from rigplanner.rig.edits import Edit
 from rigplanner.rig.task import Workload
 
@@ -82,7 +83,7 @@ class WorkloadsView(QWidget):
         split = QSplitter(Qt.Orientation.Horizontal)
         split.addWidget(scrolled(panel(column(self.form, 1, margins=(12, 8, 12, 8))), "Settings of the workload"))
         split.addWidget(scrolled(panel(results), "Results of the workload"))
-        split.setSizes([270, 560])
+        split.setSizes([row_px() * 13, row_px() * 24])
         split.setChildrenCollapsible(False)
         self._split = split
         self._rest = QWidget()

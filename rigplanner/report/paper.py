@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rigplanner.report.picture import Box, Label, Line, Picture
-from rigplanner.report.quote import MemoryBar
+from rigplanner.report.quote_jobs import MemoryBar
 from rigplanner.report.type import CHINESE, REGULAR, STRONG, font, is_chinese, markup
 
 INK, QUIET, LINE, PALE, ACCENT = "#1b1f24", "#5c6670", "#c9d0d6", "#f3f5f7", "#0b5c8a"

@@ -1,22 +1,20 @@
 """What a quote says: plain content without a toolkit, from which PDF, Markdown and the rest are made."""
 
 from datetime import date, timedelta
-from itertools import groupby
 
 from msgspec import Struct
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import Part
 from rigplanner.evidence import Source
-from rigplanner.machine.machine import Machine, PowerTree
+from rigplanner.machine.machine import Machine
 from rigplanner.report import format as fmt
+from rigplanner.report.quote_jobs import QuoteJob, job_content
+from rigplanner.report.quote_machine import SlotRow, links_text, power_rows, setup_rows, slot_rows
 from rigplanner.report.words import finding_text, fix_text, rule_title
 from rigplanner.rig.document import Party, Rig, part_of
-from rigplanner.rules.assess import Assessment, Job
+from rigplanner.rules.assess import Assessment
 from rigplanner.rules.finding import Finding
-
-BTU_PER_HOUR_PER_WATT = 3.412142
-"""1 W = 3.412142 BTU/h (International Table BTU, NIST SP 811)."""
 
 
 class QuoteLine(Struct, frozen=True, kw_only=True):
@@ -39,43 +37,6 @@ class QuoteFinding(Struct, frozen=True, kw_only=True):
     text: str
     fix: str = ""
     waived: str = ""
-
-
-class SlotRow(Struct, frozen=True, kw_only=True):
-    """Where a card goes and what link it gets."""
-
-    place: str
-    what: str
-    link: str
-    note: str = ""
-
-
-class MemoryBar(Struct, frozen=True, kw_only=True):
-    """Memory of one GPU of a workload in GiB against its capacity; `count` GPUs are alike."""
-
-    gpu: str
-    count: int
-    parts: tuple[tuple[str, float], ...]
-    total_gib: float
-    low_gib: float
-    high_gib: float
-    capacity_gib: float | None
-    verdict: str
-
-
-class QuoteJob(Struct, frozen=True, kw_only=True):
-    """One workload: memory and expected speed in words and numbers."""
-
-    title: str
-    settings: str
-    bars: tuple[MemoryBar, ...]
-    memory_note: str
-    speed: str
-    interval: str
-    stack: str
-    bound: str
-    anchors: tuple[str, ...]
-    assumed: str
 
 
 class Quote(Struct, frozen=True, kw_only=True):
@@ -127,12 +88,12 @@ def quote_content(assessment: Assessment, catalog: Catalog, today: date) -> Quot
         verdict_text=verdict_text(assessment),
         findings=tuple(_finding(f, rig, catalog) for f in report.findings),
         waived=tuple(_finding(f, rig, catalog) for f in report.waived),
-        slots=tuple(_slots(assessment.machine)),
+        slots=tuple(slot_rows(assessment.machine)),
         machine=assessment.machine,
-        links=_links(assessment.machine),
-        jobs=tuple(_job(job, assessment.machine) for job in assessment.jobs),
+        links=links_text(assessment.machine),
+        jobs=tuple(job_content(job, assessment.machine) for job in assessment.jobs),
         power=tuple(power_rows(assessment.machine.power)),
-        setup=tuple(_setup(assessment)),
+        setup=tuple(setup_rows(assessment)),
         unchecked=tuple(_unchecked(assessment, catalog)),
         ran=len(report.ran),
         sources=tuple(_sources(rig, catalog)),
@@ -253,161 +214,6 @@ def _finding(finding: Finding, rig: Rig, catalog: Catalog) -> QuoteFinding:
         fix=" or ".join(fix_text(fix, rig, catalog) for fix in finding.fixes[:2]),
         waived=waived,
     )
-
-
-def link_text(width: int | None, gen: int | None) -> str:
-    """Return "x8 Gen4" or "unknown"."""
-    if width is None:
-        return fmt.UNKNOWN
-    return f"x{width} Gen{gen}" if gen else f"x{width}"
-
-
-def _slots(machine: Machine) -> list[SlotRow]:
-    names = {piece.name: piece.part.name for piece in machine.pieces}
-    rows = []
-    for use in machine.slots:
-        if use.piece:
-            offered = link_text(use.available_width, use.available_gen)
-            link = link_text(use.width, use.gen)
-            note = f"slot offers {offered}" if use.available_width and use.width and use.width < use.available_width else ""
-            rows.append(SlotRow(place=use.slot.id, what=names.get(use.piece, use.piece), link=link, note=note))
-        elif use.disabled_by:
-            rows.append(SlotRow(place=use.slot.id, what="off", link="", note=f"switched off by {', '.join(use.disabled_by)}"))
-        elif use.covered_by:
-            rows.append(SlotRow(place=use.slot.id, what="covered", link="", note=f"by {names.get(use.covered_by, use.covered_by)}"))
-        else:
-            rows.append(SlotRow(place=use.slot.id, what="free", link=link_text(use.available_width, use.available_gen)))
-    for drive in machine.drives:
-        note = f"switched off by {', '.join(drive.disabled_by)}" if drive.disabled_by else ""
-        for piece in drive.pieces:
-            link = "SATA" if drive.port.kind == "sata" else link_text(drive.width, drive.gen)
-            rows.append(SlotRow(place=drive.port.id, what=names.get(piece, piece), link=link, note=note))
-    return _grouped(rows)
-
-
-def _grouped(rows: list[SlotRow]) -> list[SlotRow]:
-    grouped = []
-    for (what, link, note), alike in groupby(rows, key=lambda row: (row.what, row.link, row.note)):
-        places = [row.place for row in alike]
-        if len(places) == 1:
-            grouped.append(SlotRow(place=places[0], what=what, link=link, note=note))
-        else:
-            shown = f"{places[0]} to {places[-1]}" if len(set(places)) > 1 else places[0]
-            grouped.append(SlotRow(place=shown, what=f"{len(places)} × {what}", link=link, note=note))
-    return grouped
-
-
-def _links(machine: Machine) -> str:
-    if len(machine.gpus) < 2:
-        return ""
-    kinds = sorted(
-        {cell for row in machine.matrix[: len(machine.gpus)] for cell in row[: len(machine.gpus)] if cell not in ("X", "")}
-    )
-    islands = [island for island in machine.islands if len(island) > 1]
-    return f"GPU to GPU: {', '.join(kinds) or fmt.UNKNOWN}; " + (
-        f"NVLink islands: {', '.join('+'.join(map(str, island)) for island in islands)}." if islands else "no NVLink between GPUs."
-    )
-
-
-PART_WORDS = (
-    ("weights_gib", "weights"), ("gradients_gib", "gradients"), ("optimizer_gib", "optimizer"), ("activations_gib", "activations"),
-    ("kv_cache_gib", "KV cache"), ("workspace_gib", "workspace"), ("context_gib", "context"),
-)  # fmt: skip
-
-
-def memory_bars(job: Job, machine: Machine) -> tuple[MemoryBar, ...]:
-    """Return one bar per distinct GPU of a workload."""
-    bars: dict[tuple[str, float], MemoryBar] = {}
-    for gpu, estimate in zip(machine.gpus, job.memory, strict=False):
-        key = (gpu.gpu.id, estimate.device_gib)
-        count = bars[key].count + 1 if key in bars else 1
-        bars[key] = MemoryBar(
-            gpu=gpu.gpu.name,
-            count=count,
-            parts=tuple((word, getattr(estimate.parts, field)) for field, word in PART_WORDS),
-            total_gib=estimate.device_gib,
-            low_gib=estimate.low_gib,
-            high_gib=estimate.high_gib,
-            capacity_gib=gpu.gpu.memory_gib,
-            verdict=fit_verdict(estimate.low_gib, estimate.high_gib, gpu.gpu.memory_gib),
-        )
-    return tuple(bars.values())
-
-
-def fit_verdict(low_gib: float, high_gib: float, capacity_gib: float | None) -> str:
-    """Return fits, tight, does not fit, or unknown, from the interval against the card."""
-    if capacity_gib is None:
-        return fmt.UNKNOWN
-    return "fits" if high_gib <= capacity_gib else "does not fit" if low_gib > capacity_gib else "tight"
-
-
-def workload_title(job: Job) -> str:
-    """Return a workload's name, else model and task."""
-    work = job.workload
-    model = work.model or (work.config or {}).get("model_type") or "network"
-    return work.name or f"{model}, {(work.task or 'task not set').replace('_', ' ')}"
-
-
-def workload_settings(job: Job) -> str:
-    """Return the settings that decide memory and speed, in one line."""
-    work = job.workload
-    size = "x".join(map(str, work.image_size)) if isinstance(work.image_size, list) else work.image_size
-    named = (
-        ("", work.precision), ("batch per GPU", work.batch_per_gpu), ("sequence", work.seq_len), ("image", size),
-        ("prompt", work.input_tokens), ("output", work.output_tokens), ("optimizer", work.optimizer), ("LoRA rank", work.lora_rank),
-        ("checkpointing", work.gradient_checkpointing), ("ZeRO", work.parallelism.zero if work.parallelism else None),
-        ("tensor parallel", work.parallelism.tensor if work.parallelism and work.parallelism.tensor > 1 else None),
-    )  # fmt: skip
-    return ", ".join(f"{word} {value}".strip() for word, value in named if value not in (None, False, 0, ""))
-
-
-def _job(job: Job, machine: Machine) -> QuoteJob:
-    speed, bars = job.speed, memory_bars(job, machine)
-    assumed = {**(job.memory[0].assumed if job.memory else {}), **(speed.assumed if speed else {})}
-    return QuoteJob(
-        title=workload_title(job),
-        settings=workload_settings(job),
-        bars=bars,
-        memory_note=job.memory_fault or "",
-        speed=fmt.quantity(speed.value, speed.metric) if speed else f"not predicted: {job.speed_fault or 'unknown'}",
-        interval=fmt.interval(speed.low, speed.high, speed.metric) if speed else "",
-        stack=speed.stack if speed else "",
-        bound=speed.bound if speed else "",
-        anchors=tuple(
-            f"{a.gpu}, {a.model}, {a.stack}: {fmt.quantity(a.value, a.metric)} (weight {fmt.percent(a.weight)}, {a.source})"
-            for a in (speed.anchors[:3] if speed else ())
-        ),
-        assumed=", ".join(f"{field} {value}" for field, value in sorted(assumed.items())),
-    )
-
-
-def power_rows(power: PowerTree) -> list[tuple[str, str]]:
-    """Return the rows of the power table, from load to heat."""
-    rows = [
-        ("Sustained load of all parts", fmt.quantity(power.sustained_w, "W", 0)),
-        ("Short excursions", fmt.quantity(power.transient_w, "W", 0)),
-        ("Power supply, continuous", fmt.quantity(power.supply_w, "W", 0)),
-        ("Drawn from the wall", fmt.quantity(power.wall_w, "W", 0)),
-        ("Circuit, continuous limit", fmt.quantity(power.circuit_w, "W", 0) if power.circuit_w else "not stated"),
-        ("Heat into the room", fmt.quantity(power.wall_w * BTU_PER_HOUR_PER_WATT if power.wall_w else None, "BTU/h", 0)),
-    ]
-    if power.unknown:
-        rows.append(("Not known", ", ".join(power.unknown)))
-    return rows
-
-
-def _setup(assessment: Assessment) -> list[tuple[str, str]]:
-    machine, rig = assessment.machine, assessment.rig
-    names = {piece.name: piece.part.name for piece in machine.pieces}
-    rows = [
-        (f"Put {names.get(use.piece, use.piece)} into", use.slot.id) for use in machine.slots if use.piece and "/" not in use.piece
-    ]
-    rows += [
-        (f"Put {names.get(piece, piece)} into", use.port.id) for use in machine.drives for piece in use.pieces if "/" not in piece
-    ]
-    rows += [(f"BIOS: {place}", choice) for place, choice in rig.settings.bios.items()]
-    rows += [(f"nvidia-smi -pl for {gpu.piece}", fmt.quantity(gpu.power_cap_w, "W")) for gpu in machine.gpus if gpu.power_cap_w]
-    return [*rows, *rig.settings.software.items()]
 
 
 def _unchecked(assessment: Assessment, catalog: Catalog) -> list[str]:

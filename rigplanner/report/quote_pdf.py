@@ -9,7 +9,8 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.report import format as fmt
 from rigplanner.report.paper import QUIET, STATES, Sheet, document, memory_bar, picture_flowable
 from rigplanner.report.picture import machine_picture
-from rigplanner.report.quote import Quote, QuoteFinding, QuoteJob, quote_content
+from rigplanner.report.quote import Quote, QuoteFinding, quote_content
+from rigplanner.report.quote_jobs import QuoteJob
 from rigplanner.rig.document import Party
 from rigplanner.rules.assess import Assessment
 

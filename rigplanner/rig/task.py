@@ -1,6 +1,6 @@
 """What a rig shall do: a workload as people and case files write it."""
 
-from typing import Any, Literal
+from typing import Any
 
 from msgspec import Struct
 
@@ -59,9 +59,6 @@ class Workload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     dataset_format: str | None = None
     epochs: float | None = None
     train_tokens: float | None = None
-
-
-Linkage = Literal["none", "pcie", "nvlink-bridge", "nvlink-mesh", "nvswitch", "xgmi", "unknown"]
 
 
 class Hardware(Struct, frozen=True, kw_only=True, omit_defaults=True):

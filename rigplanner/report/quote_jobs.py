@@ -1,0 +1,108 @@
+"""Workloads in words and bars: what window, quote and exports say of memory and speed."""
+
+from msgspec import Struct
+
+from rigplanner.machine.machine import Machine
+from rigplanner.report import format as fmt
+from rigplanner.rules.assess import Job
+
+
+class MemoryBar(Struct, frozen=True, kw_only=True):
+    """Memory of one GPU of a workload in GiB against its capacity; `count` GPUs are alike."""
+
+    gpu: str
+    count: int
+    parts: tuple[tuple[str, float], ...]
+    total_gib: float
+    low_gib: float
+    high_gib: float
+    capacity_gib: float | None
+    verdict: str
+
+
+class QuoteJob(Struct, frozen=True, kw_only=True):
+    """One workload: memory and expected speed in words and numbers."""
+
+    title: str
+    settings: str
+    bars: tuple[MemoryBar, ...]
+    memory_note: str
+    speed: str
+    interval: str
+    stack: str
+    bound: str
+    anchors: tuple[str, ...]
+    assumed: str
+
+
+PART_WORDS = (
+    ("weights_gib", "weights"), ("gradients_gib", "gradients"), ("optimizer_gib", "optimizer"), ("activations_gib", "activations"),
+    ("kv_cache_gib", "KV cache"), ("workspace_gib", "workspace"), ("context_gib", "context"),
+)  # fmt: skip
+
+
+def memory_bars(job: Job, machine: Machine) -> tuple[MemoryBar, ...]:
+    """Return one bar per distinct GPU of a workload."""
+    bars: dict[tuple[str, float], MemoryBar] = {}
+    for gpu, estimate in zip(machine.gpus, job.memory, strict=False):
+        key = (gpu.gpu.id, estimate.device_gib)
+        count = bars[key].count + 1 if key in bars else 1
+        bars[key] = MemoryBar(
+            gpu=gpu.gpu.name,
+            count=count,
+            parts=tuple((word, getattr(estimate.parts, field)) for field, word in PART_WORDS),
+            total_gib=estimate.device_gib,
+            low_gib=estimate.low_gib,
+            high_gib=estimate.high_gib,
+            capacity_gib=gpu.gpu.memory_gib,
+            verdict=fit_verdict(estimate.low_gib, estimate.high_gib, gpu.gpu.memory_gib),
+        )
+    return tuple(bars.values())
+
+
+def fit_verdict(low_gib: float, high_gib: float, capacity_gib: float | None) -> str:
+    """Return fits, tight, does not fit, or unknown, from the interval against the card."""
+    if capacity_gib is None:
+        return fmt.UNKNOWN
+    return "fits" if high_gib <= capacity_gib else "does not fit" if low_gib > capacity_gib else "tight"
+
+
+def workload_title(job: Job) -> str:
+    """Return a workload's name, else model and task."""
+    work = job.workload
+    model = work.model or (work.config or {}).get("model_type") or "network"
+    return work.name or f"{model}, {(work.task or 'task not set').replace('_', ' ')}"
+
+
+def workload_settings(job: Job) -> str:
+    """Return the settings that decide memory and speed, in one line."""
+    work = job.workload
+    size = "x".join(map(str, work.image_size)) if isinstance(work.image_size, list) else work.image_size
+    named = (
+        ("", work.precision), ("batch per GPU", work.batch_per_gpu), ("sequence", work.seq_len), ("image", size),
+        ("prompt", work.input_tokens), ("output", work.output_tokens), ("optimizer", work.optimizer), ("LoRA rank", work.lora_rank),
+        ("checkpointing", work.gradient_checkpointing), ("ZeRO", work.parallelism.zero if work.parallelism else None),
+        ("tensor parallel", work.parallelism.tensor if work.parallelism and work.parallelism.tensor > 1 else None),
+    )  # fmt: skip
+    return ", ".join(f"{word} {value}".strip() for word, value in named if value not in (None, False, 0, ""))
+
+
+def job_content(job: Job, machine: Machine) -> QuoteJob:
+    """Return one workload of a quote."""
+    speed, bars = job.speed, memory_bars(job, machine)
+    assumed = {**(job.memory[0].assumed if job.memory else {}), **(speed.assumed if speed else {})}
+    return QuoteJob(
+        title=workload_title(job),
+        settings=workload_settings(job),
+        bars=bars,
+        memory_note=job.memory_fault or "",
+        speed=fmt.quantity(speed.value, speed.metric) if speed else f"not predicted: {job.speed_fault or 'unknown'}",
+        interval=fmt.interval(speed.low, speed.high, speed.metric) if speed else "",
+        stack=speed.stack if speed else "",
+        bound=speed.bound if speed else "",
+        anchors=tuple(
+            f"{a.gpu}, {a.model}, {a.stack}: {fmt.quantity(a.value, a.metric)} (weight {fmt.percent(a.weight)}, {a.source})"
+            for a in (speed.anchors[:3] if speed else ())
+        ),
+        assumed=", ".join(f"{field} {value}" for field, value in sorted(assumed.items())),
+    )

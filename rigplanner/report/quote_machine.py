@@ -1,0 +1,107 @@
+"""The machine in words: places and their links, power from load to heat, what to set up."""
+
+from itertools import groupby
+
+from msgspec import Struct
+
+from rigplanner.machine.machine import Machine, PowerTree
+from rigplanner.report import format as fmt
+from rigplanner.rules.assess import Assessment
+
+BTU_PER_HOUR_PER_WATT = 3.412142
+"""1 W = 3.412142 BTU/h (International Table BTU, NIST SP 811)."""
+
+
+class SlotRow(Struct, frozen=True, kw_only=True):
+    """Where a card goes and what link it gets."""
+
+    place: str
+    what: str
+    link: str
+    note: str = ""
+
+
+def link_text(width: int | None, gen: int | None) -> str:
+    """Return "x8 Gen4" or "unknown"."""
+    if width is None:
+        return fmt.UNKNOWN
+    return f"x{width} Gen{gen}" if gen else f"x{width}"
+
+
+def slot_rows(machine: Machine) -> list[SlotRow]:
+    """Return what stands where and by which link; alike neighbours share a row."""
+    names = {piece.name: piece.part.name for piece in machine.pieces}
+    rows = []
+    for use in machine.slots:
+        if use.piece:
+            offered = link_text(use.available_width, use.available_gen)
+            link = link_text(use.width, use.gen)
+            note = f"slot offers {offered}" if use.available_width and use.width and use.width < use.available_width else ""
+            rows.append(SlotRow(place=use.slot.id, what=names.get(use.piece, use.piece), link=link, note=note))
+        elif use.disabled_by:
+            rows.append(SlotRow(place=use.slot.id, what="off", link="", note=f"switched off by {', '.join(use.disabled_by)}"))
+        elif use.covered_by:
+            rows.append(SlotRow(place=use.slot.id, what="covered", link="", note=f"by {names.get(use.covered_by, use.covered_by)}"))
+        else:
+            rows.append(SlotRow(place=use.slot.id, what="free", link=link_text(use.available_width, use.available_gen)))
+    for drive in machine.drives:
+        note = f"switched off by {', '.join(drive.disabled_by)}" if drive.disabled_by else ""
+        for piece in drive.pieces:
+            link = "SATA" if drive.port.kind == "sata" else link_text(drive.width, drive.gen)
+            rows.append(SlotRow(place=drive.port.id, what=names.get(piece, piece), link=link, note=note))
+    return _grouped(rows)
+
+
+def _grouped(rows: list[SlotRow]) -> list[SlotRow]:
+    grouped = []
+    for (what, link, note), alike in groupby(rows, key=lambda row: (row.what, row.link, row.note)):
+        places = [row.place for row in alike]
+        if len(places) == 1:
+            grouped.append(SlotRow(place=places[0], what=what, link=link, note=note))
+        else:
+            shown = f"{places[0]} to {places[-1]}" if len(set(places)) > 1 else places[0]
+            grouped.append(SlotRow(place=shown, what=f"{len(places)} × {what}", link=link, note=note))
+    return grouped
+
+
+def links_text(machine: Machine) -> str:
+    """Return how the GPUs are joined, "" for fewer than two."""
+    if len(machine.gpus) < 2:
+        return ""
+    kinds = sorted(
+        {cell for row in machine.matrix[: len(machine.gpus)] for cell in row[: len(machine.gpus)] if cell not in ("X", "")}
+    )
+    islands = [island for island in machine.islands if len(island) > 1]
+    return f"GPU to GPU: {', '.join(kinds) or fmt.UNKNOWN}; " + (
+        f"NVLink islands: {', '.join('+'.join(map(str, island)) for island in islands)}." if islands else "no NVLink between GPUs."
+    )
+
+
+def power_rows(power: PowerTree) -> list[tuple[str, str]]:
+    """Return the rows of the power table, from load to heat."""
+    rows = [
+        ("Sustained load of all parts", fmt.quantity(power.sustained_w, "W", 0)),
+        ("Short excursions", fmt.quantity(power.transient_w, "W", 0)),
+        ("Power supply, continuous", fmt.quantity(power.supply_w, "W", 0)),
+        ("Drawn from the wall", fmt.quantity(power.wall_w, "W", 0)),
+        ("Circuit, continuous limit", fmt.quantity(power.circuit_w, "W", 0) if power.circuit_w else "not stated"),
+        ("Heat into the room", fmt.quantity(power.wall_w * BTU_PER_HOUR_PER_WATT if power.wall_w else None, "BTU/h", 0)),
+    ]
+    if power.unknown:
+        rows.append(("Not known", ", ".join(power.unknown)))
+    return rows
+
+
+def setup_rows(assessment: Assessment) -> list[tuple[str, str]]:
+    """Return the placements and settings that the owner makes."""
+    machine, rig = assessment.machine, assessment.rig
+    names = {piece.name: piece.part.name for piece in machine.pieces}
+    rows = [
+        (f"Put {names.get(use.piece, use.piece)} into", use.slot.id) for use in machine.slots if use.piece and "/" not in use.piece
+    ]
+    rows += [
+        (f"Put {names.get(piece, piece)} into", use.port.id) for use in machine.drives for piece in use.pieces if "/" not in piece
+    ]
+    rows += [(f"BIOS: {place}", choice) for place, choice in rig.settings.bios.items()]
+    rows += [(f"nvidia-smi -pl for {gpu.piece}", fmt.quantity(gpu.power_cap_w, "W")) for gpu in machine.gpus if gpu.power_cap_w]
+    return [*rows, *rig.settings.software.items()]
