@@ -65,8 +65,6 @@ class Scaling(Struct, frozen=True):
 
 def _key(scheme: Scheme, row: Measured) -> tuple[Any, ...]:
     work = row.workload
-    if scheme == "nothing":
-        return (object(),)
     if scheme == "row":
         return (row.id,)
     if scheme == "network on GPU":
@@ -107,7 +105,7 @@ def judge(rows: Iterable[Measured], scheme: Scheme) -> list[Judged]:
                 zoo,
                 None,
                 row.metric,
-                allowed=_others(key_of, own),
+                allowed=None if scheme == "nothing" else _others(key_of, own),
             )
         except WorkloadFault:
             continue

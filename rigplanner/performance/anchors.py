@@ -15,8 +15,9 @@ from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.answer import Anchor
+from rigplanner.performance.constants import speed_model
 from rigplanner.performance.job import Job, read_job
-from rigplanner.performance.kriging import Covariance, Point, covariance_of, speed_model
+from rigplanner.performance.kriging import Corrected, Covariance, Point, covariance_of, krige
 from rigplanner.performance.measured import Measured, shipped_measured
 from rigplanner.performance.metrics import samples_per_second
 from rigplanner.performance.modelled import modelled_samples_per_second
@@ -46,6 +47,10 @@ NOT_SHARED = (
 """Keys of `variant` that the model already reads or that say nothing of the speed."""
 
 
+REMEMBERED = 20_000
+"""Corrections kept for points that were asked for before."""
+
+
 class Placed(Struct, frozen=True):
     """A measured row with its point and the log of measured over modelled speed."""
 
@@ -54,12 +59,20 @@ class Placed(Struct, frozen=True):
     residual: float
 
 
+class Anchored(Struct, frozen=True):
+    """The rows that a prediction leans on, and the correction that they give."""
+
+    rows: tuple[Placed, ...]
+    correction: Corrected
+
+
 class Evidence:
     """The placed rows, found by stack, by network and by GPU; build it once."""
 
     def __init__(self, placed: Iterable[Placed]) -> None:
         self.placed = tuple(placed)
         self.covariance: Covariance = covariance_of(speed_model())
+        self._known: dict[tuple[Point, int], Anchored] = {}
         self._by: dict[tuple[str, str], list[Placed]] = defaultdict(list)
         for item in self.placed:
             point = item.point
@@ -92,10 +105,28 @@ class Evidence:
         covariance = self.covariance
         return heapq.nlargest(most, found.values(), key=lambda item: covariance(point, item.point))
 
+    def correct(self, point: Point, most: int, allowed: Callable[[Measured], bool] | None = None) -> Anchored:
+        """Return the log correction of a point from its nearest rows, and those rows."""
+        key = (point, most)
+        if allowed is None and key in self._known:
+            return self._known[key]
+        near = self.nearest(point, most, allowed)
+        variances = speed_model().variances
+        own = variances["noise"] + variances["machine"] + variances["source"]
+        found = krige(
+            point, [item.point for item in near], [item.residual for item in near], self.covariance, variances["noise"], own
+        )
+        anchored = Anchored(tuple(near), found)
+        if allowed is None:
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            self._known[key] = anchored
+        return anchored
+
 
 def silicon_coordinates(job: Job) -> tuple[float, ...]:
     """Return the coordinates of a GPU in which efficiencies vary smoothly: era, half-precision and FP32 arithmetic per byte,
-    bandwidth, memory, power per arithmetic, kind of memory; each divided by its usual spread."""
+    bandwidth, memory, power per arithmetic, kind of memory, cache; each divided by its usual spread."""
     s = job.silicon
     band = math.log(s.bandwidth_gbs)
     return (
@@ -106,6 +137,7 @@ def silicon_coordinates(job: Job) -> tuple[float, ...]:
         math.log(s.memory_gib) / 0.9,
         (math.log(s.tdp_w) - 0.6 * math.log(s.half)) / 0.5,
         float(s.fast_memory),
+        math.log(s.l2_mib) / 1.2,
     )
 
 

@@ -25,7 +25,8 @@ class Anchor(Struct, frozen=True, kw_only=True):
 class SpeedEstimate(Struct, frozen=True, kw_only=True):
     """Speed of the whole system in `metric`, with its 80 % interval, the stack it holds for, what limits it and why.
 
-    `lift` names what would raise it (a code); `per_gpu_memory_gib` is echoed where memory decided the batch."""
+    `lift` names what would raise it (a code); `hours` and `energy_kwh` (of the GPUs) stand for the epochs or tokens that
+    the workload asks for; `first_token_ms` and `next_token_ms` are the latencies of one stream of a language model that writes."""
 
     metric: str
     value: float
@@ -40,3 +41,7 @@ class SpeedEstimate(Struct, frozen=True, kw_only=True):
     lift: str | None = None
     assumed: dict[str, str] = {}
     steps: tuple[Step, ...] = ()
+    hours: float | None = None
+    energy_kwh: float | None = None
+    first_token_ms: float | None = None
+    next_token_ms: float | None = None

@@ -5,9 +5,11 @@ from typing import Any
 from msgspec import Struct
 
 from rigplanner.catalog.parts import GPU
+from rigplanner.machine.machine import Machine
+from rigplanner.performance.links import bus_gbs, lane
 from rigplanner.performance.resolve import resolve_shape
 from rigplanner.performance.shapes import Shape
-from rigplanner.performance.silicon import Silicon, matrix_tflops, silicon_of
+from rigplanner.performance.silicon import Silicon, arithmetic_path, matrix_tflops, silicon_of
 from rigplanner.performance.stacks import Stack, find_stack, usual_stack
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import WorkloadFault
@@ -55,6 +57,7 @@ class Job(Struct, frozen=True, kw_only=True):
     task: str
     precision: str
     matrix_tflops: float
+    path: str
     batch: float
     batch_given: bool
     accumulate: int
@@ -64,6 +67,8 @@ class Job(Struct, frozen=True, kw_only=True):
     count: int
     nodes: int
     link: str
+    lane: str
+    bus_gbs: float
     tensor: int
     pipeline: int
     sharded: bool
@@ -72,7 +77,7 @@ class Job(Struct, frozen=True, kw_only=True):
     assumed: dict[str, str]
 
 
-def read_job(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zoo: Any) -> Job:
+def read_job(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zoo: Any, machine: Machine | None = None) -> Job:
     """Return the definite job; raise WorkloadFault for unknown words, missing arithmetic, odd degrees."""
     task = TASKS.get(workload.task or "inference")
     if task is None:
@@ -97,6 +102,7 @@ def read_job(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zo
     rate = matrix_tflops(silicon, precision, gpu.name)
     degrees = _degrees(workload, task, count, stack)
     batch, given = _batch(workload, shape, task, count, silicon, degrees)
+    known_link = _link(link, count, gpu)
     if not given and task in ("train", "train_lora", "inference"):
         assumed["batch_per_gpu"] = f"{batch:g}"
     return Job(
@@ -106,6 +112,7 @@ def read_job(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zo
         task=task,
         precision=precision,
         matrix_tflops=rate,
+        path=arithmetic_path(precision, rate, silicon),
         batch=batch,
         batch_given=given,
         accumulate=_accumulate(workload),
@@ -114,7 +121,9 @@ def read_job(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zo
         checkpointing=_checkpointing(workload),
         count=count,
         nodes=nodes,
-        link=_link(link, count, gpu),
+        link=known_link,
+        lane=lane(known_link, gpu, count),
+        bus_gbs=bus_gbs(gpu, count, nodes, known_link, machine),
         tensor=degrees.tensor,
         pipeline=degrees.pipeline,
         sharded=stack.sharded or degrees.zero >= 2,

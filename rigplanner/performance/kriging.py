@@ -8,13 +8,11 @@ Method: Gaussian-process regression (Rasmussen and Williams 2006, equations 2.25
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cache
 from operator import mul
 
-import msgspec
 from msgspec import Struct
 
-from rigplanner.data import data_path
+from rigplanner.performance.constants import SpeedModel
 
 
 class Point(Struct, frozen=True):
@@ -39,25 +37,7 @@ class Point(Struct, frozen=True):
     written: float
 
 
-class SpeedModel(Struct, frozen=True, forbid_unknown_fields=True):
-    """Fitted constants: variances by term, weights of the squared silicon distances (wide and narrow), of the other distances,
-    the factor by which left-out errors exceed the kriging error, and where all came from."""
-
-    variances: dict[str, float]
-    wide: tuple[float, ...]
-    narrow: tuple[float, ...]
-    distances: dict[str, float]
-    widening: float
-    provenance: str
-
-
 Covariance = Callable[[Point, Point], float]
-
-
-@cache
-def speed_model() -> SpeedModel:
-    """Return the shipped constants, read once."""
-    return msgspec.json.decode((data_path("catalog") / "benchmarks" / "speed_model.json").read_bytes(), type=SpeedModel)
 
 
 def silicon_similarity(model: SpeedModel) -> Callable[[Point, Point], tuple[float, float]]:
@@ -134,6 +114,11 @@ class Corrected(Struct, frozen=True):
     mean: float
     deviation: float
     weights: tuple[float, ...]
+
+    @property
+    def factor(self) -> float:
+        """What the modelled speed is multiplied with."""
+        return math.exp(self.mean)
 
 
 def krige(

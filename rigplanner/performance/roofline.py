@@ -1,7 +1,10 @@
 """Time of one step on one GPU: arithmetic and traffic per operator class against the rates of the silicon."""
 
+import math
+
 from msgspec import Struct
 
+from rigplanner.performance.constants import speed_model
 from rigplanner.performance.job import Job
 from rigplanner.performance.silicon import weight_bits
 
@@ -18,6 +21,8 @@ OPTIMIZER_BYTES = {"adam": 24.0, "sgd": 16.0}
 """Bytes moved per parameter and update: gradient, weight, states, read and written in FP32."""
 ADAM_KINDS = ("llm", "encoder", "moe", "vit", "asr", "diffusion")
 ELEMENT_BYTES = {"fp32": 4.0, "tf32": 4.0, "int8": 1.0, "fp8": 1.0, "fp4": 1.0}
+IMAGE_STEPS = 50
+"""Denoising steps of one generated image where none are named."""
 EMBEDDING_ONLY_M = 5.0
 """Dense parameters in millions of a recommender; its tables are touched sparsely."""
 
@@ -47,24 +52,53 @@ def passes_through(job: Job) -> float:
     return (3.0 if job.task == "train" else 2.2) + again
 
 
+def matrix_seconds(job: Job, flops: float) -> float:
+    """Return the seconds that `flops` of matrix arithmetic take: peak x share of the stack x learned shares of path, generation and
+    kind of net, less what the power limit takes away."""
+    physics = speed_model().physics
+    share = job.stack.tuned * physics.matrix.get(job.path, 1.0) * physics.generation.get(job.silicon.generation, 1.0)
+    share *= physics.kind_matrix.get(job.shape.kind, 1.0)
+    return flops / (job.matrix_tflops * 1e12 * share) * throttling(job)
+
+
+def throttling(job: Job) -> float:
+    """Return by how much the power limit lengthens matrix work: a smooth step above the FP16 rate per watt that the generation
+    sustains. Shader arithmetic draws less, so it suffers 0.3 of it."""
+    physics, silicon = speed_model().physics, job.silicon
+    sustained = physics.watt_rate * math.exp(0.15 * (silicon.era - 4.6) * physics.watt_era)
+    excess = 3 * math.log(silicon.half / (silicon.tdp_w * sustained))
+    lost = physics.power_slope * math.log1p(math.exp(min(excess, 30.0))) / 3
+    return math.exp(lost * (0.3 if job.path == "vector" else 1.0))
+
+
 def step_times(job: Job) -> Times:
     """Return the times of one training step or forward pass on one GPU."""
-    shape, training = job.shape, job.task != "inference"
-    peak, bandwidth = job.matrix_tflops * 1e12, job.silicon.bandwidth_gbs * 1e9 * BANDWIDTH_SHARE
+    shape, training, physics = job.shape, job.task != "inference", speed_model().physics
+    bandwidth = job.silicon.bandwidth_gbs * 1e9 * BANDWIDTH_SHARE
     size, params = ELEMENT_BYTES.get(job.precision, 2.0), dense_params(job)
     if job.stack.family == "compiled-inference" and job.precision == "mixed":
         size = 1.0
-    matrix = (shape.gflop + shape.attention_gflop) * 1e9 * passes_through(job) * job.batch / (peak * job.stack.tuned)
+    matrix = matrix_seconds(job, (shape.gflop + shape.attention_gflop) * 1e9 * passes_through(job) * job.batch)
     scores = 0.0 if job.stack.fused_attention else shape.attention_gflop * 1e3 / 320 * (2 if shape.causal else 1)
     passes = (TRAIN_PASSES if training else FORWARD_PASSES) * (1 - job.stack.fusion)
     passes *= 4 / 3 if training and job.checkpointing == "full" else 1.0
     traffic = (shape.elements_m + 2 * scores) * 1e6 * size * passes * job.batch / bandwidth
-    stored = params * weight_bits(job.precision) / 8
-    weights = stored * (3 if training else 50 if shape.kind == "diffusion" and shape.unit == "image" else 1) / bandwidth
-    if job.task == "train":
-        update = OPTIMIZER_BYTES["adam" if shape.kind in ADAM_KINDS else "sgd"]
-        weights += params * update / (job.count if job.sharded else 1) / bandwidth / job.accumulate
+    traffic *= physics.kind_traffic.get(shape.kind, 1.0) * (physics.traffic_train if training else physics.traffic_forward)
+    traffic *= (job.silicon.l2_mib / 6.0) ** -physics.cache
+    weights = _weight_seconds(job, params, bandwidth) * physics.weights
     kernels = shape.kernels * (2.5 if training else 1.0)
-    tail, launch = kernels * KERNEL_TAIL_S, kernels * job.stack.launch_us * 1e-6
+    tail = kernels * KERNEL_TAIL_S * physics.tail
+    launch = kernels * job.stack.launch_us * 1e-6 * physics.launch.get(job.stack.family, 1.0)
     busy = matrix + traffic + weights + tail
     return Times(matrix, traffic, weights, tail, launch, (busy**SOFT_MAXIMUM + launch**SOFT_MAXIMUM) ** (1 / SOFT_MAXIMUM))
+
+
+def _weight_seconds(job: Job, params: float, bandwidth: float) -> float:
+    """Seconds to read the weights (three times to train, once per denoising step of an image) and to update them."""
+    stored, shape = params * weight_bits(job.precision) / 8, job.shape
+    steps = IMAGE_STEPS if shape.kind == "diffusion" and shape.unit == "image" else 1
+    seconds = stored * (steps if job.task == "inference" else 3) / bandwidth
+    if job.task == "train":
+        update = OPTIMIZER_BYTES["adam" if shape.kind in ADAM_KINDS else "sgd"]
+        seconds += params * update / (job.count if job.sharded else 1) / bandwidth / job.accumulate
+    return seconds

@@ -1,12 +1,14 @@
 """Language models that write: prefill, decode of one stream, and many streams served together."""
 
+import msgspec
 from msgspec import Struct
 
+from rigplanner.performance.constants import speed_model
 from rigplanner.performance.job import Job
-from rigplanner.performance.roofline import KERNEL_TAIL_S
+from rigplanner.performance.roofline import KERNEL_TAIL_S, matrix_seconds
 from rigplanner.performance.silicon import weight_bits
 
-DECODE_BANDWIDTH_SHARE, SERVE_BANDWIDTH_SHARE, MATRIX_SHARE = 0.8, 0.75, 0.5
+DECODE_BANDWIDTH_SHARE, SERVE_BANDWIDTH_SHARE = 0.8, 0.75
 ALLREDUCE_LATENCY_S = 2e-5
 """One small all-reduce between tensor-parallel GPUs (NCCL LL protocol plus launch); two per layer."""
 MOST_STREAMS = 2048.0
@@ -29,24 +31,30 @@ def _degree(job: Job) -> int:
     return 1 if job.split_by_layer else job.tensor
 
 
+def _overhead(job: Job) -> float:
+    """Seconds of one pass in which kernels ramp up or the host lags behind."""
+    physics, kernels = speed_model().physics, job.shape.kernels
+    return kernels * (KERNEL_TAIL_S * physics.tail + job.stack.launch_us * 1e-6 * physics.launch.get(job.stack.family, 1.0))
+
+
 def decode(job: Job) -> Stream:
     """One stream, token by token: every active weight and the cache are read once per token."""
     shape, degree = job.shape, _degree(job)
     context = job.input_tokens + (job.output_tokens or 512) / 2
     read = shape.active_m * 1e6 * weight_bits(job.precision) / 8 + shape.kv_values * 2 * context
-    traffic = read / (job.silicon.bandwidth_gbs * 1e9 * degree * DECODE_BANDWIDTH_SHARE)
-    other = shape.kernels * KERNEL_TAIL_S + (2 * shape.layers * ALLREDUCE_LATENCY_S if degree > 1 else 0.0)
+    traffic = read / (job.silicon.bandwidth_gbs * 1e9 * degree * DECODE_BANDWIDTH_SHARE) * speed_model().physics.traffic_forward
+    other = _overhead(job) + (2 * shape.layers * ALLREDUCE_LATENCY_S if degree > 1 else 0.0)
     return Stream(job.batch / (traffic + other), 0.0, traffic, other, job.batch)
 
 
 def prefill(job: Job) -> Stream:
     """The prompt in one pass: 2 FLOPs per active weight and token."""
     shape, degree, tokens = job.shape, _degree(job), job.input_tokens or 512
-    matrix = 2 * shape.active_m * 1e6 * tokens * job.batch / (job.matrix_tflops * 1e12 * degree * MATRIX_SHARE)
+    matrix = matrix_seconds(job, 2 * shape.active_m * 1e6 * tokens * job.batch) / degree
     traffic = (
         shape.params_m * 1e6 * weight_bits(job.precision) / 8 / (job.silicon.bandwidth_gbs * 1e9 * degree * DECODE_BANDWIDTH_SHARE)
     )
-    other = shape.kernels * KERNEL_TAIL_S
+    other = _overhead(job)
     gain = PIPELINE_GAIN if job.count > 1 and degree == 1 else 1.0
     return Stream(tokens * job.batch / (matrix + traffic + other) * gain, matrix, traffic, other, job.batch)
 
@@ -61,9 +69,21 @@ def serve(job: Job) -> Stream:
     streams = max(1.0, min(free / max(1.0, shape.kv_values * value_bytes * (inp + 0.6 * out)), MOST_STREAMS))
     if job.batch_given:
         streams = min(streams, job.batch * n)
-    rate, bandwidth = job.matrix_tflops * 1e12 * n * MATRIX_SHARE, job.silicon.bandwidth_gbs * 1e9 * n * SERVE_BANDWIDTH_SHARE
+    bandwidth = job.silicon.bandwidth_gbs * 1e9 * n * SERVE_BANDWIDTH_SHARE / speed_model().physics.traffic_forward
     per_token = 2 * shape.active_m * 1e6
-    prompt = inp / out * (per_token + shape.attention_gflop * 1e9 / shape.tokens * 0.5) / rate
+    prompt = inp / out * (per_token + shape.attention_gflop * 1e9 / shape.tokens * 0.5)
     traffic = (stored / streams + shape.kv_values * value_bytes * (inp + out / 2)) / bandwidth
-    matrix = per_token / rate + prompt
+    matrix = matrix_seconds(job, per_token + prompt) / n
     return Stream(1 / (matrix + traffic), matrix * streams, traffic * streams, 0.0, streams)
+
+
+def latency(job: Job, tokens_s: float) -> tuple[float, float]:
+    """Return the milliseconds to the first token of one request alone, and to each further token of one of the streams served.
+
+    The next-token time is streams / speed (Little's law), so it holds for the batch that gives `tokens_s`."""
+    alone = prefill(msgspec.structs.replace(job, batch=1.0))
+    first = 1e3 * (alone.matrix_s + alone.traffic_s + alone.other_s)
+    if job.task == "prefill":
+        return first, 1e3 / decode(msgspec.structs.replace(job, batch=1.0)).tokens_s
+    streams = serve(job).streams if job.task == "serve" else job.batch
+    return first, 1e3 * streams / tokens_s

@@ -33,7 +33,8 @@ class Geometry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A network known by its published figures for one sample of its usual size."""
+    """A network known by its published figures for one sample of its usual size; a sample of its inference benchmark is
+    `inference_scale` times as much work (a whole scan, a user with many items, a sentence)."""
 
     kind: str
     unit: str
@@ -44,6 +45,7 @@ class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     source: str
     image_size: int | None = None
     seq_len: int | None = None
+    inference_scale: float = 1.0
     state: str | None = None
     note: str | None = None
 
@@ -100,6 +102,8 @@ def figures_shape(slug: str, known: Figures, workload: Workload) -> Shape:
     asked, listed = pixels(workload.image_size), pixels(known.image_size)
     if asked and listed:
         scale = asked / listed
+    if workload.task == "inference":
+        scale *= known.inference_scale
     return Shape(
         slug=slug,
         kind=known.kind,

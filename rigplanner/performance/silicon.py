@@ -80,6 +80,10 @@ WEIGHT_BITS = {
 """Bits per stored weight with block scales (llama.cpp quantisation table for the q words); all others 16."""
 
 
+USUAL_L2_MIB = {"kepler": 1.5, "maxwell": 2.0, "pascal": 3.0, "ada": 48.0, "hopper": 50.0, "blackwell": 96.0, "apple": 16.0}
+"""Level-2 cache where the catalog does not tell: the middle of each generation's cards."""
+
+
 class Silicon(Struct, frozen=True):
     """Rates in TFLOPS, bandwidth in GB/s, memory in GiB, power in W; `era` is the coordinate of the generation.
 
@@ -96,6 +100,7 @@ class Silicon(Struct, frozen=True):
     bandwidth_gbs: float
     memory_gib: float
     tdp_w: float
+    l2_mib: float
     fast_memory: bool
     half_rate_tensor: bool
 
@@ -139,7 +144,8 @@ def silicon_of(gpu: GPU) -> Silicon:
         rates.fp4,
         gpu.bandwidth_gbs,
         gpu.memory_gib,
-        (gpu.tdp_w or _usual_power(fp32)) / _boards(gpu),
+        (gpu.tdp_w or _usual_power(fp32)) / max(1, gpu.dies),
+        gpu.l2_mib or USUAL_L2_MIB.get(generation, 6.0),
         memory.startswith("hbm") or (not memory and gpu.bandwidth_gbs > 1200 and generation != "ada"),
         bool(rates.fp16 and rates.fp16_acc16 and rates.fp16_acc16 > 1.5 * rates.fp16),
     )
@@ -156,10 +162,6 @@ def _fp32(gpu: GPU) -> float | None:
     return matrix / 16 if matrix else None
 
 
-def _boards(gpu: GPU) -> int:
-    return max(1, gpu.dies)
-
-
 def _usual_power(fp32: float) -> float:
     """A card whose power is unknown is taken to draw 15 W per TFLOPS of FP32 within 15 to 350 W (median of the catalog's cards)."""
     return min(350.0, max(15.0, 15.0 * fp32))
@@ -174,6 +176,14 @@ def matrix_tflops(silicon: Silicon, precision: str, name: str) -> float:
     if rate is None:
         raise WorkloadFault(f"precision: {name} ({silicon.generation}) has no {precision} arithmetic; use fp16, bf16 or int8.")
     return rate
+
+
+def arithmetic_path(precision: str, tflops: float, silicon: Silicon) -> str:
+    """Return which units do the work: vector (shaders), half, tf32, int8 or low (8-bit floats and below)."""
+    if precision == "fp32" or (tflops <= silicon.fp32 * 2.3 and silicon.era < 3.0):
+        return "vector"
+    path = MATRIX_PRECISIONS[precision]
+    return "low" if path in ("fp8", "fp4") else path
 
 
 def weight_bits(precision: str) -> float:

@@ -1,0 +1,57 @@
+"""The fitted constants of the speed model, as shipped in `catalog/benchmarks/speed_model.json`."""
+
+from functools import cache
+
+import msgspec
+from msgspec import Struct
+
+from rigplanner.data import data_path
+
+
+class Physics(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Multipliers of the physical model, 1 where nothing was learned.
+
+    `matrix`: matrix rate by arithmetic path; `generation`: matrix rate by architecture; `kind_matrix`, `kind_traffic`: matrix
+    rate and traffic by kind of net; `launch`: host time per kernel by family of stack. `cache` is the exponent of L2 size over
+    6 MiB by which traffic shrinks. Power: cards whose FP16 rate per watt passes `watt_rate` (growing by `watt_era` per era)
+    lose `power_slope` of the excess. `exchange`: time of an exchange by link class; `crowd` and `crowd_staged`: its growth per
+    doubling of the GPUs beyond two over PCIe, with peer access and staged through the host. `overlap`: share of a step that
+    hides an exchange; `last_bucket`: share of an exchange that nothing hides."""
+
+    matrix: dict[str, float]
+    generation: dict[str, float]
+    kind_matrix: dict[str, float]
+    kind_traffic: dict[str, float]
+    launch: dict[str, float]
+    traffic_train: float
+    traffic_forward: float
+    weights: float
+    tail: float
+    cache: float
+    power_slope: float
+    watt_rate: float
+    watt_era: float
+    exchange: dict[str, float]
+    crowd: float
+    crowd_staged: float
+    overlap: float
+    last_bucket: float
+
+
+class SpeedModel(Struct, frozen=True, forbid_unknown_fields=True):
+    """Physics, and the constants of kriging: variances by term, weights of squared silicon distances (wide and narrow) and of the
+    other distances, the factor by which left-out errors exceed the kriging error, and where all came from."""
+
+    physics: Physics
+    variances: dict[str, float]
+    wide: tuple[float, ...]
+    narrow: tuple[float, ...]
+    distances: dict[str, float]
+    widening: float
+    provenance: str
+
+
+@cache
+def speed_model() -> SpeedModel:
+    """Return the shipped constants, read once."""
+    return msgspec.json.decode((data_path("catalog") / "benchmarks" / "speed_model.json").read_bytes(), type=SpeedModel)

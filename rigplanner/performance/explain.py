@@ -1,0 +1,172 @@
+"""From a finding to the answer: what binds, what would lift it, time and energy to train, and the steps of the calculation."""
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import GPU
+from rigplanner.evidence import Step
+from rigplanner.performance.anchors import Anchored, cite
+from rigplanner.performance.answer import Bound, SpeedEstimate
+from rigplanner.performance.input_pipeline import Feed
+from rigplanner.performance.job import Job
+from rigplanner.performance.metrics import WRITING, per_metric
+from rigplanner.performance.modelled import Modelled
+from rigplanner.performance.roofline import passes_through
+from rigplanner.performance.serving import latency
+from rigplanner.rig.task import Workload
+
+SHOWN_ANCHORS = 5
+TRAINING_POWER_SHARE = 0.85
+"""Share of their power limit that GPUs draw while they train (estimate; measured runs lie between 0.7 and 0.95)."""
+LIFTS: dict[Bound, str] = {
+    "compute": "more-matrix-rate",
+    "bandwidth": "more-bandwidth",
+    "link": "faster-link-or-larger-batch",
+    "launch": "larger-batch-or-compile",
+    "cpu": "more-cores-or-gpu-decoding",
+    "storage": "faster-storage-or-packed-data",
+    "power": "higher-power-limit",
+}
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """What was computed of a job: modelled and anchored speed, its interval in samples per second, and what the host takes away."""
+
+    job: Job
+    workload: Workload
+    gpu: GPU
+    modelled: Modelled
+    anchored: Anchored
+    metric: str
+    samples_s: float
+    low_s: float
+    high_s: float
+    kept: float
+    feed: Feed | None
+
+
+def estimate(found: Finding) -> SpeedEstimate:
+    """Return the answer of a finding."""
+    job = found.job
+    ends = [
+        per_metric(job, rate, found.metric, job.shape.samples_to_train) for rate in (found.low_s, found.samples_s, found.high_s)
+    ]
+    bound = bound_of(found)
+    ranked = sorted(zip(found.anchored.rows, found.anchored.correction.weights, strict=True), key=lambda pair: -abs(pair[1]))
+    times = found.modelled.times
+    hours = hours_to_train(found)
+    first_ms, next_ms = latency(job, found.samples_s) if job.task in WRITING else (None, None)
+    return SpeedEstimate(
+        metric=found.metric,
+        value=ends[1],
+        low=min(ends),
+        high=max(ends),
+        stack=job.stack.slug,
+        bound=bound,
+        anchors=tuple(cite(row, weight) for row, weight in ranked[:SHOWN_ANCHORS]),
+        step_ms=1e3 * job.batch * job.count / found.samples_s if times else None,
+        mfu=utilisation(job, found.samples_s) if times else None,
+        scaling_efficiency=times.total_s / (times.total_s + found.modelled.exposed_s) if times and job.count > 1 else None,
+        lift=LIFTS.get(bound),
+        assumed=job.assumed,
+        steps=steps_of(found),
+        hours=hours,
+        energy_kwh=hours * job.count * (found.gpu.tdp_w or 0.0) * TRAINING_POWER_SHARE / 1e3 if hours and found.gpu.tdp_w else None,
+        first_token_ms=first_ms,
+        next_token_ms=next_ms,
+    )
+
+
+def hours_to_train(found: Finding) -> float | None:
+    """Return the hours that the epochs, the tokens or MLPerf's quality target take, or None where none is asked for."""
+    work, shape = found.workload, found.job.shape
+    if not found.job.task.startswith("train"):
+        return None
+    if work.train_tokens:
+        samples: float | None = work.train_tokens / (1 if shape.unit == "token" else shape.tokens)
+    elif work.epochs and work.dataset_samples:
+        samples = work.epochs * work.dataset_samples
+    else:
+        samples = shape.samples_to_train if found.metric == "time_to_train_min" else None
+    return samples / found.samples_s / 3600 if samples else None
+
+
+def utilisation(job: Job, samples_s: float) -> float:
+    """Return the model FLOPs utilisation: arithmetic without recomputation over the peak (Chowdhery et al. 2022, appendix B)."""
+    passes = min(passes_through(job), 3.0)
+    per_sample = (job.shape.gflop + job.shape.attention_gflop) * 1e9 * passes
+    return samples_s * per_sample / (job.matrix_tflops * 1e12 * job.count)
+
+
+def bound_of(found: Finding) -> Bound:
+    """Return what limits the job: the host where it starves the GPUs, a power limit, else the largest part of the modelled time."""
+    if found.feed:
+        return found.feed.bound
+    if found.kept < 0.9:
+        return "power"
+    stream, times = found.modelled.stream, found.modelled.times
+    if stream:
+        parts: dict[Bound, float] = {"compute": stream.matrix_s, "bandwidth": stream.traffic_s, "launch": stream.other_s}
+        return max(parts, key=lambda name: parts[name])
+    assert times
+    parts = {
+        "compute": times.matrix_s,
+        "bandwidth": times.traffic_s + times.weights_s,
+        "launch": max(times.launch_s, times.tail_s),
+        "link": found.modelled.exposed_s,
+    }
+    return max(parts, key=lambda name: parts[name])
+
+
+def steps_of(found: Finding) -> tuple[Step, ...]:
+    """Return the steps of the calculation in their order."""
+    job, modelled, correction = found.job, found.modelled, found.anchored.correction
+    unit = "tokens/s" if modelled.stream or job.shape.unit == "token" else "samples/s"
+    inputs: dict[str, float | str | None] = {"precision": job.precision, "generation": job.silicon.generation}
+    steps = [Step("matrix rate", "dense peak for the precision", inputs, job.matrix_tflops, "TFLOPS", "catalog")]
+    steps += _step_parts(job, modelled) if modelled.times else _stream_parts(job, modelled)
+    steps.append(Step("modelled", "physics alone", {"gpus": job.count}, modelled.samples_s, unit, "rigplanner.performance"))
+    inputs = {"correction": correction.mean, "deviation": correction.deviation, "rows": float(len(correction.weights))}
+    anchored = found.samples_s if found.kept == 1.0 and not found.feed else modelled.samples_s * correction.factor
+    steps.append(Step("anchored", "modelled x exp(correction of the nearest rows)", inputs, anchored, unit, "catalog/benchmarks"))
+    if found.kept < 1.0:
+        steps.append(Step("power limit", "anchored x share kept", {"kept": found.kept}, anchored * found.kept, unit, "power_cap"))
+    if found.feed:
+        steps += [
+            *found.feed.steps,
+            Step("fed", "soft minimum of GPUs and input pipeline", {}, found.samples_s, unit, "input_pipeline"),
+        ]
+    return tuple(steps)
+
+
+def _step_parts(job: Job, modelled: Modelled) -> list[Step]:
+    shape, times = job.shape, modelled.times
+    assert times
+    flops: dict[str, float | str | None] = {
+        "gflop": shape.gflop + shape.attention_gflop,
+        "passes": passes_through(job),
+        "batch": job.batch,
+        "share": job.stack.tuned,
+    }
+    steps = [
+        Step("arithmetic", "FLOPs x passes x batch / (peak x share)", flops, times.matrix_s * 1e3, "ms", shape.source),
+        Step("traffic", "values x passes / bandwidth", {"values_m": shape.elements_m}, times.traffic_s * 1e3, "ms", shape.source),
+        Step("weights", "weights, gradients, states / bandwidth", {"params_m": shape.params_m}, times.weights_s * 1e3, "ms"),
+        Step("kernels", "kernels x host time", {"kernels": shape.kernels}, times.launch_s * 1e3, "ms"),
+    ]
+    if job.count > 1:
+        inputs: dict[str, float | str | None] = {"gpus": job.count, "link": job.link, "bus_gbs": job.bus_gbs}
+        formula = "last bucket + exchange - overlap x step, softened"
+        steps.append(Step("exchange not hidden", formula, inputs, modelled.exposed_s * 1e3, "ms", "NVIDIA/nccl src/graph"))
+    return steps
+
+
+def _stream_parts(job: Job, modelled: Modelled) -> list[Step]:
+    shape, stream = job.shape, modelled.stream
+    assert stream
+    inputs: dict[str, float | str | None] = {"active_m": shape.active_m, "streams": stream.streams}
+    band: dict[str, float | str | None] = {"bandwidth_gbs": job.silicon.bandwidth_gbs, "gpus": job.count}
+    return [
+        Step("arithmetic", "2 x active weights x tokens / rate", inputs, stream.matrix_s * 1e3, "ms", shape.source),
+        Step("traffic", "weights and cache / bandwidth", band, stream.traffic_s * 1e3, "ms", shape.source),
+        Step("kernels and small exchanges", "kernels x time of one", {"kernels": shape.kernels}, stream.other_s * 1e3, "ms"),
+    ]

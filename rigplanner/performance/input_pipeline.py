@@ -1,0 +1,89 @@
+"""Whether storage, memory and CPU feed the GPUs: samples per second of each stage, and the stage that binds."""
+
+import math
+from typing import Literal
+
+from msgspec import Struct
+
+from rigplanner.evidence import Step
+from rigplanner.performance.answer import Bound
+
+READ_BYTES = 4096
+"""One random read of scattered files, as drives are rated."""
+DECODE_PER_CORE_S = 250.0
+"""Images of ImageNet's size that one core decodes and augments per second. Decoding alone: 360 to 860 per thread on five
+server CPUs of 2020 to 2025 (imread-benchmark, arXiv 2605.08731); resizing, cropping and copying take about half of a loader's
+time (estimate)."""
+NETWORK_FILE_READS_S = 2000.0
+"""Random reads per second that a network file system gives one client where nothing is known (estimate)."""
+PAGE_CACHE_SHARE = 0.7
+"""Share of the RAM that the page cache may hold beside the training processes (estimate)."""
+
+
+class Drives(Struct, frozen=True, kw_only=True):
+    """Drives that hold the data set, striped (RAID 0) when `count` is above 1: random 4 KiB reads and sequential MB/s of one."""
+
+    random_reads_s: float
+    sequential_mbs: float
+    count: int = 1
+
+
+class Dataset(Struct, frozen=True, kw_only=True):
+    """Samples and their size on storage; `packed` sets are read in sequence, others file by file. `decoded_mb` goes to the GPU."""
+
+    samples: float
+    bytes_total: float
+    packed: bool
+    decoded_mb: float = 0.15
+    decoded_by: Literal["cpu", "gpu", "none"] = "cpu"
+
+
+class Feed(Struct, frozen=True, kw_only=True):
+    """Samples per second that each stage can give (None: not in the way), what all give together, and the one that binds."""
+
+    storage_s: float | None
+    decode_s: float | None
+    bus_s: float | None
+    together_s: float
+    bound: Bound
+    cached: bool
+    steps: tuple[Step, ...]
+
+
+def random_read_hours(bytes_total: float, reads_s: float) -> float:
+    """Return the hours that reading a set once in scattered 4 KiB reads takes."""
+    return bytes_total / READ_BYTES / reads_s / 3600
+
+
+def storage_samples_s(data: Dataset, drives: Drives) -> float:
+    """Return the samples per second from storage: in sequence when packed, else bounded by random reads too."""
+    size = data.bytes_total / data.samples
+    in_sequence = drives.sequential_mbs * 1e6 * drives.count / size
+    if data.packed:
+        return in_sequence
+    return min(in_sequence, drives.random_reads_s * drives.count / math.ceil(size / READ_BYTES))
+
+
+def feed(data: Dataset, drives: Drives | None, cores: int | None, ram_gib: float | None, bus_gbs: float | None) -> Feed:
+    """Return what the pipeline gives after the first epoch; a set that fits in RAM comes from the page cache then."""
+    cached = ram_gib is not None and data.bytes_total <= ram_gib * 2**30 * PAGE_CACHE_SHARE
+    storage = None if cached or drives is None else storage_samples_s(data, drives)
+    decode = cores * DECODE_PER_CORE_S if cores and data.decoded_by == "cpu" else None
+    bus = bus_gbs * 1e3 / data.decoded_mb if bus_gbs else None
+    offered: tuple[tuple[Bound, float | None], ...] = (("storage", storage), ("cpu", decode), ("link", bus))
+    stages: dict[Bound, float] = {name: rate for name, rate in offered if rate is not None}
+    steps = tuple(
+        Step(name, "samples per second of the stage", {"cached": str(cached)}, rate, "samples/s") for name, rate in stages.items()
+    )
+    if not stages:
+        return Feed(storage_s=None, decode_s=None, bus_s=None, together_s=math.inf, bound="unknown", cached=cached, steps=steps)
+    bound = min(stages, key=lambda name: stages[name])
+    return Feed(storage_s=storage, decode_s=decode, bus_s=bus, together_s=stages[bound], bound=bound, cached=cached, steps=steps)
+
+
+def fed_rate(wanted_s: float, given_s: float) -> float:
+    """Return the speed of GPUs that want `wanted_s` samples per second and get `given_s`: the smaller, softened near balance
+    (4-norm) because a shared host slows both."""
+    if math.isinf(given_s):
+        return wanted_s
+    return float((wanted_s**-4 + given_s**-4) ** -0.25)

@@ -1,0 +1,25 @@
+"""The links that an exchange between GPUs runs over."""
+
+from rigplanner.catalog.parts import GPU
+from rigplanner.machine.collectives import allreduce, allreduce_of_link
+from rigplanner.machine.machine import Machine
+
+UNKNOWN_BUS_GBS = 12.0
+"""Sixteen lanes of PCIe 3."""
+
+
+def lane(link: str, gpu: GPU, count: int) -> str:
+    """Return the class of link that an exchange runs over: nvlink, bridge, pcie, staged (PCIe without peer access)."""
+    if link in ("nvswitch", "nvlink-mesh", "xgmi"):
+        return "nvlink"
+    if link == "nvlink-bridge" and count == 2:
+        return "bridge"
+    return "staged" if gpu.p2p in ("no", "nvlink-only") else "pcie"
+
+
+def bus_gbs(gpu: GPU, count: int, nodes: int, link: str, machine: Machine | None) -> float:
+    """Return the all-reduce bus bandwidth in GB/s: over the machine's own links, else of the link word; 12 where neither tells."""
+    if count < 2:
+        return UNKNOWN_BUS_GBS
+    found = allreduce(machine) if machine else allreduce_of_link(gpu, count, link, nodes)
+    return found.value if found and found.value > 0 else UNKNOWN_BUS_GBS

@@ -1,0 +1,99 @@
+"""Measurements of the user, from CSV or JSON lines, as anchors beside the shipped ones."""
+
+import csv
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.performance.anchors import Evidence, place_rows, shipped_evidence
+from rigplanner.performance.measured import Measured
+from rigplanner.performance.metrics import METRICS
+from rigplanner.rig.task import Workload
+from rigplanner.workload.answer import WorkloadFault
+
+NUMBERS = ("batch_per_gpu", "seq_len", "image_size", "input_tokens", "output_tokens", "lora_rank", "count", "nodes")
+LARGEST_FILE_BYTES = 64 * 2**20
+
+
+def read_own(path: Path) -> list[Measured]:
+    """Return the measurements of a file: `.csv` with a header, else JSON lines (flat, or cases with `workload` and `hardware`).
+
+    Each needs model, gpu, metric and value; stack, precision, task, batch_per_gpu, count, link and the rest are optional.
+    Raises WorkloadFault with file, line and field."""
+    try:
+        if path.stat().st_size > LARGEST_FILE_BYTES:
+            raise WorkloadFault(f"{path}: larger than {LARGEST_FILE_BYTES // 2**20} MiB.")
+        text = path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as fault:
+        raise WorkloadFault(f"{path}: cannot be read ({fault}).") from fault
+    read = _csv_rows(text) if path.suffix.casefold() == ".csv" else _json_rows(text, path)
+    return [_measured(cells, f"{path.name} line {number}", str(path)) for number, cells in read]
+
+
+def with_own(rows: Iterable[Measured]) -> Evidence:
+    """Return the shipped evidence and the user's rows together."""
+    return Evidence([*shipped_evidence().placed, *place_rows(rows, shipped_zoo())])
+
+
+def _csv_rows(text: str) -> Iterable[tuple[int, dict[str, Any]]]:
+    for number, cells in enumerate(csv.DictReader(text.splitlines()), 2):
+        yield number, {key: value for key, value in cells.items() if key and value not in (None, "")}
+
+
+def _json_rows(text: str, path: Path) -> Iterable[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError) as fault:
+            raise WorkloadFault(f"{path.name} line {number}: expected a JSON object, found {line[:40]!r}.") from fault
+        if not isinstance(found, dict):
+            raise WorkloadFault(f"{path.name} line {number}: expected a JSON object, found {type(found).__name__}.")
+        parts = [part for name in ("workload", "hardware") if isinstance(part := found.pop(name, None), dict)]
+        yield number, {key: value for part in (*parts, found) for key, value in part.items() if value is not None}
+
+
+def _measured(cells: dict[str, Any], place: str, source: str) -> Measured:
+    if cells.get("suspect"):
+        cells.pop("suspect")
+    for field in ("model", "gpu", "metric", "value"):
+        if field not in cells:
+            raise WorkloadFault(f"{place}: expected {field}, found none.")
+    if cells["metric"] not in METRICS:
+        raise WorkloadFault(f"{place}: metric: expected one of {', '.join(METRICS)}, found '{cells['metric']}'.")
+    for field in NUMBERS:
+        if isinstance(cells.get(field), str):
+            cells[field] = int(_number(cells[field], f"{place}: {field}"))
+    value = _number(cells["value"], f"{place}: value")
+    if not 0 < value < 1e15:
+        raise WorkloadFault(f"{place}: value: expected a number above 0, found {cells['value']}.")
+    known = {key: value for key, value in cells.items() if key in Workload.__struct_fields__}
+    try:
+        workload = msgspec.convert(known, Workload)
+    except msgspec.ValidationError as fault:
+        raise WorkloadFault(f"{place}: {fault}") from fault
+    return Measured(
+        id=str(cells.get("id", place)),
+        workload=workload,
+        gpu=str(cells["gpu"]),
+        count=int(cells.get("count", 1)),
+        nodes=int(cells.get("nodes", 1)),
+        link=str(cells.get("link", "unknown")),
+        metric=str(cells["metric"]),
+        value=value,
+        year=None,
+        source=str(cells.get("source", source)),
+        own=True,
+    )
+
+
+def _number(word: Any, place: str) -> float:
+    try:
+        return float(word)
+    except (TypeError, ValueError) as fault:
+        raise WorkloadFault(f"{place}: expected a number, found '{word}'.") from fault
