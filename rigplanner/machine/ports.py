@@ -31,7 +31,7 @@ def place_drives(seating: Seating, drives: list[Drive], used: frozenset[str], pl
             found[drive.name] = _best(seating, drive, options, now, protocols, cost)
     for drive in free:
         if drive.name not in found:
-            _make_room(drive, [d for d in free if d.name in found], ports, found, seating, used, set())
+            _make_room(drive, [d for d in drives if d.name in found], ports, found, seating, used, set())
     return found
 
 
@@ -55,18 +55,27 @@ def _open_ports(
         if speaks(drive, port)
         and not offers[port.id].disabled_by
         and held.count(port.id) < capacity(port, offers[port.id])
-        and not _kills(seating, port.id, drive, used, protocols)
+        and not _kills(seating, port, drive, ports, held, used, protocols)
     ]
 
 
-def _kills(seating: Seating, port: str, drive: Drive, used: frozenset[str], protocols: dict[str, str]) -> bool:
-    """Say whether a drive in a port would switch off a place in use, or the port itself."""
-    if not seating.cares(port):
+def _kills(
+    seating: Seating,
+    port: DrivePort,
+    drive: Drive,
+    ports: dict[str, DrivePort],
+    held: list[str],
+    used: frozenset[str],
+    protocols: dict[str, str],
+) -> bool:
+    """Say whether a drive in a port would switch off a place in use, the port itself, or a SATA port that a drive holds."""
+    if not seating.cares(port.id):
         return False
-    after = frozenset((*used, port))
-    offers = seating.at(after, {**protocols, port: drive.part.interface})
+    after = used | {port.id}
+    offers = seating.at(after, {**protocols, port.id: drive.part.interface})
     before = seating.at(used, protocols)
-    return any(offers[place].disabled_by and not before[place].disabled_by for place in after if place in offers)
+    dead = any(offers[place].disabled_by and not before[place].disabled_by for place in after if place in offers)
+    return dead or any(held.count(name) > capacity(ports[name], offers[name]) for name in set(held))
 
 
 def _best(
@@ -111,11 +120,11 @@ def _make_room(
     """Move drives aside along an augmenting path so that `drive` gets a port; return whether that worked."""
     for port in ports.values():
         now = frozenset((*used, *found.values()))
-        offer = seating.at(now, {})[port.id]
+        offer = seating.at(now, _protocols(others, found))[port.id]
         if port.id in seen or not speaks(drive, port) or offer.disabled_by or seating.cares(port.id):
             continue
         seen.add(port.id)
-        holders = [other for other in others if found.get(other.name) == port.id]
+        holders = [other for other in others if found.get(other.name) == port.id and not other.wish]
         if list(found.values()).count(port.id) < capacity(port, offer):
             found[drive.name] = port.id
             return True

@@ -1,0 +1,218 @@
+"""The solver: best places, wishes kept or refused with a reason, lane modes, thickness, bridges."""
+
+import pytest
+from small_parts import (
+    board,
+    bridge,
+    cpu,
+    gpu,
+    hdd,
+    linked_gpu,
+    m2,
+    machine_of,
+    nic,
+    pair_board,
+    places,
+    reasons,
+    rig_of,
+    riser,
+    slot,
+)
+
+from rigplanner.catalog.parts import DrivePort, LaneMode, When
+from rigplanner.machine.alternatives import alternatives
+from rigplanner.machine.assemble import assemble
+from rigplanner.rig.document import Settings
+
+
+def widths(machine):  # type: ignore[no-untyped-def]
+    return {gpu.piece: (gpu.width, gpu.gen) for gpu in machine.gpus}
+
+
+def test_one_card_takes_the_wide_slot_and_the_drive_the_socket_that_costs_it_nothing() -> None:
+    machine = machine_of(pair_board(), cpu(), gpu(), (m2(), 2))
+    assert places(machine) == {"gpu.0": "S1", "storage.0": "M1", "storage.1": "M3"}
+    assert widths(machine) == {"gpu.0": (16, 4)}
+    assert machine.problems == ()
+
+
+def test_two_cards_share_the_lanes() -> None:
+    assert widths(machine_of(pair_board(), cpu(), (gpu(), 2))) == {"gpu.0": (8, 4), "gpu.1": (8, 4)}
+
+
+def test_a_wished_socket_halves_the_slot_and_the_alternative_says_what_it_costs() -> None:
+    chosen = (pair_board(), cpu(), gpu(), (m2(), 1, ("M2",)))
+    assert widths(machine_of(*chosen)) == {"gpu.0": (8, 4)}
+    moves = alternatives(*rig_of(*chosen))
+    assert moves[0].place in ("M1", "M3")
+    assert moves[0].edits[0].args == {"uid": "storage", "index": 0, "place": moves[0].place}
+    assert moves[0].changes[0].before == (8, 4)
+    assert moves[0].changes[0].after == (16, 4)
+    assert moves[0].gain_gbs > 12
+
+
+def test_a_drive_with_no_other_port_takes_the_costly_one() -> None:
+    machine = machine_of(pair_board(), cpu(), gpu(), (m2(), 3))
+    assert places(machine)["gpu.0"] == "S1"
+    assert {use.port.id for use in machine.drives if use.pieces} == {"M1", "M2", "M3"}
+    assert widths(machine) == {"gpu.0": (8, 4)}
+
+
+def test_a_wished_drive_that_kills_a_wished_slot_is_named() -> None:
+    machine = machine_of(pair_board(), cpu(), (gpu(), 2, ("S1", "S2")), (m2(), 1, ("M2",)))
+    problem = machine.problems[0]
+    assert (problem.piece, problem.reason, problem.place, problem.by) == ("gpu.1", "slot-disabled", "S2", ("M2",))
+    assert next(use for use in machine.slots if use.slot.id == "S2").disabled_by == ("M2",)
+
+
+@pytest.mark.parametrize(
+    ("wish", "reason"),
+    [("S9", "slot-missing"), ("S1", "slot-taken")],
+)
+def test_a_wish_that_cannot_be_is_refused(wish: str, reason: str) -> None:
+    machine = machine_of(pair_board(), cpu(), (gpu("first"), 1, ("S1",)), (gpu("second"), 1, (wish,)))
+    assert reasons(machine) == {"gpu1.0": reason}
+
+
+def test_a_thick_card_covers_the_next_positions() -> None:
+    three = board([slot("A", 1), slot("B", 2), slot("C", 3), slot("D", 4)])
+    machine = machine_of(three, cpu(), (gpu(slots=2.7), 1, ("A",)), (gpu("thin", slots=1), 1, ("B",)))
+    assert reasons(machine) == {"gpu1.0": "slot-covered"}
+    assert [use.covered_by for use in machine.slots] == [None, "gpu.0", "gpu.0", None]
+
+
+def test_cards_are_moved_apart_when_they_are_thick() -> None:
+    four = board([slot("A", 1), slot("B", 2), slot("C", 3), slot("D", 4)])
+    assert places(machine_of(four, cpu(), (gpu(slots=2), 2))) == {"gpu.0": "A", "gpu.1": "D"}
+
+
+def test_too_many_cards_name_those_that_fight() -> None:
+    two = board([slot("A", 1), slot("B", 2), slot("C", 3)])
+    machine = machine_of(two, cpu(), (gpu(slots=2), 3))
+    problem = machine.problems[0]
+    assert (problem.reason, len(machine.gpus)) == ("no-slot", 3)
+    assert problem.by == ("gpu.0", "gpu.1")
+
+
+def test_a_module_needs_a_socket_of_its_kind() -> None:
+    machine = machine_of(pair_board(), cpu(), gpu("sxm", form_factor="sxm4"))
+    assert (machine.problems[0].reason, machine.problems[0].needed, machine.problems[0].actual) == ("wrong-kind", "sxm4", "pcie")
+
+
+def test_an_edge_enters_a_short_slot_only_when_it_is_open() -> None:
+    short = board([slot("A", 1, 4, mechanical=4)])
+    opened = board([slot("A", 1, 4, mechanical=4, open_ended=True)])
+    assert reasons(machine_of(short, cpu(), gpu())) == {"gpu.0": "too-narrow"}
+    assert widths(machine_of(opened, cpu(), gpu())) == {"gpu.0": (4, 4)}
+
+
+def test_an_old_cpu_and_a_narrow_one_cap_the_slot() -> None:
+    machine = machine_of(board([slot("A", 1, gen=5)]), cpu(pcie_gen=3, peg_width=8), gpu())
+    assert widths(machine) == {"gpu.0": (8, 3)}
+
+
+def test_slots_of_an_empty_socket_are_dead() -> None:
+    two = board([slot("A", 1), slot("B", 3, origin="cpu1")], sockets=("SP3", "SP3"))
+    machine = machine_of(two, cpu("SP3"), (gpu(), 2))
+    assert reasons(machine) == {"gpu.1": "no-slot"}
+    assert machine.problems[0].by == ("gpu.0", "cpu1")
+    assert machine_of(two, (cpu("SP3"), 2), (gpu(), 2)).problems == ()
+
+
+def test_a_lane_class_chooses_the_mode() -> None:
+    lanes = board([slot("A", 1), slot("B", 3)], modes=[LaneMode(when=When(cpu_class=("28",)), widths={"B": 8})])
+    assert widths(machine_of(lanes, cpu(lane_class="28"), (gpu(), 2)))["gpu.1"] == (8, 4)
+    assert widths(machine_of(lanes, cpu(lane_class="40"), (gpu(), 2)))["gpu.1"] == (16, 4)
+
+
+def test_a_firmware_choice_switches_a_mode_on() -> None:
+    choice = board([slot("A", 1)], modes=[LaneMode(when=When(bios="x4x4x4x4"), widths={"A": 4})])
+    chosen = machine_of(choice, cpu(), gpu(), settings=Settings(bios={"A": "x4x4x4x4"}))
+    assert (widths(chosen), widths(machine_of(choice, cpu(), gpu()))) == ({"gpu.0": (4, 4)}, {"gpu.0": (16, 4)})
+
+
+def test_a_mode_may_ask_for_an_empty_place() -> None:
+    empty = board([slot("A", 1), slot("B", 4)], modes=[LaneMode(when=When(used=("A",), empty=("B",)), widths={"A": 8})])
+    assert widths(machine_of(empty, cpu(), (gpu(), 1, ("A",)))) == {"gpu.0": (8, 4)}
+    assert widths(machine_of(empty, cpu(), (gpu(), 2))) == {"gpu.0": (16, 4), "gpu.1": (16, 4)}
+
+
+def test_sata_modules_find_the_port_that_speaks_sata_and_cost_a_sata_port() -> None:
+    machine = machine_of(pair_board(), cpu(), m2("old", "sata"), (hdd(), 2))
+    assert places(machine)["storage.0"] == "M3"
+    assert reasons(machine) == {"storage1.1": "no-port"}
+    assert reasons(machine_of(pair_board(), cpu(), (m2("old", "sata"), 1, ("M1",)))) == {"storage.0": "protocol"}
+
+
+def test_drives_make_room_for_one_another() -> None:
+    ports = [
+        DrivePort(id="A", kind="m2", gen=5, width=4, protocols=("nvme", "sata")),
+        DrivePort(id="B", kind="m2", gen=3, width=4, protocols=("nvme",)),
+    ]
+    machine = machine_of(board([], ports), cpu(), (m2(), 1), (m2("old", "sata"), 1))
+    assert places(machine) == {"storage.0": "B", "storage1.0": "A"}
+
+
+def test_a_bridge_sets_the_distance() -> None:
+    five = board([slot("A", 1), slot("B", 3), slot("C", 4), slot("D", 7)])
+    machine = machine_of(five, cpu(), (linked_gpu(), 2), bridge(3))
+    assert machine.matrix[0][1] == "NV4"
+    positions = [use.slot.position for use in machine.slots if use.piece]
+    assert abs(positions[0] - positions[1]) == 3  # type: ignore[operator]
+
+
+def test_a_bridge_of_the_wrong_length_says_so() -> None:
+    machine = machine_of(pair_board(), cpu(), (linked_gpu(), 2, ("S1", "S2")), bridge(4))
+    problem = machine.problems[0]
+    assert (problem.reason, problem.needed, problem.actual) == ("bridge-spacing", 4, 3)
+    assert machine.matrix[0][1] == "PHB"
+
+
+@pytest.mark.parametrize(
+    ("cards", "reason"),
+    [
+        (((linked_gpu("one"), 1), (linked_gpu("two"), 1)), "bridge-identical"),
+        (((gpu("plain"), 2),), "bridge-connector"),
+        (((linked_gpu(), 1),), "bridge-pair"),
+    ],
+)
+def test_a_bridge_joins_only_a_fitting_pair(cards: tuple, reason: str) -> None:  # type: ignore[type-arg]
+    machine = machine_of(pair_board(), cpu(), *cards, bridge(3))
+    assert reasons(machine) == {"bridge.0": reason}
+
+
+def test_three_bridges_of_a_pair_add_up() -> None:
+    machine = machine_of(pair_board(), cpu(), (linked_gpu(), 2), (bridge(3, links=1, per_pair=3), 3))
+    assert machine.matrix[0][1] == "NV3"
+    assert machine.problems == ()
+
+
+def test_a_riser_caps_the_link_and_covers_nothing() -> None:
+    three = board([slot("A", 1), slot("B", 2)])
+    machine = machine_of(three, cpu(), (gpu(slots=3), 2), (riser(gen=3), 1))
+    assert machine.problems == ()
+    assert sorted(widths(machine).values()) == [(16, 3), (16, 4)]
+    assert sum(use.riser == "riser.0" for use in machine.slots) == 1
+
+
+def test_cpu_socket_and_count_are_judged() -> None:
+    assert reasons(machine_of(pair_board(), cpu("AM4"))) == {"cpu.0": "socket-mismatch"}
+    assert reasons(machine_of(pair_board(), (cpu(), 2))) == {"cpu.1": "no-socket"}
+
+
+def test_equal_rigs_become_equal_machines() -> None:
+    rig, catalog = rig_of(pair_board(), cpu(), (gpu(), 2), (m2(), 3), nic())
+    assert assemble(rig, catalog) == assemble(rig, catalog)
+
+
+def test_a_rig_without_a_board_keeps_its_cards() -> None:
+    machine = machine_of((gpu(), 2))
+    assert [node.place for node in machine.gpus] == [None, None]
+    assert machine.problems == ()
+    assert machine.matrix == (("X", ""), ("", "X"))
+
+
+def test_an_unknown_part_is_named() -> None:
+    rig, catalog = rig_of(gpu())
+    del catalog.parts["test.gpu.card"]
+    assert assemble(rig, catalog).unknown == ("test.gpu.card:*",)
