@@ -81,7 +81,7 @@ def _text(path: Path) -> str:
 
 def _matrix(machine: Machine) -> str:
     devices = [f"GPU{gpu.index}" for gpu in machine.gpus] + [f"NIC{nic.index}" for nic in machine.nics]
-    return format_matrix(devices, machine.matrix, [gpu.numa for gpu in machine.gpus])
+    return format_matrix(devices, machine.matrix, [(gpu.affinity, gpu.numa) for gpu in machine.gpus])
 
 
 def _json(machine: Machine) -> str:

@@ -19,12 +19,14 @@ def machine_of_matrix(matrix: SmiMatrix, gpu: GPU) -> Machine:
     cells = matrix.gpu_cells()
     numas = numa_nodes(matrix)
     names = matrix.gpus
-    by_row = dict(zip((row for row in matrix.rows if row.startswith("GPU")), numas, strict=False))
+    rows = [row for row in matrix.rows if row.startswith("GPU")]
+    by_row = dict(zip(rows, numas, strict=False))
+    cpus = dict(zip(rows, matrix.cpu_affinity, strict=False))
     node_of = _numa_groups(cells)
     gpus = tuple(
         GpuNode(
             index=index, piece=name, gpu=gpu, place=None, width=gpu.edge_width, gen=gpu.edge_gen,
-            host_gbs=link_gbs(gpu.edge_gen, gpu.edge_width), numa=by_row.get(name), socket=node_of[index],
+            host_gbs=link_gbs(gpu.edge_gen, gpu.edge_width), numa=by_row.get(name), affinity=cpus.get(name), socket=node_of[index],
         )
         for index, name in enumerate(names)
     )  # fmt: skip

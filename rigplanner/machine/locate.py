@@ -65,6 +65,24 @@ class Tree(Struct, frozen=True):
             name = self.bridges[0][0] if self.bridges and self.bridges[0] else name
         return Location(nodes, f"{self.board.index}:{name}", self._global(local), self._numa(local, name))
 
+    def affinity(self, numa: int | None) -> str | None:
+        """Return the logical CPUs of a NUMA node as Linux numbers them: first threads of all cores, then the second ones; None
+        on several boards and where a CPU's cores are unknown."""
+        cores = [cpu.cores if cpu is not None else None for cpu in self.cpus]
+        if numa is None or self.numa_before or not cores or None in cores:
+            return None
+        row = [core or 0 for core in cores]
+        per_node = [core // nodes for core, nodes in zip(row, self.numa_nodes, strict=True) for _ in range(nodes)]
+        start, count = sum(per_node[:numa]), per_node[numa]
+        first = self.cpus[0]
+        twice = first is not None and first.threads is not None and first.cores is not None and first.threads > first.cores
+        if twice and len(per_node) == 1:
+            return f"0-{2 * count - 1}"
+        spans = [f"{start}-{start + count - 1}"]
+        if twice:
+            spans.append(f"{sum(row) + start}-{sum(row) + start + count - 1}")
+        return ",".join(spans)
+
     def _global(self, local: int) -> int | None:
         seated = [cpu is not None for cpu in self.cpus]
         if not seated or not any(seated):

@@ -48,7 +48,8 @@ class DriveUse(Struct, frozen=True, kw_only=True):
 
 
 class GpuNode(Struct, frozen=True, kw_only=True):
-    """One GPU as the driver counts it. `numa` is the NUMA node, `host_gbs` the one-way rate to host memory."""
+    """One GPU as the driver counts it. `numa` is the NUMA node, `affinity` its logical CPUs as nvidia-smi prints them
+    ("0-19,40-59"), `host_gbs` the one-way rate to host memory."""
 
     index: int
     piece: str
@@ -59,6 +60,7 @@ class GpuNode(Struct, frozen=True, kw_only=True):
     host_gbs: float | None = None
     socket: int | None = None
     numa: int | None = None
+    affinity: str | None = None
     power_cap_w: float | None = None
 
 

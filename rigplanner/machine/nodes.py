@@ -218,6 +218,7 @@ def _gpus(
                     host_gbs=host_gbs(seat.ground.populated.board.layout, seat.origin, seat.slot.gbs) if seat else None,
                     socket=location.socket,
                     numa=location.numa,
+                    affinity=seat.ground.tree.affinity(location.numa) if seat else None,
                     power_cap_w=caps.get(parts[name].uid),
                 )
             )

@@ -216,11 +216,15 @@ def missing_rows(matrix: SmiMatrix) -> tuple[str, ...]:
     return tuple(gpu for gpu in matrix.gpus if gpu not in matrix.rows)
 
 
-def format_matrix(devices: list[str], cells: tuple[tuple[str, ...], ...], numas: list[int | None]) -> str:
-    """Return a matrix in the layout of `nvidia-smi topo -m`, with the NUMA column for GPUs; unknown cells print as "?"."""
-    lines = ["\t".join(["", *devices, "NUMA Affinity"])]
+def format_matrix(devices: list[str], cells: tuple[tuple[str, ...], ...], tails: list[tuple[str | None, int | None]]) -> str:
+    """Return a matrix in the layout of `nvidia-smi topo -m`; `tails` gives CPU and NUMA affinity of each GPU. Unknown cells print
+    as "?"."""
+    lines = ["\t".join(["", *devices, "CPU Affinity", "NUMA Affinity"])]
     for index, (device, row) in enumerate(zip(devices, cells, strict=True)):
         shown = [" X " if cell == "X" else cell or "?" for cell in row]
-        numa = [] if index >= len(numas) else ["N/A" if numas[index] is None else str(numas[index])]
-        lines.append("\t".join([device, *shown, *numa]))
+        tail: list[str] = []
+        if index < len(tails):
+            cpus, numa = tails[index]
+            tail = [cpus or "N/A", "N/A" if numa is None else str(numa)]
+        lines.append("\t".join([device, *shown, *tail]))
     return "\n".join(lines) + "\n"

@@ -1,0 +1,115 @@
+"""All-reduce over links: rings packed, bottlenecks found, measured anchors met by class."""
+
+import csv
+import statistics
+from pathlib import Path
+
+import pytest
+from small_parts import board, bridge, cpu, gpu, linked_gpu, machine_of, slot
+
+from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.parts import GPU, NvlinkPort
+from rigplanner.machine.collectives import allreduce, allreduce_of_link, allreduce_time_s, island_rates
+from rigplanner.machine.interconnect import ring_rate
+
+CUBE_MESH = {
+    (0, 1): 1, (0, 2): 1, (0, 3): 2, (0, 4): 2, (1, 2): 2, (1, 3): 1, (1, 5): 2, (2, 3): 2,
+    (2, 6): 1, (3, 7): 1, (4, 5): 1, (4, 6): 1, (4, 7): 2, (5, 6): 2, (5, 7): 1, (6, 7): 2,
+}  # fmt: skip
+
+
+def both_ways(links: dict[tuple[int, int], int], rate: float) -> dict[tuple[int, int], float]:
+    return {pair: count * rate for (a, b), count in links.items() for pair in ((a, b), (b, a))}
+
+
+def test_the_cube_mesh_carries_as_many_rings_as_a_gpu_has_links() -> None:
+    assert ring_rate(8, both_ways(CUBE_MESH, 20)) == pytest.approx(6 * 20)
+
+
+def test_a_direct_board_of_four_uses_all_links() -> None:
+    square = {(a, b): 4 for a in range(4) for b in range(a + 1, 4)}
+    assert ring_rate(4, both_ways(square, 20)) == pytest.approx(240)
+
+
+def test_links_that_close_no_ring_give_none() -> None:
+    assert ring_rate(3, both_ways({(0, 1): 4}, 12)) == 0
+
+
+def test_pairs_meet_over_pcie() -> None:
+    four = board([slot(name, 2 * n + 1) for n, name in enumerate("ABCD")])
+    machine = machine_of(four, cpu(), (linked_gpu(slots=1), 4), (bridge(2), 2))
+    assert machine.islands == ((0, 1), (2, 3))
+    whole, pairs = allreduce(machine), island_rates(machine)
+    assert whole is not None
+    assert whole.steps[-1].name == "pcie-staged"
+    assert [island for island, _ in pairs] == [(0, 1), (2, 3)]
+    assert pairs[0][1].value > 2 * whole.value
+
+
+def test_one_gpu_reduces_nothing() -> None:
+    assert allreduce(machine_of(board([slot("A", 1)]), cpu(), gpu())) is None
+    assert allreduce_of_link(gpu(), 1, "pcie") is None
+
+
+def test_a_narrow_slot_holds_the_ring_back() -> None:
+    wide = allreduce(machine_of(board([slot("A", 1), slot("B", 4)]), cpu(), (gpu(), 2)))
+    narrow = allreduce(machine_of(board([slot("A", 1), slot("B", 4, 4)]), cpu(), (gpu(), 2)))
+    assert wide is not None
+    assert narrow is not None
+    assert narrow.value == pytest.approx(wide.value / 4)
+
+
+def test_time_grows_with_size_and_has_a_floor() -> None:
+    estimate = allreduce_of_link(gpu(), 4, "pcie")
+    assert estimate is not None
+    small, large = allreduce_time_s(8, estimate, 4), allreduce_time_s(1e9, estimate, 4)
+    assert 5e-6 < small < 5e-5
+    assert large == pytest.approx(1e9 * 1.5 / (estimate.value * 1e9), rel=0.01)
+    assert allreduce_time_s(1e9, estimate, 1) == 0
+
+
+def test_nvlink_sharp_needs_a_switch_and_hopper() -> None:
+    port = NvlinkPort(generation=4, links=18, link_gbs=25)
+    hopper = gpu("h", compute_capability="9.0", nvlink=port)
+    estimate = allreduce_of_link(hopper, 8, "nvswitch")
+    assert estimate is not None
+    assert estimate.steps[-1].name == "nvls"
+    ampere = allreduce_of_link(gpu("a", compute_capability="8.0", nvlink=port), 8, "nvswitch")
+    assert ampere is not None
+    assert ampere.steps[-1].name == "nvswitch"
+
+
+LINKS = {
+    "A100 PCIe bridged pair": ("A100 PCIe 80GB", 2, "nvlink-bridge"),
+    "A100 PCIe two pairs (3 ranks)": ("A100 PCIe 80GB", 3, "nvlink-bridge"),
+    "H100 NVL pair before the bridge": ("H100 NVL", 2, "pcie"),
+    "8x A100 SXM4 after unsetting NCCL_P2P_LEVEL=LOC": ("A100 SXM4 80GB", 8, "nvswitch"),
+    "8x H100 SXM NVLS": ("H100 SXM5", 8, "nvswitch"),
+    "8x RTX 4090 dual EPYC 7542 stock driver": ("RTX 4090", 8, "pcie"),
+    "8x RTX 5090 dual Xeon 8480+": ("RTX 5090", 8, "pcie"),
+    "4x RTX 5090 one Xeon 8480+": ("RTX 5090", 4, "pcie"),
+    "8x RTX PRO 6000 dual Turin MIN_NCHANNELS=8": ("RTX PRO 6000 Blackwell Workstation", 8, "pcie"),
+    "8x RTX PRO 6000 3 switches single CPU": ("RTX PRO 6000 Blackwell Max-Q", 8, "pcie"),
+}
+"""Measured rows that a GPU, a count and a link word describe."""
+
+
+def test_measured_bandwidths_are_met(shared: Path, catalog: Catalog) -> None:
+    index = PartIndex(catalog.of_kind("gpu"))
+    errors, inside = [], []
+    with (shared / "reference" / "bandwidth_anchors.csv").open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            if row["anchor"] not in LINKS:
+                continue
+            name, count, link = LINKS[row["anchor"]]
+            part = index.find(name, "gpu", 1)[0]
+            assert isinstance(part, GPU), name
+            estimate = allreduce_of_link(part, count, link)
+            assert estimate is not None
+            measured = float(row["measured_gbs"])
+            errors.append(abs(estimate.value / measured - 1))
+            inside.append(estimate.low <= measured <= estimate.high)
+    assert len(errors) == len(LINKS)
+    assert statistics.median(errors) < 0.15
+    assert sum(inside) / len(inside) >= 0.8

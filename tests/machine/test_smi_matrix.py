@@ -1,0 +1,120 @@
+"""`nvidia-smi topo -m` text: read as captured, refused with line and cell when cut, wrapped, mistyped or impossible."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_parts import gpu, linked_gpu
+
+from rigplanner.catalog.parts import NvlinkPort
+from rigplanner.machine.collectives import allreduce
+from rigplanner.machine.from_matrix import machine_of_matrix
+from rigplanner.machine.smi_matrix import MatrixFault, format_matrix, missing_rows, numa_nodes, parse_matrix
+
+PAIR = "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\t X \tNV4\t0-31\t0\t\tN/A\nGPU1\tNV4\t X \t0-31\t0\t\tN/A\n"
+
+
+def table(*rows: str) -> str:
+    return "\n".join(("      GPU0  GPU1  GPU2  CPU Affinity", *rows)) + "\n"
+
+
+def test_every_captured_matrix_is_read(shared: Path) -> None:
+    files = sorted((shared / "reference" / "topo").glob("*.txt"))
+    assert len(files) > 40
+    for path in files:
+        matrix = parse_matrix(path.read_text("utf-8"))
+        assert matrix.gpus, path.name
+
+
+def test_tabs_spaces_and_network_columns() -> None:
+    matrix = parse_matrix(PAIR)
+    assert (matrix.gpus, matrix.cells, matrix.cpu_affinity, numa_nodes(matrix)) == (
+        ("GPU0", "GPU1"), (("X", "NV4"), ("NV4", "X")), ("0-31", "0-31"), (0, 0),
+    )  # fmt: skip
+    spaced = parse_matrix("        GPU0    mlx5_0\nGPU0     X      PIX\nmlx5_0  PIX      X\n")
+    assert spaced.devices == ("GPU0", "mlx5_0")
+    assert spaced.gpu_cells() == [["X"]]
+
+
+def test_old_labels_are_translated() -> None:
+    matrix = parse_matrix(table("GPU0 X SOC SOC 0-7", "GPU1 SOC X PHB 8-15", "GPU2 SOC PHB X 8-15"))
+    assert matrix.cells[0] == ("X", "SYS", "SYS")
+    assert matrix.aliased
+
+
+def test_rows_that_a_capture_lacks_come_from_the_columns() -> None:
+    matrix = parse_matrix(table("GPU0 X NV4 SYS 0-7"))
+    assert missing_rows(matrix) == ("GPU1", "GPU2")
+    assert matrix.gpu_cells() == [["X", "NV4", "SYS"], ["NV4", "X", ""], ["SYS", "", "X"]]
+
+
+def test_peer_tables_are_read() -> None:
+    matrix = parse_matrix(PAIR + "\n$ nvidia-smi topo -p2p rw\n \tGPU0\tGPU1\n GPU0\tX\tGNS\n GPU1\tGNS\tX\n")
+    assert matrix.peers == ((("X", "GNS"), ("GNS", "X")),)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "No line with columns"),
+        ("hello\nworld\n", "No line with columns"),
+        (table("GPU0 X NV4", "GPU1 NV4 X SYS 0-7"), "Line 2: the row GPU0 has 2 cells for 3 columns"),
+        (table("GPU0 X NV4 PXI 0-7"), "cell GPU0/GPU2"),
+        (table("GPU0 X NV4 SYS 0-7", "GPU1 NV2 X SYS 0-7"), "Line 2, cell GPU0/GPU1: NV4, but GPU1/GPU0 is NV2"),
+        (table("GPU0 X X SYS 0-7"), "expected no X off the diagonal"),
+        (table("GPU0 SYS NV4 SYS 0-7"), "expected X on the diagonal"),
+        (table("GPU0 X NV4 SYS 0-7", "GPU0 X NV4 SYS 0-7"), "The row GPU0 occurs twice"),
+        (table("GPU0 X NV4 SYS 0-7", "GPU7 SYS SYS SYS 0-7"), "the row GPU7 has no column"),
+        ("  GPU0 GPU2\nGPU0 X SYS\n", "expected GPU0 to GPU1 in order"),
+        (table("GPU0 X NV4 SYS", "SYS PIX 0-7"), "the text is wrapped"),
+        ("   GPU0 GPU1\n   GPU2 GPU3\nGPU0 X SYS\n", "the text is wrapped"),
+        ("x" * (2**20 + 1), "longer than 1 MiB"),
+    ],
+)
+def test_what_is_no_matrix_is_refused(text: str, words: str) -> None:
+    with pytest.raises(MatrixFault, match=words.replace("(", r"\(")):
+        parse_matrix(text)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(alphabet="GPU012 XNV4SYSPIH\t\n-", max_size=300))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        matrix = parse_matrix(text)
+    except MatrixFault:
+        return
+    assert matrix.gpus
+
+
+def test_a_written_matrix_reads_back() -> None:
+    cells = (("X", "PHB", "PIX"), ("PHB", "X", "NODE"), ("PIX", "NODE", "X"))
+    matrix = parse_matrix(format_matrix(["GPU0", "GPU1", "NIC0"], cells, [("0-7", 0), (None, None)]))
+    assert matrix.cells == cells
+    assert matrix.cpu_affinity == ("0-7", "N/A")
+    assert numa_nodes(matrix) == (0, None)
+
+
+def test_a_matrix_becomes_a_machine() -> None:
+    machine = machine_of_matrix(parse_matrix(PAIR), linked_gpu())
+    assert machine.islands == ((0, 1),)
+    assert machine.p2p == (("X", "OK"), ("OK", "X"))
+    switches = parse_matrix(table("GPU0 X PIX PHB 0", "GPU1 PIX X PHB 0", "GPU2 PHB PHB X 0"))
+    edges = machine_of_matrix(switches, gpu()).edges
+    assert [(edge.a, edge.b) for edge in edges] == [("cpu0", "switch0"), ("switch0", "gpu0"), ("switch0", "gpu1"), ("cpu0", "gpu2")]
+
+
+def test_an_nvswitch_shows_in_the_sum_of_a_row() -> None:
+    port = NvlinkPort(generation=3, links=12, link_gbs=25)
+    module = gpu("sxm", form_factor="sxm4", nvlink=port, compute_capability="8.0")
+    text = table("GPU0 X NV12 NV12 0", "GPU1 NV12 X NV12 0", "GPU2 NV12 NV12 X 0")
+    machine = machine_of_matrix(parse_matrix(text), module)
+    assert {edge.kind for edge in machine.edges} == {"pcie", "nvswitch"}
+    estimate = allreduce(machine)
+    assert estimate is not None
+    assert estimate.value == pytest.approx(228, rel=0.02)
+
+
+def test_links_that_the_card_lacks_are_refused() -> None:
+    with pytest.raises(MatrixFault, match="NV4, but card has no NVLinks"):
+        machine_of_matrix(parse_matrix(PAIR), gpu())
