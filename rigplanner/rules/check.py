@@ -34,6 +34,15 @@ def check(situation: Situation) -> CheckReport:
     )
 
 
+def counted(situation: Situation, codes: tuple[str, ...]) -> list[Finding]:
+    """Return what some rules say, with the rig's own severities; ignored rules and waived findings left out."""
+    found: list[Finding] = []
+    for code in codes:
+        if code not in situation.rig.ignored:
+            found.extend(_with_own_severity(situation.rig, finding) for finding in judged(RULES_BY_CODE[code], situation)[0])
+    return _apply_waivers(situation.rig, found, situation.today)[0]
+
+
 def _rank(finding: Finding) -> tuple[int, str, tuple[str, ...]]:
     return ORDER[finding.severity], finding.code, finding.subjects
 

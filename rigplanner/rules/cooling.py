@@ -75,7 +75,9 @@ class Neighbours(Struct, frozen=True):
 
 def neighbours(situation: Situation) -> Iterator[Neighbours]:
     """Pairs of cards that follow each other; every pair of a board where a position is missing."""
-    placed = [card for card in situation.own_cards if card.slot is not None and card.board is not None and card.slot.kind == "pcie"]
+    placed = [
+        card for card in situation.own_cards if card.use is not None and card.use.slot.kind == "pcie" and card.use.riser is None
+    ]
     placed.sort(key=lambda card: card.slot.position if card.slot and card.slot.position is not None else -1)
     for card, other in pairwise(placed):
         if card.board is other.board and card.slot and other.slot and card.board:
@@ -105,7 +107,7 @@ def breathes(situation: Situation, case: Neighbours, slot: Slot) -> bool:
     if slot.position is None or case.other_card.slots is None:
         return False
     for card in situation.own_cards:
-        if card.name == case.other_name or card.slot is None or card.card.slots is None:
+        if card.name == case.other_name or card.slot is None or card.card.slots is None or (card.use and card.use.riser):
             continue
         here = card.slot.position
         if here is None:

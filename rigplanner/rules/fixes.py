@@ -13,7 +13,8 @@ from rigplanner.rules.situation import Situation
 
 def fix(situation: Situation, code: str, *edits: Edit, **values: Any) -> Fix:
     """Return a fix; `values["price"]` is what it adds to the rig's total in the rig's currency, None when a price is unknown."""
-    return Fix(code=code, edits=edits, values={**values, "price": price_difference(situation, edits)})
+    price = price_difference(situation, edits) if situation.advise else None
+    return Fix(code=code, edits=edits, values={**values, "price": price})
 
 
 def price_difference(situation: Situation, edits: tuple[Edit, ...]) -> float | None:
@@ -62,7 +63,7 @@ def cheapest(situation: Situation, part: Part, suits: Callable[[Any], bool]) -> 
 
 def swap(situation: Situation, code: str, piece: str, suits: Callable[[Any], bool], **values: Any) -> tuple[Fix, ...]:
     """Return the fix that puts a fitting part of the catalog in the stead of a piece's item, or none."""
-    found = item_of(situation, piece)
+    found = item_of(situation, piece) if situation.advise else None
     part = situation.pieces[piece].part if piece in situation.pieces else None
     if found is None or part is None:
         return ()

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from rigplanner.catalog.parts import GPU, Motherboard, NetworkCard, Riser, System
+from rigplanner.catalog.parts import GPU, Motherboard, NetworkCard, Riser, Slot, System
 from rigplanner.machine.machine import SlotUse
 from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.fixes import fix, move, swap
@@ -166,8 +166,50 @@ def offer_gbs(use: SlotUse) -> float:
     return link_gbs(use.available_gen or use.gen, use.available_width or use.width) or 0.0
 
 
+class Led(Struct, frozen=True):
+    """A card that hangs on a riser."""
+
+    name: str
+    riser: Riser
+    card_name: str
+    card: GPU
+    slot: Slot
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name, self.card_name)
+
+
+def risen(situation: Situation) -> Iterator[Led]:
+    """GPU cards on risers."""
+    for card in situation.own_cards:
+        riser = situation.pieces.get(card.use.riser) if card.use and card.use.riser else None
+        if riser is not None and isinstance(riser.part, Riser) and card.slot is not None:
+            yield Led(riser.name, riser.part, card.name, card.card, card.slot)
+
+
+@rule(
+    "RIS001", "Riser is slower than the card behind it", "warning", over=risen,
+    needs=("riser.gen", "riser.width", "card.edge_gen", "card.edge_width", "slot.gen"),
+    reason="The link falls to the riser's generation, and may fail until the slot is set to it in the firmware.",
+    source="Riser makers' specifications",
+)  # fmt: skip
+def riser_slow(situation: Situation, case: Led) -> Iterator[Finding]:
+    """Compare a riser's generation and width with what card and slot could have."""
+    gen = min(case.card.edge_gen or 0, case.slot.gen or 0)
+    width = min(case.card.edge_width or 0, case.slot.width or 0)
+    if (case.riser.gen or 0) >= gen and (case.riser.width or 0) >= width:
+        return
+
+    def suits(riser: Riser) -> bool:
+        return (riser.gen or 0) >= gen and (riser.width or 0) >= width and riser.output == "pcie" and riser.outputs == 1
+
+    fixes = swap(situation, "other-riser", case.name, suits)
+    yield riser_slow.finding(case, needed=gen, actual=case.riser.gen, fixes=fixes, width=case.riser.width, card_width=width)
+
+
 class Risen(Struct, frozen=True):
-    """A riser or adapter in a slot and the cards it can serve."""
+    """An adapter in a slot that makes several places of it."""
 
     name: str
     riser: Riser
@@ -177,47 +219,6 @@ class Risen(Struct, frozen=True):
     @property
     def subjects(self) -> tuple[str, ...]:
         return (self.name,)
-
-
-def risers(situation: Situation) -> Iterator[Risen]:
-    """Risers for PCIe cards."""
-    for name, riser in situation.risers:
-        use = situation.slot_of.get(name)
-        if riser.output == "pcie":
-            yield Risen(name, riser, use, situation.board_of(use.board) if use else None)
-
-
-def _fastest_card(situation: Situation) -> GPU | None:
-    cards = [card.card for card in situation.own_cards if card.card.form_factor == "pcie"]
-    return max(cards, key=lambda card: (card.edge_gen or 0, card.edge_width or 0), default=None)
-
-
-@rule(
-    "RIS001", "Riser is slower than the card behind it", "warning", over=risers,
-    needs=("riser.gen", "riser.width"),
-    reason="The link falls to the riser's generation, and may fail until the slot is set to it in the firmware.",
-    source="Riser makers' specifications",
-)  # fmt: skip
-def riser_slow(situation: Situation, case: Risen) -> Iterator[Finding]:
-    """Compare a riser's generation and width with the fastest card and its slot."""
-    card = _fastest_card(situation)
-    if card is None or card.edge_gen is None or card.edge_width is None or case.riser.outputs > 1:
-        return
-    width = card.edge_width
-    board = situation.board
-    gens = [slot.gen for slot in board.layout.slots if slot.gen] if board else []
-    needed = min(card.edge_gen, max(gens, default=card.edge_gen))
-    if (case.riser.gen or 0) >= needed and (case.riser.width or 0) >= width:
-        return
-    fixes = swap(
-        situation,
-        "other-riser",
-        case.name,
-        lambda r: (r.gen or 0) >= needed and (r.width or 0) >= width and r.output == "pcie" and r.outputs == 1,
-    )
-    yield riser_slow.finding(
-        case, needed=needed, actual=case.riser.gen, fixes=fixes, width=case.riser.width, card_width=card.edge_width
-    )
 
 
 def splitters(situation: Situation) -> Iterator[Risen]:

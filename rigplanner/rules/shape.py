@@ -37,21 +37,24 @@ class Split(Struct, frozen=True):
 
 
 def model_counts(job: JobFacts) -> dict[str, int | None]:
-    """Return the model's numbers of heads, KV heads, layers and experts from its configuration or the model zoo."""
-    names = {"heads": HEADS, "kv_heads": KV_HEADS, "layers": LAYERS, "experts": EXPERTS}
-    model: Any = job.workload.config
-    if model is None and job.workload.model is not None:
+    """Return the model's numbers of heads, KV heads, layers and experts from its configuration or the model zoo's."""
+    config = job.workload.config
+    if config is None and job.workload.model is not None:
         from rigplanner.catalog.zoo import shipped_zoo
 
         model = shipped_zoo().get(job.workload.model)
-    return {key: _first(model, words) for key, words in names.items()}
+        config = model.config if model else None
+    names = {"heads": HEADS, "kv_heads": KV_HEADS, "layers": LAYERS, "experts": EXPERTS}
+    return {key: _first(config or {}, words) for key, words in names.items()}
 
 
-def _first(model: Any, names: tuple[str, ...]) -> int | None:
-    for name in names:
-        value = model.get(name) if isinstance(model, dict) else getattr(model, name, None)
-        if isinstance(value, int) and value > 0:
-            return value
+def _first(config: dict[str, Any], names: tuple[str, ...]) -> int | None:
+    text = config.get("text_config")
+    for table in (config, text if isinstance(text, dict) else {}):
+        for name in names:
+            value = table.get(name)
+            if isinstance(value, int) and value > 0:
+                return value
     return None
 
 

@@ -121,7 +121,8 @@ def is_built_in(piece: str) -> bool:
 
 
 class Situation(Struct, frozen=True, kw_only=True, dict=True):
-    """The rig under judgement. `today` (ISO) decides which waivers still count; `estimate` lets a fix prove that it helps."""
+    """The rig under judgement. `today` (ISO) decides which waivers still count; `estimate` lets a fix prove that it helps;
+    without `advise` no fixes are sought."""
 
     rig: Rig
     catalog: Catalog
@@ -129,6 +130,7 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
     jobs: tuple[JobFacts, ...] = ()
     today: str = ""
     estimate: Estimate | None = None
+    advise: bool = True
 
     def part(self, part_id: str) -> Part | None:
         """Return a part by id from the catalog, else from the rig's snapshot."""

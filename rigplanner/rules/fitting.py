@@ -1,0 +1,292 @@
+"""What fits: the badge of each candidate of a kind, by the same rules as everything else.
+
+A candidate is tried in the rig, and what it brings (findings that the rig without it has not) decides. Candidates that agree
+in all fields that a group of rules reads share that group's answer, and the machine is assembled anew only for fields that
+decide places and links; so thousands of candidates cost about as much as the different ones among them.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from operator import attrgetter
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.parts import GPU, AnyPart, Part
+from rigplanner.machine.assemble import assemble
+from rigplanner.machine.machine import Machine
+from rigplanner.machine.power import power_tree
+from rigplanner.rig.document import Rig
+from rigplanner.rig.edits import Edit, apply
+from rigplanner.rules.assess import machine_of, memory_of
+from rigplanner.rules.check import counted
+from rigplanner.rules.finding import Finding
+from rigplanner.rules.known import known_pairs
+from rigplanner.rules.situation import JobFacts, Situation
+from rigplanner.rules.topics import RULES_BY_CODE
+
+Badge = Literal["fits", "warns", "no", "unknown"]
+BADGES: dict[str, Badge] = {"error": "no", "unknown": "unknown", "warning": "warns"}
+"""The worst severity that a candidate brings, to its badge; remarks do not count."""
+
+SINGLE = ("cpu", "motherboard", "system", "psu", "chassis", "cooler", "gpu", "memory")
+"""Kinds of which a choice replaces the first item; others are added."""
+
+Brought = tuple[tuple[str, str], ...]
+"""What a candidate brings: severity and code, worst first."""
+
+
+class Fitting(Struct, frozen=True):
+    """The badge of a candidate, and the codes behind it by severity, worst first."""
+
+    badge: Badge
+    brings: Brought = ()
+
+
+class Group(Struct, frozen=True):
+    """Rules that read only these fields of a candidate besides the rig (none named: all). `machine` says what must be made
+    anew for it: nothing, the power tree, or the whole machine."""
+
+    codes: tuple[str, ...]
+    fields: tuple[str, ...] = ()
+    machine: Literal["same", "power", "new"] = "same"
+
+
+def _codes(*stems: str) -> tuple[str, ...]:
+    return tuple(code for code in RULES_BY_CODE if code.startswith(stems))
+
+
+def _but(*codes: str) -> tuple[str, ...]:
+    return tuple(code for code in RULES_BY_CODE if code not in codes)
+
+
+_SPACE, _SOFTWARE, _POWER = _codes("SPC"), _codes("SW"), _codes("PWR")
+_CARD_ROOM = ("SPC001", "SPC002", "SPC003", "CLG001", "CLG005")
+_BASICS = _codes("RIG", "KNO")
+_CPU_MEMORY = _codes("CPU", "MEM")
+
+_GPU_GROUPS = (
+    Group(("SPC001",), ("length_mm", "form_factor")),
+    Group(("SPC002",), ("height_mm", "form_factor")),
+    Group(("NVL001", "NVL002", "NVL006"), ("has_nvlink", "nvlink")),
+    Group(("DSP001", "CLG001", "PCI006", "PCI007"), ("display_outputs", "cooling", "vendor", "form_factor")),
+    Group(_SOFTWARE, ("compute_capability", "vendor", "form_factor")),
+    Group((*_POWER, "CLG005"),
+          ("tdp_w", "power_min_w", "power_max_w", "connectors", "architecture", "form_factor", "cooling"), "power"),
+    Group((*_codes("VRM"), "MEM008", "MEM009"),
+          ("memory_gib", "compute_capability", "architecture", "dies", "form_factor", "unsupported")),
+)  # fmt: skip
+"""Rules on cards that look at a few fields each, whatever slot the card gets."""
+
+_GPU_PLACED = ("form_factor", "edge_gen", "edge_width", "slots", "dies", "nvlink", "has_nvlink", "p2p", "cooling", "architecture")
+_NO_GPU = (*_codes("CPU", "SW"), *(f"MEM00{n}" for n in range(1, 8)), "CLG003", "CLG004", *(f"SPC00{n}" for n in range(4, 9)),
+           "DSK002", "DSK003", "DSK004", "WRK001", "WRK002", "WRK003", "WRK005")  # fmt: skip
+"""Rules that no GPU changes."""
+
+_GROUPS: dict[str, tuple[Group, ...]] = {
+    "gpu": (*_GPU_GROUPS, Group(_but(*_NO_GPU, *(code for group in _GPU_GROUPS for code in group.codes)), _GPU_PLACED, "new")),
+    "cpu": (Group(("CPU001", "CPU002"), ("socket", "chipsets")), Group(_but("CPU001", "CPU002"), (), "new")),
+    "motherboard": (
+        Group(("CPU001", "CPU002", "MEM001", "MEM002"), ("layout",)),
+        Group(("SPC004",), ("form_factor", "width_mm", "depth_mm")),
+        Group(_but("CPU001", "CPU002", "MEM001", "MEM002", "SPC004"), (), "new"),
+    ),
+    "memory": (Group(("MEM001", "MEM002"), ("type", "module")), Group((*_CPU_MEMORY, *_POWER, *_BASICS, "DSK004"), (), "power")),
+    "psu": (Group(("SPC005", "SPC006"), ("form_factor", "length_mm")), Group((*_POWER, *_BASICS), (), "power")),
+    "chassis": (Group((*_SPACE, *_codes("CLG"), *_BASICS, "DSK002")),),
+    "cooler": (Group((*_SPACE, *_codes("CLG"), *_BASICS, *_POWER), (), "power"),),
+    "storage": (Group((*_codes("M2", "DSK", "PCI", "SLT", "RIG", "KNO"), *_POWER), (), "new"),),
+    "bridge": (Group(("NVL001", "NVL002")), Group((*_codes("NVL"), *_BASICS, "P2P001"), (), "new")),
+    "nic": (Group(_but(*_NO_GPU, *_codes("VRM", "NVL", "DSP", "P2P")), (), "new"),),
+    "accessory": (Group((*_POWER, *_BASICS, "CLG001"), (), "power"),),
+}
+"""For each kind the rules that a candidate can change, cheap and telling ones first: a group that says no ends the matter.
+A kind that is not listed is judged by all rules on a machine of its own."""
+
+IDENTITY = ("id", "name", "aliases", "status", "released", "sources", "doubts", "prices", "notes")
+"""Fields that no verdict reads, but for ids that other parts name."""
+
+
+def choosing(rig: Rig, kind: str, part_id: str, uid: str | None = None) -> Edit:
+    """Return the edit that chooses a part: in the stead of the item `uid`, else of the first item of a kind of which a rig has
+    one, else as a new item."""
+    if uid and rig.item(uid) is not None:
+        return Edit("replace_part", {"uid": uid, "part": part_id})
+    return Edit("add_part", {"part": part_id, "stem": kind})
+
+
+def item_for(rig: Rig, catalog: Catalog, kind: str) -> str | None:
+    """Return the uid of the item that a choice of this kind replaces, or None when it is added."""
+    if kind not in SINGLE:
+        return None
+    for item in rig.items:
+        part = catalog.get(item.part) or rig.snapshot.get(item.part)
+        if part is not None and part.__struct_config__.tag == kind:
+            return item.uid
+    return None
+
+
+def fits(
+    rig: Rig, catalog: Catalog, kind: str, candidates: Sequence[AnyPart], uid: str | None = None, today: str = ""
+) -> tuple[Fitting, ...]:
+    """Return the fitting of each candidate, in order. `uid` names the item to be replaced (None: as `item_for` says, "": add)."""
+    trial = _Trial(rig, catalog, kind, item_for(rig, catalog, kind) if uid is None else uid or None, today)
+    return tuple(trial.fitting(part) for part in candidates)
+
+
+def brings(rig: Rig, catalog: Catalog, part: AnyPart, uid: str | None = None, today: str = "") -> tuple[Finding, ...]:
+    """Return the findings that one candidate brings, by a full check; `fits` says the same in short."""
+    kind = str(part.__struct_config__.tag)
+    trial = _Trial(rig, catalog, kind, item_for(rig, catalog, kind) if uid is None else uid or None, today)
+    situation = trial.situation(part, "new")
+    return tuple(finding for finding in counted(situation, tuple(RULES_BY_CODE)) if _key(finding) not in trial.before)
+
+
+def _key(finding: Finding) -> tuple[str, str, tuple[str, ...]]:
+    return finding.code, finding.severity, finding.subjects
+
+
+def exchanged(machine: Machine, uid: str, part: AnyPart) -> Machine:
+    """Return the machine with another part in the pieces of an item, everything in its place."""
+    pieces = tuple(replace(piece, part=part) if piece.uid == uid and "/" not in piece.name else piece for piece in machine.pieces)
+    if not isinstance(part, GPU):
+        return replace(machine, pieces=pieces)
+    mine = {piece.name for piece in pieces if piece.part is part}
+    gpus = tuple(replace(node, gpu=part) if node.piece in mine else node for node in machine.gpus)
+    return replace(machine, pieces=pieces, gpus=gpus)
+
+
+_MACHINE_FIELDS = {
+    "gpu": _GPU_PLACED,
+    "storage": ("form_factor", "interface", "gen", "width", "m2_length_mm"),
+    "nic": ("form_factor", "edge_gen", "edge_width", "ports", "port_gbps"),
+}
+"""Fields of a candidate that decide places and links; for other kinds all may."""
+
+
+class _Trial:
+    """Candidates of one kind tried in one rig."""
+
+    def __init__(self, rig: Rig, catalog: Catalog, kind: str, uid: str | None, today: str) -> None:
+        self.rig, self.catalog, self.kind, self.uid, self.today = rig, catalog, kind, uid, today
+        self.groups = _GROUPS.get(kind, (Group(tuple(RULES_BY_CODE), (), "new"),))
+        self.special = _named_ids(rig, catalog)
+        without = apply(rig, Edit("remove_item", {"uid": uid})) if uid else rig
+        base = self._situate(without, machine_of(without, catalog))
+        self.before = {_key(finding) for finding in counted(base, tuple(RULES_BY_CODE))}
+        self.machine: Machine | None = None
+        self.machines: dict[Hashable, Machine] = {}
+        self.tried = uid or ""
+        self.answers: dict[Hashable, Brought] = {}
+        self.getters = [_getter(group.fields, kind) for group in self.groups]
+        self.whole = _getter((), kind)
+        self.known: dict[Hashable, Fitting] = {}
+
+    def fitting(self, part: AnyPart) -> Fitting:
+        """Return the badge of a part, asking each group of rules once per different set of fields."""
+        named = part.id if part.id in self.special or part.id.startswith(_PAIRED) else ""
+        whole = (named, self.whole(part))
+        fitting = self.known.get(whole)
+        if fitting is None:
+            fitting = self.known[whole] = self._judge(part, named)
+        return fitting
+
+    def _judge(self, part: AnyPart, named: str) -> Fitting:
+        brought: list[tuple[str, str]] = []
+        for number, group in enumerate(self.groups):
+            key = (number, named, self.getters[number](part))
+            answer = self.answers.get(key)
+            if answer is None:
+                answer = self.answers[key] = self._ask(part, group)
+            brought.extend(answer)
+            if any(severity == "error" for severity, _ in answer):
+                break
+        worst = next((severity for severity in BADGES if any(severity == each for each, _ in brought)), None)
+        return Fitting(
+            BADGES[worst] if worst else "fits", tuple(dict.fromkeys(sorted(brought, key=lambda pair: list(BADGES).index(pair[0]))))
+        )
+
+    def _ask(self, part: AnyPart, group: Group) -> Brought:
+        situation = self.situation(part, group.machine)
+        found = counted(situation, group.codes)
+        return tuple(
+            (finding.severity, finding.code) for finding in found if finding.severity in BADGES and _key(finding) not in self.before
+        )
+
+    def situation(self, part: AnyPart, made: str) -> Situation:
+        """Return the rig with a part tried in it; where no place or link can change, on a machine with the part exchanged."""
+        catalog = self._with(part)
+        rig = apply(self.rig, choosing(self.rig, self.kind, part.id, self.uid))
+        machine = self.machine
+        if made == "new" or machine is None:
+            machine = self._assembled(part, rig, catalog)
+            if self.machine is None:
+                self.machine, self.tried = machine, next(item.uid for item in rig.items if item.part == part.id)
+        machine = exchanged(machine, self.tried, part)
+        if made != "same":
+            machine = replace(machine, power=power_tree(rig, machine.pieces))
+        return self._situate(rig, machine, catalog)
+
+    def _assembled(self, part: AnyPart, rig: Rig, catalog: Catalog) -> Machine:
+        fields = _MACHINE_FIELDS.get(self.kind)
+        if fields is None:
+            return assemble(rig, catalog)
+        key = (part.id if part.id in self.special else "", _getter(fields, self.kind)(part))
+        machine = self.machines.get(key)
+        if machine is None:
+            machine = self.machines[key] = assemble(rig, catalog)
+        return machine
+
+    def _with(self, part: AnyPart) -> Catalog:
+        """Return the catalog, with the candidate in it when it has it not."""
+        if self.catalog.parts.get(part.id) is part:
+            return self.catalog
+        return replace(self.catalog, parts={**self.catalog.parts, part.id: part})
+
+    def _situate(self, rig: Rig, machine: Machine, catalog: Catalog | None = None) -> Situation:
+        jobs = tuple(_job(index, rig, machine) for index in range(len(rig.workloads)))
+        return Situation(rig=rig, catalog=catalog or self.catalog, machine=machine, jobs=jobs, today=self.today, advise=False)
+
+
+def _job(index: int, rig: Rig, machine: Machine) -> JobFacts:
+    workload = rig.workloads[index]
+    needs = [memory_of(workload, node.gpu, len(machine.gpus)) for node in machine.gpus]
+    fault = next((need for need in needs if isinstance(need, str)), None)
+    known = () if fault else tuple(need for need in needs if not isinstance(need, str))
+    return JobFacts(name=f"workload.{index}", index=index, workload=workload, memory=known, fault=fault)
+
+
+def _named_ids(rig: Rig, catalog: Catalog) -> set[str]:
+    """Return the ids that parts of the rig name: bridges their cards, boards their CPUs; and the rig's own parts."""
+    named: set[str] = set()
+    for item in rig.items:
+        part = catalog.get(item.part) or rig.snapshot.get(item.part)
+        named.add(item.part)
+        named.update(getattr(part, "proven_with", ()) or ())
+        layout = getattr(part, "layout", None)
+        named.update(layout.bios_minimum if layout else ())
+    return named
+
+
+_PAIRED = tuple(pattern.id for pair in known_pairs() for pattern in (pair.first, pair.second) if pattern.id) or ("\0",)
+
+
+def _getter(fields: tuple[str, ...], kind: str) -> Callable[[Part], Hashable]:
+    """Return a function that takes the fields (all that verdicts may read when none is named) of a part as a key."""
+    if not fields:
+        from rigplanner.catalog.parts import KINDS
+
+        fields = tuple(field for field in KINDS[kind].__struct_fields__ if field not in IDENTITY)
+    get = attrgetter(*fields) if len(fields) > 1 else lambda part: (getattr(part, fields[0]),)
+
+    def key(part: Part) -> Hashable:
+        values: tuple[Any, ...] = get(part)
+        try:
+            hash(values)
+        except TypeError:
+            return msgspec.msgpack.encode(values)
+        return values
+
+    return key
