@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU, Bridge
@@ -73,18 +74,26 @@ class _Recent:
 
 
 _machines = _Recent()
+_powered = _Recent()
 _memories = _Recent()
 _speeds = _Recent()
 
 
 def machine_of(rig: Rig, catalog: Catalog) -> Machine:
-    """Return the machine of a rig; edits of prices, names, notes, quote and workloads find the former answer."""
+    """Return the machine of a rig. Edits of prices, names, notes, quote, workloads and software find the former answer; an edit
+    of the site changes only its power tree."""
     from rigplanner.machine.assemble import assemble
+    from rigplanner.machine.power import power_tree
 
     chosen = tuple((item.uid, item.part, item.quantity, item.places, item.power_cap_w) for item in rig.items)
-    settings = msgspec.msgpack.encode(rig.settings)
-    key = (id(catalog), id(rig.snapshot), chosen, rig.site, settings)
-    return _machines.get(key, (catalog, rig.snapshot), lambda: assemble(rig, catalog))
+    settings = rig.settings
+    choices = (tuple(sorted(settings.bios.items())), settings.numa_per_socket, settings.peer_to_peer_driver)
+    key = (id(catalog), id(rig.snapshot) if rig.snapshot else 0, chosen, choices)
+    kept = (catalog, rig.snapshot)
+    site, machine = _machines.get(key, kept, lambda: (rig.site, assemble(rig, catalog)))
+    if site == rig.site:
+        return machine
+    return _powered.get((key, rig.site), kept, lambda: replace(machine, power=power_tree(rig, machine.pieces)))
 
 
 def link_of(machine: Machine) -> str:

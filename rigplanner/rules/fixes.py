@@ -46,28 +46,36 @@ def move(situation: Situation, piece: str, place: str) -> Edit | None:
     return Edit("set_place", {"uid": found[0].uid, "index": found[1], "place": place}) if found else None
 
 
-def cheapest(situation: Situation, part: Part, suits: Callable[[Any], bool]) -> Part | None:
-    """Return the current catalog part of the same kind that suits, the cheapest in the rig's currency first."""
+def cheapest(situation: Situation, part: Part, suits: Callable[[Any], bool], near: Callable[[Any], float]) -> Part | None:
+    """Return the catalog part of the same kind that suits: the cheapest in the rig's currency, else the nearest of the maker."""
     currency = situation.rig.currency
-    best: tuple[int, float, str] | None = None
+    best: tuple[float | bool | str, ...] | None = None
     choice: Part | None = None
     for other in situation.catalog.of_kind(kind_of(part)):
         if other.status not in ("current", "classic") or other.id == part.id or not suits(other):
             continue
         price = min((p.amount for p in other.prices if p.currency == currency), default=None)
-        rank = (0 if price is not None else 1, price or 0.0, other.id)
+        rank = (price is None, price or 0.0, other.vendor != part.vendor, other.status != "current", near(other), other.id)
         if best is None or rank < best:
             best, choice = rank, other
     return choice
 
 
-def swap(situation: Situation, code: str, piece: str, suits: Callable[[Any], bool], **values: Any) -> tuple[Fix, ...]:
-    """Return the fix that puts a fitting part of the catalog in the stead of a piece's item, or none."""
+def swap(
+    situation: Situation,
+    code: str,
+    piece: str,
+    suits: Callable[[Any], bool],
+    near: Callable[[Any], float] = lambda part: 0.0,
+    **values: Any,
+) -> tuple[Fix, ...]:
+    """Return the fix that puts a fitting part of the catalog in the stead of a piece's item, or none; among parts without a
+    price the one with the lowest `near` is taken."""
     found = item_of(situation, piece) if situation.advise else None
     part = situation.pieces[piece].part if piece in situation.pieces else None
     if found is None or part is None:
         return ()
-    other = cheapest(situation, part, suits)
+    other = cheapest(situation, part, suits, near)
     if other is None:
         return ()
     edit = Edit("replace_part", {"uid": found[0].uid, "part": other.id})

@@ -166,7 +166,9 @@ def larger_supply(situation: Situation, case: Load, watts: float, transient_w: f
         peak = rating * (2.0 if (other.supply.standard or "").startswith("ATX 3") else 1.0)
         return other.form_factor == form and rating >= watts and peak >= transient_w and has_plugs(other.supply, plugs)
 
-    return swap(situation, "larger-supply", case.name, suits, watts=math.ceil(watts))
+    return swap(
+        situation, "larger-supply", case.name, suits, lambda psu: rating_at(psu.supply, volts) or 0.0, watts=math.ceil(watts)
+    )
 
 
 def rating_at(supply: Supply, volts: float) -> float | None:

@@ -103,7 +103,7 @@ def _ways(situation: Situation, case: Fit) -> tuple[Fix, ...]:
     def suits(gpu: GPU) -> bool:
         return gpu.form_factor == form and gpu.memory_gib is not None and has_room(need, gpu.memory_gib)
 
-    bigger = swap(situation, "larger-gpu", case.name, suits)
+    bigger = swap(situation, "larger-gpu", case.name, suits, lambda gpu: (gpu.memory_gib or 0.0) * 1000 + (gpu.tdp_w or 0.0))
     return (*bigger, *_recompute(situation, case), *_smaller_batch(situation, case))
 
 
