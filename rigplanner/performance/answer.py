@@ -8,6 +8,9 @@ from rigplanner.evidence import Step
 
 Bound = Literal["compute", "bandwidth", "link", "cpu", "storage", "memory capacity", "launch", "power", "unknown"]
 
+TIME_METRICS = ("ms_per_batch", "s_per_iteration", "time_to_train_min")
+"""Metrics in which less is faster; in all others more is."""
+
 
 class Anchor(Struct, frozen=True, kw_only=True):
     """A measured row that a prediction leans on, with its weight 0..1 and its source."""

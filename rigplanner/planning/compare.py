@@ -6,6 +6,7 @@ from typing import Literal
 from msgspec import Struct
 
 from rigplanner.machine.machine import GpuNode
+from rigplanner.performance.answer import TIME_METRICS
 from rigplanner.rig.task import Workload
 from rigplanner.rules.assess import Assessment, Job
 
@@ -96,9 +97,6 @@ MEMORY = Attribute(code="memory", group="workloads", unit="GiB", direction="less
 SPEED_PER_MONEY = Attribute(code="speed_per_1000", group="workloads", direction="more")
 SPEED_PER_WATT = Attribute(code="speed_per_kw", group="workloads", direction="more")
 TOTAL = Attribute(code="total", group="money", direction="less")
-
-TIME_METRICS = ("ms_per_batch", "s_per_iteration", "time_to_train_min")
-"""Metrics in which less is better; all others are rates."""
 
 
 def compare(assessments: Sequence[Assessment], baseline: int = 0) -> tuple[CompareRow, ...]:

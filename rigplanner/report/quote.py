@@ -9,6 +9,7 @@ from rigplanner.catalog.parts import Part
 from rigplanner.evidence import Source
 from rigplanner.machine.machine import Machine
 from rigplanner.report import format as fmt
+from rigplanner.report.quote_costs import renting_rows, running_rows
 from rigplanner.report.quote_jobs import QuoteJob, job_content
 from rigplanner.report.quote_machine import SlotRow, links_text, power_rows, setup_rows, slot_rows
 from rigplanner.report.words import finding_text, fix_text, rule_title
@@ -60,6 +61,8 @@ class Quote(Struct, frozen=True, kw_only=True):
     links: str
     jobs: tuple[QuoteJob, ...]
     power: tuple[tuple[str, str], ...]
+    running: tuple[tuple[str, str], ...]
+    renting: tuple[tuple[str, ...], ...]
     setup: tuple[tuple[str, str], ...]
     unchecked: tuple[str, ...]
     ran: int
@@ -93,6 +96,8 @@ def quote_content(assessment: Assessment, catalog: Catalog, today: date) -> Quot
         links=links_text(assessment.machine),
         jobs=tuple(job_content(job, assessment.machine) for job in assessment.jobs),
         power=tuple(power_rows(assessment.machine.power)),
+        running=tuple(running_rows(assessment)),
+        renting=tuple(renting_rows(assessment, catalog)),
         setup=tuple(setup_rows(assessment)),
         unchecked=tuple(_unchecked(assessment, catalog)),
         ran=len(report.ran),

@@ -49,6 +49,7 @@ def _story(quote: Quote, sheet: Sheet) -> list[Any]:
         *_machine(quote, sheet),
         *_jobs(quote, sheet),
         *_power(quote, sheet),
+        *_renting(quote, sheet),
         *_findings(quote, sheet),
         PageBreak(),
         *_annex(quote, sheet),
@@ -159,11 +160,25 @@ def _job(job: QuoteJob, sheet: Sheet) -> list[Any]:
 
 
 def _power(quote: Quote, sheet: Sheet) -> list[Any]:
-    rows = [[sheet.text(word, "body"), sheet.text(value, "body", align="right")] for word, value in quote.power]
+    pairs = (*quote.power, *quote.running)
+    rows = [[sheet.text(word, "body"), sheet.text(value, "body", align="right")] for word, value in pairs]
     return [
         sheet.together([sheet.text("Power, circuit and heat", "section"), sheet.table(rows, (0.7, 0.3), header=False)]),
         sheet.gap(14),
     ]
+
+
+RENTING_COLUMNS = ("Workload", "Machine for hire", "Rent", "Rig's speed", "Rig is cheaper after")
+
+
+def _renting(quote: Quote, sheet: Sheet) -> list[Any]:
+    if not quote.renting:
+        return []
+    rows = [[sheet.text(word, "head") for word in RENTING_COLUMNS]]
+    rows += [[sheet.text(cell, "body") for cell in row] for row in quote.renting]
+    note = "Hours are hours of the rig's own work; both speeds come from the same model. Rents are those of the day named."
+    story = [sheet.text("Against renting", "section"), sheet.table(rows, (0.22, 0.26, 0.22, 0.11, 0.19)), sheet.text(note, "small")]
+    return [*story, sheet.gap(14)]
 
 
 def _findings(quote: Quote, sheet: Sheet) -> list[Any]:

@@ -1,0 +1,75 @@
+"""Buying against renting: after how much work of its own is the rig cheaper than a machine for hire?"""
+
+from msgspec import Struct
+
+from rigplanner.catalog.cloud import Cloud, CloudInstance
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.parts import GPU, Price
+from rigplanner.economics.running import break_even_hours
+from rigplanner.performance.answer import TIME_METRICS
+from rigplanner.performance.predict import predict_speed
+from rigplanner.rules.assess import Assessment, Job
+from rigplanner.workload.answer import WorkloadFault
+
+MOST_OFFERS = 3
+
+
+class Offer(Struct, frozen=True, kw_only=True):
+    """A machine for hire against the rig, for one workload: `speed_ratio` is the rig's speed over the rented one's, `hours` the
+    rig's own work after which it is cheaper (None: never), energy taken into account where its price is known."""
+
+    instance: str
+    provider: str
+    gpus: str
+    rent: Price
+    speed_ratio: float
+    hours: float | None
+    energy_counted: bool
+
+
+def offers(assessment: Assessment, job: Job, catalog: Catalog, cloud: Cloud) -> tuple[Offer, ...]:
+    """Return the machines for hire that do the workload at the lowest price for the same work, cheapest first.
+
+    Empty when the rig has no whole price in the currency of the rent, or its speed is not predicted."""
+    totals, speed = assessment.totals, job.speed
+    if speed is None or totals.unpriced or totals.foreign or not totals.total:
+        return ()
+    found = []
+    for machine in cloud.instances.values():
+        rent = max((p for p in machine.on_demand if p.currency == totals.currency), key=lambda p: p.day, default=None)
+        ratio = _speed_ratio(machine, job, catalog, speed.value) if rent else None
+        if rent and ratio:
+            running = _energy_per_hour(assessment, rent.currency)
+            hours = break_even_hours(totals.total, rent.amount, running or 0.0, ratio)
+            found.append((rent.amount * ratio, machine, rent, ratio, hours, running is not None))
+    found.sort(key=lambda row: (row[0], row[1].id))
+    return tuple(
+        Offer(instance=m.name, provider=m.provider, gpus=f"{m.count} x {m.gpu_name}", rent=rent, speed_ratio=ratio, hours=hours,
+              energy_counted=counted)
+        for _, m, rent, ratio, hours, counted in found[:MOST_OFFERS]
+    )  # fmt: skip
+
+
+def _energy_per_hour(assessment: Assessment, currency: str) -> float | None:
+    """Return what an hour of full load costs, None without a tariff in this currency or a known load."""
+    tariff, wall_w = assessment.rig.site.energy_per_kwh, assessment.machine.power.wall_w
+    if tariff is None or wall_w is None or tariff.currency != currency:
+        return None
+    return wall_w / 1000 * tariff.amount
+
+
+def _speed_ratio(machine: CloudInstance, job: Job, catalog: Catalog, own: float) -> float | None:
+    """Return own speed over the rented machine's, both by the same model; None where the rented one cannot be predicted."""
+    gpu = catalog.get(machine.gpu) if machine.gpu else None
+    if not isinstance(gpu, GPU) or job.speed is None:
+        return None
+    from rigplanner.catalog.zoo import shipped_zoo
+
+    link = machine.link if machine.count > 1 else "none"
+    try:
+        rented = predict_speed(job.workload, gpu, machine.count, 1, link, shipped_zoo(), metric=job.speed.metric)
+    except WorkloadFault:
+        return None
+    if not rented.value or not own:
+        return None
+    return rented.value / own if job.speed.metric in TIME_METRICS else own / rented.value

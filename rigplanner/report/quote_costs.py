@@ -1,0 +1,40 @@
+"""What the rig costs while it runs, and against renting, in words."""
+
+from rigplanner.catalog.cloud import shipped_cloud
+from rigplanner.catalog.load import Catalog
+from rigplanner.economics.running import energy_per_year, three_year_total
+from rigplanner.planning.renting import Offer, offers
+from rigplanner.report import format as fmt
+from rigplanner.report.quote_jobs import workload_title
+from rigplanner.rules.assess import Assessment
+
+HOURS_PER_DAY = 24.0
+
+
+def running_rows(assessment: Assessment) -> list[tuple[str, str]]:
+    """Return energy and cost of a year and of three, as far as load, hours, tariff and prices are known."""
+    site, totals, wall_w = assessment.rig.site, assessment.totals, assessment.machine.power.wall_w
+    if wall_w is None or site.hours_per_day is None or not 0 <= site.hours_per_day <= HOURS_PER_DAY:
+        return []
+    tariff = site.energy_per_kwh
+    year = energy_per_year(wall_w, site.hours_per_day, tariff.amount if tariff and tariff.amount >= 0 else 0.0)
+    rows = [(f"Energy a year at full load, {fmt.number(site.hours_per_day)} h a day", fmt.quantity(year.energy_kwh, "kWh", 0))]
+    if tariff is not None:
+        rows.append((f"Its cost at {fmt.number(tariff.amount, 3)} {tariff.currency} a kWh", fmt.money(year.cost, tariff.currency)))
+        if tariff.currency == totals.currency and totals.lines and not totals.unpriced and not totals.foreign:
+            rows.append(("Price and energy of three years", fmt.money(three_year_total(totals.total, year.cost), totals.currency)))
+    return rows
+
+
+def renting_rows(assessment: Assessment, catalog: Catalog) -> list[tuple[str, ...]]:
+    """Return rows of workload, machine for hire, rent, the rig's speed against it, and the hours after which the rig is cheaper."""
+    cloud, rows = shipped_cloud(), []
+    for job in assessment.jobs:
+        rows += [(workload_title(job), *_offer(offer)) for offer in offers(assessment, job, catalog, cloud)]
+    return rows
+
+
+def _offer(offer: Offer) -> tuple[str, str, str, str]:
+    rent = f"{fmt.money(offer.rent.amount, offer.rent.currency)} an hour ({fmt.day(offer.rent.day)})"
+    never = "never" if offer.hours is None else f"{fmt.quantity(offer.hours, 'h', 0)} ({fmt.quantity(offer.hours / 24, 'days', 0)})"
+    return f"{offer.provider} {offer.instance}, {offer.gpus}", rent, f"{fmt.number(offer.speed_ratio, 2)} ×", never
