@@ -8,7 +8,7 @@ from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_assessment
 from rigplanner.planning.compare import compare
 from rigplanner.report.comparison import FORMATS, comparison
-from rigplanner.rig.files import write_whole
+from rigplanner.whole_file import write_whole
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

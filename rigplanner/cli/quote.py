@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_assessment
-from rigplanner.rig.files import write_whole
+from rigplanner.whole_file import write_whole
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
 from rigplanner.rig.document import Rig
-from rigplanner.rig.files import write_whole
+from rigplanner.whole_file import write_whole
 
 if TYPE_CHECKING:
     from rigplanner.desktop.session import Session

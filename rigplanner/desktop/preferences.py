@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rigplanner.rig.files import write_whole
+from rigplanner.whole_file import write_whole
 
 log = logging.getLogger(__name__)
 

@@ -1,10 +1,6 @@
 """Rig files: read with care, written whole or not at all."""
 
-import contextlib
 import math
-import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +12,7 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import AnyPart, System
 from rigplanner.rig.document import FORMAT_VERSION, Rig, part_of
 from rigplanner.rig.edits import LARGEST_QUANTITY
+from rigplanner.whole_file import write_whole
 
 LARGEST_FILE_BYTES = 32 * 2**20
 MOST_ITEMS = 2_000
@@ -138,23 +135,3 @@ def write_rig(rig: Rig, path: Path, catalog: Catalog) -> None:
         write_whole(path, content)
     except OSError as fault:
         raise RigFault(f"{path}: not saved ({fault.strerror or fault}). The file on disk is as it was.") from fault
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that at every moment either the old or the new content stands under its name. Raises OSError."""
-    target = path.resolve() if path.is_symlink() else path
-    handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".part", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            shutil.copymode(target, name)
-        else:
-            Path(name).chmod(0o644)
-        Path(name).replace(target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(name).unlink()
-        raise

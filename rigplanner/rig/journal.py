@@ -8,7 +8,8 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.rig.document import Rig
-from rigplanner.rig.files import RigFault, decode_rig, encode_rig, write_whole
+from rigplanner.rig.files import RigFault, decode_rig, encode_rig
+from rigplanner.whole_file import write_whole
 
 
 class Unsaved(Struct, frozen=True, kw_only=True):
