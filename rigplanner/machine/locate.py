@@ -1,5 +1,7 @@
 """Where a place hangs in the PCIe tree: switches above it, host bridge, CPU socket, NUMA node."""
 
+import re
+
 from msgspec import Struct
 
 from rigplanner.catalog.parts import CPU, Layout
@@ -28,6 +30,11 @@ between any two of their slots)."""
 
 AMD = ("AM", "SP", "sTR", "sWRX", "TR")
 """Sockets (by prefix) whose chipset is a PCIe switch below a CPU port; Intel's chipset has root ports of its own."""
+
+QUADRANT = re.compile(r"\.q(\d)$")
+QUADRANTS = 4
+"""EPYC's I/O die has four host bridges, q0 to q3; with four NUMA nodes per socket each node has one. On SP3 the first buses belong
+to the last quadrant (captured on Rome and Milan: GPU0 on node 3); slots whose quadrant is not known are taken to be spread."""
 
 
 class Location(Struct, frozen=True):
@@ -92,7 +99,15 @@ class Tree(Struct, frozen=True):
     def _numa(self, local: int, bridge: str) -> int | None:
         per = self.numa_nodes[local]
         row = self.bridges[local]
-        part = row.index(bridge) * per // len(row) if bridge in row else 0
+        named = QUADRANT.search(bridge)
+        if named is not None:
+            part = int(named[1]) * per // QUADRANTS
+        elif bridge in row:
+            rank = row.index(bridge)
+            spread = self.board.layout.sockets[local : local + 1] == ("SP3",)
+            part = per - 1 - rank % per if spread else rank * per // len(row)
+        else:
+            part = 0
         return self.numa_before + sum(self.numa_nodes[:local]) + part
 
 

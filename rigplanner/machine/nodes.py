@@ -192,11 +192,14 @@ def _standing(grounds: list[Ground], slots: list[SlotUse]) -> list[_Seat]:
 def _gpus(
     rig: Rig, pieces: tuple[Piece, ...], standing: list[_Seat]
 ) -> tuple[list[GpuNode], dict[int, tuple[_Seat | None, Location]]]:
-    """Return the GPUs in the order of boards and slots, homeless ones last, a board of two dies as two, and where each hangs."""
+    """Return the GPUs in the order of boards, CPU sockets (firmware numbers buses so) and slots, homeless ones last, a board of two
+    dies as two, and where each hangs."""
     caps = {item.uid: item.power_cap_w for item in rig.items}
     seated = {seat.card.name: seat for seat in standing}
     parts = {piece.name: piece for piece in pieces if isinstance(piece.part, GPU)}
-    order = [name for name in seated if name in parts] + [name for name in parts if name not in seated]
+    cards = [seat for seat in standing if seat.card.name in parts]
+    cards.sort(key=lambda seat: (seat.ground.populated.board.index, seat.location.socket or 0))
+    order = [seat.card.name for seat in cards] + [name for name in parts if name not in seated]
     gpus: list[GpuNode] = []
     places: dict[int, tuple[_Seat | None, Location]] = {}
     for name in order:
@@ -229,7 +232,7 @@ def _nics(standing: list[_Seat]) -> tuple[list[NicNode], list[Device]]:
     """Return the ports that the matrix lists: those of RDMA cards, one column each."""
     nics: list[NicNode] = []
     devices: list[Device] = []
-    for seat in standing:
+    for seat in sorted(standing, key=lambda seat: (seat.ground.populated.board.index, seat.location.socket or 0)):
         part = seat.card.part
         if not isinstance(part, NetworkCard) or not in_matrix(part):
             continue
