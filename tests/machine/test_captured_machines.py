@@ -32,6 +32,8 @@ def with_cards(system: str, cpus: str, count: int, gpu: str, *slots: str) -> Par
     return ((system, 1, ()), (cpus, count, ()), (gpu, len(slots), slots))
 
 
+TWO_SLOTS = "nvidia.rtx.6000-ada"
+"""Stands in for an RTX 4090 in a server case, where the cards are built two slots thick."""
 A100, RTX_4090 = "nvidia.datacenter.a100-pcie-40gb", "nvidia.geforce.rtx-4090"
 CASES = [
     Case("dgx1_v100x8", whole("nvidia.dgx.dgx-1-v100-16gb"), nics=True),
@@ -62,7 +64,7 @@ CASES = [
          with_cards("supermicro.a-plus.as-4125gs-tnrt", "amd.epyc.9755", 2, "nvidia.datacenter.l40",
                     "SLOT1", "SLOT3", "SLOT5", "SLOT7")),
     Case("rtx4090_x8_dual_epyc7542_nps4",
-         with_cards("supermicro.a-plus.as-4124gs-tnr", "amd.epyc.7542", 2, RTX_4090,
+         with_cards("supermicro.a-plus.as-4124gs-tnr", "amd.epyc.7542", 2, TWO_SLOTS,
                     "SLOT1", "SLOT2", "SLOT3", "SLOT4", "SLOT7", "SLOT8", "SLOT9", "SLOT10"), numa=4),
     Case("gpu_x2_phb_sys_nics",
          with_cards("supermicro.superserver.sys-7048gr-tr", "intel.xeon.e5-2680-v4", 2, "nvidia.titan.rtx", "SLOT2", "SLOT6")),
