@@ -10,7 +10,8 @@ Every rule has a stable code. It judges one thing at a time and answers yes, no 
 nobody knows gives an *unknown* that names the part and the field. A rig can change the severity of a rule, ignore it, or
 waive one finding with a reason, a name and an end; all of that stays in every report.
 
-- **error**: does not work or is unsafe; **warning**: works worse, or on a condition; **info**: worth knowing; **unknown**: a fact is missing.
+- **error**: does not work or is unsafe; **warning**: works worse, or on a condition; **info**: worth knowing;
+  **unknown**: a fact is missing.
 - *Needs* lists the facts without which a rule cannot answer: `card.length_mm` is the field `length_mm` of the card.
 
 This page is written by `rigplanner.report.rule_book.rule_book()` from the registry; a test keeps the two equal.

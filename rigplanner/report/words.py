@@ -133,7 +133,8 @@ def amount(value: float | str | None, unit: str, rig: Rig, catalog: Catalog) -> 
     if isinstance(value, str):
         text = _part_or_piece(value, rig, catalog)
         return tr(VALUE_WORDS.get(text, text))
-    return quantity(value, tr(UNIT_WORDS.get(unit, unit)))
+    digits = 1 if unit == "mm" and value is not None and value != round(value) else None
+    return quantity(value, tr(UNIT_WORDS.get(unit, unit)), digits)
 
 
 def value_text(value: object, rig: Rig, catalog: Catalog) -> str:

@@ -197,6 +197,13 @@ def set_bios(rig: Rig, place: str, choice: str) -> Rig:
 
 
 @_edit
+def set_software(rig: Rig, versions: dict[str, str]) -> Rig:
+    """Name versions of packages that the rig shall run ("pytorch": "2.8"); "" forgets one."""
+    named = {**rig.settings.software, **versions}
+    return replace(rig, settings=replace(rig.settings, software={name: text for name, text in named.items() if text}))
+
+
+@_edit
 def waive(rig: Rig, code: str, reason: str, by: str, subject: str = "", until: str | None = None) -> Rig:
     """Accept a finding with a reason and a name."""
     if not reason.strip() or not by.strip():

@@ -152,11 +152,7 @@ def without_pytorch(situation: Situation) -> Iterator[Served]:
 
 def _name_software(situation: Situation, **versions: str) -> tuple[Fix, ...]:
     """Offer to name other versions in the rig's settings."""
-    import msgspec
-
-    settings = situation.rig.settings
-    changed = msgspec.structs.replace(settings, software={**settings.software, **versions})
-    return (fix(situation, "other-version", Edit("set_settings", {"settings": changed}), versions=versions),)
+    return (fix(situation, "other-version", Edit("set_software", {"versions": versions}), versions=versions),)
 
 
 @rule(

@@ -1,0 +1,109 @@
+"""`rigplanner check`: exit codes, text, JSON by its schema."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rigplanner.catalog.load import shipped_catalog
+from rigplanner.cli.main import main
+from rigplanner.data import data_path
+from rigplanner.rig.document import Item, Rig, Site
+from rigplanner.rig.edits import set_ignored, waive
+from rigplanner.rig.files import write_rig
+
+SCHEMA = json.loads((data_path("resources") / "check.schema.json").read_text("utf-8"))
+KINDS = {"object": dict, "array": list, "string": str, "number": (int, float), "integer": int, "null": type(None)}
+
+
+def conforms(value: Any, schema: dict[str, Any], where: str = "$") -> None:
+    """Check a value against the part of JSON Schema that ours uses."""
+    if "$ref" in schema:
+        conforms(value, SCHEMA["$defs"][schema["$ref"].rsplit("/", 1)[-1]], where)
+        return
+    assert "const" not in schema or value == schema["const"], where
+    assert "enum" not in schema or value in schema["enum"], where
+    kinds = schema.get("type")
+    if kinds:
+        names = [kinds] if isinstance(kinds, str) else kinds
+        assert isinstance(value, tuple(KINDS[name] for name in names)), where  # type: ignore[arg-type]
+    if isinstance(value, dict):
+        known = schema.get("properties", {})
+        assert set(schema.get("required", ())) <= set(value), where
+        if schema.get("additionalProperties") is False:
+            assert set(value) <= set(known), where
+        for key, entry in value.items():
+            if key in known:
+                conforms(entry, known[key], f"{where}.{key}")
+    if isinstance(value, list) and "items" in schema:
+        for number, entry in enumerate(value):
+            conforms(entry, schema["items"], f"{where}[{number}]")
+
+
+def _write(folder: Path, rig: Rig) -> str:
+    path = folder / "a.rig"
+    write_rig(rig, path, shipped_catalog())
+    return str(path)
+
+
+@pytest.fixture
+def overloaded() -> Rig:
+    """A rig that trips its breaker."""
+    items = (Item(uid="gpu", part="nvidia.geforce.rtx-4090", quantity=4), Item(uid="psu", part="corsair.axi.ax1600i", quantity=2))
+    return Rig(name="hot", items=items, site=Site(volts=120.0, breaker_a=15.0))
+
+
+def test_an_error_exits_with_1_and_names_the_rule(tmp_path: Path, overloaded: Rig, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", _write(tmp_path, overloaded)]) == 1
+    assert "PWR012 Wall circuit is overloaded" in capsys.readouterr().out
+
+
+def test_a_waived_error_exits_with_0_and_stays_in_the_report(
+    tmp_path: Path, overloaded: Rig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rig = waive(overloaded, "PWR012", "two circuits are there", "Ada", until="2099-01-01")
+    assert main(["check", _write(tmp_path, rig), "--today", "2026-11-21"]) == 0
+    out = capsys.readouterr().out
+    assert "Waived:" in out
+    assert "two circuits are there (Ada, until 2099-01-01)" in out
+
+
+def test_a_waiver_that_has_run_out_no_longer_counts(tmp_path: Path, overloaded: Rig) -> None:
+    rig = waive(overloaded, "PWR012", "for the fair", "Ada", until="2026-11-20")
+    assert main(["check", _write(tmp_path, rig), "--today", "2026-11-21"]) == 1
+
+
+def test_ignored_rules_are_named(tmp_path: Path, overloaded: Rig, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", _write(tmp_path, set_ignored(overloaded, "PWR012", True))]) == 0
+    assert "Ignored for this rig: PWR012" in capsys.readouterr().out
+
+
+def test_json_follows_the_published_schema(tmp_path: Path, overloaded: Rig, capsys: pytest.CaptureFixture[str]) -> None:
+    rig = waive(overloaded, "PWR013", "they share a switch", "Ada")
+    assert main(["check", _write(tmp_path, rig), "--format", "json"]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    conforms(answer, SCHEMA)
+    assert answer["verdict"] == "error"
+    assert [entry["code"] for entry in answer["waived"]] == ["PWR013"]
+    assert answer["waived"][0]["waiver"] == {"by": "Ada", "reason": "they share a switch", "until": None}
+
+
+def test_severity_hides_what_is_milder(tmp_path: Path, overloaded: Rig, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", _write(tmp_path, overloaded), "--format", "json", "--severity", "error"]) == 1
+    assert {finding["severity"] for finding in json.loads(capsys.readouterr().out)["findings"]} == {"error"}
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"format_version": 999}', "\x00\x01"])
+def test_bad_files_exit_with_2_and_one_sentence(tmp_path: Path, content: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bad.rig"
+    path.write_text(content, "utf-8")
+    assert main(["check", str(path)]) == 2
+    err = capsys.readouterr().err
+    assert "bad.rig" in err and len(err.strip().splitlines()) == 1
+    assert path.read_text("utf-8") == content
+
+
+def test_a_missing_file_exits_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(tmp_path / "no.rig")]) == 2
+    assert "no.rig" in capsys.readouterr().err
