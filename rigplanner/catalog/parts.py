@@ -237,7 +237,9 @@ class Fabric(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
 
 
 class Layout(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The electrical layout of a board: sockets, memory slots, card slots, drive ports, switches and lane modes."""
+    """The electrical layout of a board: sockets, memory slots, card slots, drive ports, switches and lane modes.
+
+    `bios_default` names the choices of `When.bios` that hold until the owner makes another."""
 
     sockets: tuple[str, ...] = ()
     chipset: str | None = None
@@ -261,6 +263,7 @@ class Layout(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     remote_management: bool | None = None
     cpu_generations: tuple[str, ...] = ()
     bios_minimum: dict[str, str] = {}
+    bios_default: tuple[str, ...] = ()
 
 
 class Motherboard(Part, frozen=True, kw_only=True, tag="motherboard"):

@@ -59,7 +59,8 @@ def seat(layout: Layout, cpus: tuple[CPU | None, ...], bios: dict[str, str]) -> 
     roots = {place.id: root_of(layout, place.origin) for place in places}
     classes = {cpu.lane_class for cpu in cpus if cpu is not None and cpu.lane_class is not None}
     known = any(cpu is not None for cpu in cpus)
-    modes = tuple(mode for mode in layout.lane_modes if _possible(mode, classes, known, bios))
+    chosen = _chosen(layout, bios)
+    modes = tuple(mode for mode in layout.lane_modes if _possible(mode, classes, known, chosen))
     offers = {place.id: _offer(place, roots[place.id], cpus) for place in places}
     watched = frozenset(place for mode in modes for place in (*mode.when.used, *mode.when.empty))
     return Seating(layout, cpus, offers, modes, roots, {}, watched)
@@ -87,13 +88,19 @@ def socket_of(root: str) -> int | None:
     return int(root[3:]) if root.startswith("cpu") and root[3:].isdigit() else None
 
 
-def _possible(mode: LaneMode, classes: set[str], known: bool, bios: dict[str, str]) -> bool:
+def _chosen(layout: Layout, bios: dict[str, str]) -> set[str]:
+    """Return the firmware choices in force: those of the rig that this board offers, else the board's defaults."""
+    stated = {*bios.values(), *(f"{place}={choice}" for place, choice in bios.items())}
+    offered = {mode.when.bios for mode in layout.lane_modes}
+    return stated if stated & offered else {*stated, *layout.bios_default}
+
+
+def _possible(mode: LaneMode, classes: set[str], known: bool, chosen: set[str]) -> bool:
     """Say whether CPU and firmware settings let a mode apply. A condition on the CPU does not hold while there is none."""
     when = mode.when
     if when.cpu_class and not (known and classes & set(when.cpu_class)):
         return False
-    choices = {*bios.values(), *(f"{place}={choice}" for place, choice in bios.items())}
-    return when.bios is None or when.bios in choices
+    return when.bios is None or when.bios in chosen
 
 
 def _holds(mode: LaneMode, used: frozenset[str], protocols: dict[str, str]) -> bool:

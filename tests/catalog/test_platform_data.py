@@ -8,6 +8,7 @@ import pytest
 from rigplanner.catalog.lint import ID
 from rigplanner.catalog.load import Catalog, shipped_catalog
 from rigplanner.catalog.parts import CPU, GPU, DrivePort, LaneMode, Layout, Motherboard, NetworkCard, Slot, Storage, System
+from rigplanner.machine.lanes import seat
 
 X86_ISA = {"sse4.2", "avx", "avx2", "fma", "avx_vnni", "avx512f", "avx512_vnni", "avx512_bf16", "amx"}
 ISA = X86_ISA | {"neon", "sve2", "bf16", "i8mm", "vsx3"}
@@ -228,3 +229,17 @@ def test_what_was_only_remembered_is_marked(cpus: list[CPU], boards: list[Mother
         assert settled or part.doubts, f"{part.id}: neither a read source nor a doubt"
         for field, doubt in part.doubts.items():
             assert doubt.state != "conflict" or len(doubt.values) >= 2, f"{part.id} {field}"
+
+
+@pytest.mark.parametrize(
+    ("choice", "card", "drive"), [(None, (16, 4), (2, 3)), ("m2-chipset", (16, 4), (2, 3)), ("m2-cpu", (8, 4), (4, 4))]
+)
+def test_b550_unify_gives_lanes_to_the_card_until_its_bios_gives_them_to_drives(
+    catalog: Catalog, choice: str | None, card: tuple[int, int], drive: tuple[int, int]
+) -> None:
+    board, cpu = catalog.parts["msi.meg.b550-unify"], catalog.parts["amd.ryzen.9-5950x"]
+    assert isinstance(board, Motherboard) and isinstance(cpu, CPU)
+    seating = seat(board.layout, (cpu,), {"M2_2": choice} if choice else {})
+    offers = seating.at(frozenset({"PCI_E1", "M2_2"}), {"M2_2": "nvme"})
+    assert (offers["PCI_E1"].width, offers["PCI_E1"].gen) == card
+    assert (offers["M2_2"].width, offers["M2_2"].gen) == drive
