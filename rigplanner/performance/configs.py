@@ -64,6 +64,8 @@ USUAL_KERNELS = {"cnn": 200, "cnn-mobile": 300, "vit": 250, "detector": 350, "di
 USUAL_LENGTH = {"llm": 2048, "moe": 2048, "encoder": 512, "asr": 1500, "diffusion": 4096}
 DEPTHWISE = ("efficientnet", "mobilenet", "mobileone", "mnasnet", "convnext", "ghostnet", "regnety", "fbnet", "lcnet", "tinynet")
 """Beginnings of slugs whose convolutions are mostly depthwise: little arithmetic per byte."""
+TIED = ("gpt2", "bert", "roberta", "opt", "bloom", "mpt", "gemma", "falcon", "distilbert", "gpt_bigcode")
+"""Model types that read and write with one table of words unless their configuration says otherwise."""
 LOWERED_ATTENTION_RANK = "kv_lora_rank"
 
 
@@ -166,6 +168,7 @@ def geometry(config: dict[str, Any], kind: str, params_m: float | None = None, s
         source=source,
         params_m=params_m,
         cache_values=_cache_values(config),
+        tied=bool(config.get("tie_word_embeddings", word.startswith(TIED))),
     )
 
 

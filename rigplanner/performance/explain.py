@@ -60,7 +60,7 @@ def estimate(found: Finding) -> SpeedEstimate:
         value=ends[1],
         low=min(ends),
         high=max(ends),
-        stack=job.stack.slug,
+        stack=job.named.slug,
         bound=bound,
         anchors=tuple(cite(row, weight) for row, weight in ranked[:SHOWN_ANCHORS]),
         step_ms=1e3 * job.batch * job.count / found.samples_s if times else None,
@@ -128,6 +128,11 @@ def steps_of(found: Finding) -> tuple[Step, ...]:
     inputs = {"correction": correction.mean, "deviation": correction.deviation, "rows": float(len(correction.weights))}
     anchored = found.samples_s if found.kept == 1.0 and not found.feed else modelled.samples_s * correction.factor
     steps.append(Step("anchored", "modelled x exp(correction of the nearest rows)", inputs, anchored, unit, "catalog/benchmarks"))
+    kin = job.named.kin
+    if kin:
+        steps.insert(
+            -1, Step("kin", f"speed of {kin.like} x ratio", {"ratio": kin.ratio, "spread": kin.spread}, kin.ratio, "", kin.source)
+        )
     if found.kept < 1.0:
         steps.append(Step("power limit", "anchored x share kept", {"kept": found.kept}, anchored * found.kept, unit, "power_cap"))
     if found.feed:

@@ -5,6 +5,7 @@ from typing import Any
 from msgspec import Struct
 
 from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.zoo import Zoo
 from rigplanner.machine.machine import Machine
 from rigplanner.performance.links import bus_gbs, lane
 from rigplanner.performance.resolve import resolve_shape
@@ -49,11 +50,13 @@ SENTENCE_TOKENS = 50
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """One definite job on `count` equal GPUs; `batch` counts samples per GPU and forward pass."""
+    """One definite job on `count` equal GPUs; `stack` is the profile computed with, `named` the one
+    asked for (another where that one is known by its kin only); `batch` counts samples per GPU and forward pass."""
 
     shape: Shape
     silicon: Silicon
     stack: Stack
+    named: Stack
     task: str
     precision: str
     matrix_tflops: float
@@ -77,7 +80,9 @@ class Job(Struct, frozen=True, kw_only=True):
     assumed: dict[str, str]
 
 
-def read_job(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zoo: Any, machine: Machine | None = None) -> Job:
+def read_job(
+    workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zoo: Zoo | None, machine: Machine | None = None
+) -> Job:
     """Return the definite job; raise WorkloadFault for unknown words, missing arithmetic, odd degrees."""
     task = TASKS.get(workload.task or "inference")
     if task is None:
@@ -86,56 +91,40 @@ def read_job(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zo
         raise WorkloadFault(f"hardware.count: expected a multiple of {nodes} nodes, found {count}.")
     assumed: dict[str, str] = {} if workload.task else {"task": task}
     shape, silicon = resolve_shape(workload, zoo), silicon_of(gpu)
-    embedded = gpu.form_factor in ("embedded", "chip")
     task = _language_task(task, shape, workload)
     precision = workload.precision or workload.quant
-    stack = (
-        find_stack(workload.stack)
-        if workload.stack
-        else usual_stack(task, shape.kind, precision, count, silicon.generation, embedded)
-    )
-    if not workload.stack:
-        assumed["stack"] = stack.slug
+    if workload.stack:
+        named = find_stack(workload.stack)
+    else:
+        embedded = gpu.form_factor in ("embedded", "chip")
+        named = usual_stack(task, shape.kind, precision, count, silicon.generation, embedded)
+        assumed["stack"] = named.slug
     if not precision:
-        precision = _usual_precision(stack, silicon)
-        assumed["precision"] = precision
-    rate = matrix_tflops(silicon, precision, gpu.name)
-    degrees = _degrees(workload, task, count, stack)
-    batch, given = _batch(workload, shape, task, count, silicon, degrees)
-    known_link = _link(link, count, gpu)
+        precision = assumed["precision"] = _usual_precision(named, silicon)
+    batch, given = _batch(workload, shape, task, count, silicon)
     if not given and task in ("train", "train_lora", "inference"):
         assumed["batch_per_gpu"] = f"{batch:g}"
+    rate, link = matrix_tflops(silicon, precision, gpu.name), _link(link, count, gpu)
+    stack = find_stack(named.kin.like) if named.kin else named
+    degrees = _degrees(workload, task, count, stack)
     return Job(
-        shape=shape,
-        silicon=silicon,
-        stack=stack,
-        task=task,
-        precision=precision,
-        matrix_tflops=rate,
-        path=arithmetic_path(precision, rate, silicon),
-        batch=batch,
-        batch_given=given,
-        accumulate=_accumulate(workload),
-        input_tokens=workload.input_tokens or 0,
-        output_tokens=workload.output_tokens or 0,
-        checkpointing=_checkpointing(workload),
-        count=count,
-        nodes=nodes,
-        link=known_link,
-        lane=lane(known_link, gpu, count),
-        bus_gbs=bus_gbs(gpu, count, nodes, known_link, machine),
-        tensor=degrees.tensor,
-        pipeline=degrees.pipeline,
-        sharded=stack.sharded or degrees.zero >= 2,
-        split_by_layer=workload.variant.get("split") == "layer" or (stack.slug == "llama.cpp" and count > 1),
-        variant=workload.variant,
-        assumed=assumed,
-    )
+        shape=shape, silicon=silicon, stack=stack, named=named, task=task, precision=precision, matrix_tflops=rate,
+        path=arithmetic_path(precision, rate, silicon), batch=batch, batch_given=given, accumulate=_accumulate(workload),
+        input_tokens=workload.input_tokens or 0, output_tokens=workload.output_tokens or 0, checkpointing=_checkpointing(workload),
+        count=count, nodes=nodes, link=link, lane=lane(link, gpu, count), bus_gbs=bus_gbs(gpu, count, nodes, link, machine),
+        tensor=degrees.tensor, pipeline=degrees.pipeline, sharded=stack.sharded or degrees.zero >= 2,
+        split_by_layer=count > 1 and (stack.splits_layers or workload.variant.get("split") == "layer"),
+        variant=workload.variant, assumed=assumed,
+    )  # fmt: skip
 
 
 def _language_task(task: str, shape: Shape, workload: Workload) -> str:
     """Inference of a language model is its generation: one stream is decode, more are served together."""
-    if task != "inference" or shape.kind not in ("llm", "moe") or not (workload.output_tokens or workload.input_tokens):
+    if (
+        task != "inference"
+        or shape.kind not in ("llm", "moe")
+        or (workload.stack and "decode" not in find_stack(workload.stack).tasks)
+    ):
         return task
     return "decode" if (workload.batch_per_gpu or 1) == 1 else "serve"
 
@@ -152,7 +141,7 @@ def _usual_precision(stack: Stack, silicon: Silicon) -> str:
 def _degrees(workload: Workload, task: str, count: int, stack: Stack) -> Parallelism:
     asked = workload.parallelism
     if asked is None:
-        whole = task in ("decode", "prefill", "serve") and count > 1 and stack.slug != "llama.cpp"
+        whole = task in ("decode", "prefill", "serve") and count > 1 and not stack.splits_layers
         tensor = int(workload.variant.get("tp") or (count if whole else 1))
         asked = Parallelism(tensor=tensor, zero=3 if stack.sharded else 0)
     used = asked.tensor * asked.pipeline * asked.context * asked.expert * (asked.data or 1)
@@ -164,7 +153,7 @@ def _degrees(workload: Workload, task: str, count: int, stack: Stack) -> Paralle
     return asked
 
 
-def _batch(workload: Workload, shape: Shape, task: str, count: int, silicon: Silicon, degrees: Parallelism) -> tuple[float, bool]:
+def _batch(workload: Workload, shape: Shape, task: str, count: int, silicon: Silicon) -> tuple[float, bool]:
     together = workload.variant.get("global_batch")
     if workload.batch_per_gpu:
         batch, given = float(workload.batch_per_gpu), True

@@ -21,13 +21,14 @@ class Modelled(Struct, frozen=True):
 
 
 def model_speed(job: Job) -> Modelled:
-    """Return the modelled speed of a job."""
+    """Return the modelled speed of a job; a stack known by its kin gets the kin's speed times their ratio."""
+    ratio = job.named.kin.ratio if job.named.kin else 1.0
     if job.task in WRITING:
         stream = _STREAMS[job.task](job)
-        return Modelled(stream.tokens_s, 0.0, stream=stream)
+        return Modelled(stream.tokens_s * ratio, 0.0, stream=stream)
     times = step_times(job)
     exposed = exposed_seconds(job, times.total_s)
-    return Modelled(job.batch * job.count / (times.total_s + exposed), exposed, times)
+    return Modelled(ratio * job.batch * job.count / (times.total_s + exposed), exposed, times)
 
 
 def modelled_samples_per_second(job: Job) -> float:

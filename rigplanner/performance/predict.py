@@ -13,7 +13,7 @@ from rigplanner.performance.constants import speed_model
 from rigplanner.performance.explain import Finding, estimate
 from rigplanner.performance.host import cap_of, feed_of
 from rigplanner.performance.input_pipeline import Feed, fed_rate
-from rigplanner.performance.job import TASKS, Job, read_job
+from rigplanner.performance.job import TASKS, read_job
 from rigplanner.performance.measured import Measured
 from rigplanner.performance.metrics import WRITING, usual_metric
 from rigplanner.performance.modelled import Modelled, model_speed
@@ -51,6 +51,8 @@ def predict_speed(
     anchored = known.correct(place(job, gpu.id, asked), NEIGHBOURS, allowed)
     samples_s = modelled.samples_s * math.exp(anchored.correction.mean)
     width = EIGHTY_PERCENT * anchored.correction.deviation * speed_model().widening
+    if job.named.kin:
+        width = math.hypot(width, math.log(job.named.kin.spread))
     kept, low_kept, high_kept = _kept(gpu, machine, modelled)
     fed = feed_of(workload, machine) if machine and job.task not in WRITING else None
     value = _fed(samples_s * kept, fed)
@@ -84,8 +86,3 @@ def compute_share(modelled: Modelled) -> float:
 
 def _fed(samples_s: float, fed: Feed | None) -> float:
     return samples_s if fed is None else fed_rate(samples_s, fed.together_s)
-
-
-def job_of(workload: Workload, gpu: GPU, count: int, zoo: Zoo | None) -> Job:
-    """Return the definite job of a workload on one node, as the prediction would read it."""
-    return read_job(workload, gpu, count, 1, "unknown", zoo)

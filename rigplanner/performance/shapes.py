@@ -30,6 +30,7 @@ class Geometry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     source: str = ""
     params_m: float | None = None
     cache_values: float | None = None
+    tied: bool = True
 
 
 class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -132,7 +133,7 @@ def transformer_shape(slug: str, form: Geometry, seq_len: int) -> Shape:
     used, stored = (form.experts_used or 1) * expert, (form.experts or 1) * expert
     head = form.vocab * form.hidden
     active = form.layers * (attention_weights + used) + head
-    params = form.params_m * 1e6 if form.params_m else form.layers * (attention_weights + stored) + head
+    params = form.params_m * 1e6 if form.params_m else form.layers * (attention_weights + stored) + head * (1 if form.tied else 2)
     scores = 4.0 * seq_len * width * form.layers * (0.5 if form.causal else 1.0)
     per_layer = 10 * form.hidden + (form.ffn_matrices + 1) * form.ffn * (form.experts_used or 1) + 2 * (width + kv_width)
     return Shape(

@@ -11,10 +11,21 @@ from rigplanner.data import data_path
 from rigplanner.workload.answer import WorkloadFault
 
 
+class Kin(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a stack without measured rows of its own compares with one that has them: `ratio` times as fast, within a factor of
+    `spread` either way in four cases of five."""
+
+    like: str
+    ratio: float
+    spread: float
+    source: str
+
+
 class Stack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One named stack. `tuned` is the share of the matrix peak that its large kernels reach, `fusion` the share of element-wise
     traffic that it saves, `launch_us` the host time per kernel in microseconds; all three are starting points that anchors correct.
-    `family` names stacks that behave alike; `sharded` says that weights are gathered each step (FSDP, ZeRO)."""
+    `family` names stacks that behave alike; `sharded` says that weights are gathered each step (FSDP, ZeRO),
+    `splits_layers` that several GPUs hold layers in turn and one stream uses one GPU at a time."""
 
     slug: str = ""
     framework: str
@@ -27,6 +38,8 @@ class Stack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     precision: str
     fused_attention: bool = False
     sharded: bool = False
+    splits_layers: bool = False
+    kin: Kin | None = None
 
 
 class _File(Struct, forbid_unknown_fields=True):

@@ -1,0 +1,60 @@
+"""The classic figures of feeding GPUs, and which stage binds."""
+
+import math
+
+import pytest
+
+from rigplanner.performance.input_pipeline import Dataset, Drives, fed_rate, feed, random_read_hours, storage_samples_s
+
+HARD_DISK = Drives(random_reads_s=110, sequential_mbs=170)
+SSD = Drives(random_reads_s=10_000, sequential_mbs=500)
+IMAGENET_21K_PACKED = Dataset(samples=14_197_122, bytes_total=250e9, packed=True)
+
+
+def test_one_tebibyte_of_scattered_reads_on_a_hard_disk_takes_677_hours() -> None:
+    assert math.floor(random_read_hours(2**40, 110)) == 677
+
+
+def test_the_same_on_an_ssd_takes_about_seven_hours() -> None:
+    assert random_read_hours(2**40, 10_000) == pytest.approx(7, abs=0.6)
+
+
+def test_packed_and_in_sequence_a_hard_disk_gives_the_published_rate() -> None:
+    assert storage_samples_s(IMAGENET_21K_PACKED, HARD_DISK) >= 3000
+
+
+def test_scattered_files_crawl_on_a_hard_disk() -> None:
+    scattered = Dataset(samples=14_197_122, bytes_total=250e9, packed=False)
+    assert storage_samples_s(scattered, HARD_DISK) < 50
+    assert storage_samples_s(scattered, SSD) > 50 * storage_samples_s(scattered, HARD_DISK)
+
+
+def test_striping_multiplies() -> None:
+    pair = Drives(random_reads_s=110, sequential_mbs=170, count=2)
+    assert storage_samples_s(IMAGENET_21K_PACKED, pair) == 2 * storage_samples_s(IMAGENET_21K_PACKED, HARD_DISK)
+
+
+def test_storage_binds_until_the_set_fits_in_memory() -> None:
+    small = Dataset(samples=1e6, bytes_total=100e9, packed=False)
+    slow = feed(small, HARD_DISK, cores=32, ram_gib=64, bus_gbs=25)
+    assert slow.bound == "storage" and not slow.cached
+    cached = feed(small, HARD_DISK, cores=32, ram_gib=256, bus_gbs=25)
+    assert cached.cached and cached.storage_s is None and cached.bound == "cpu"
+    assert cached.together_s == cached.decode_s
+
+
+def test_tokens_need_no_decoding() -> None:
+    tokens = Dataset(samples=1e9, bytes_total=4e9, packed=True, decoded_mb=4e-6, decoded_by="none")
+    assert feed(tokens, SSD, cores=4, ram_gib=None, bus_gbs=None).decode_s is None
+
+
+def test_nothing_known_binds_nothing() -> None:
+    found = feed(IMAGENET_21K_PACKED, None, None, None, None)
+    assert found.bound == "unknown" and math.isinf(found.together_s)
+
+
+def test_plenty_of_feed_leaves_the_speed_alone_and_shortage_sets_it() -> None:
+    assert fed_rate(1000, math.inf) == 1000
+    assert fed_rate(1000, 10_000) == pytest.approx(1000, rel=0.001)
+    assert fed_rate(10_000, 1000) == pytest.approx(1000, rel=0.001)
+    assert fed_rate(1000, 1000) < 1000

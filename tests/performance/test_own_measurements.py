@@ -1,0 +1,72 @@
+"""The user's own rows: read from CSV and JSON lines, refused by line and field, and they pull predictions."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.performance.anchors import find_gpu
+from rigplanner.performance.own import read_own, with_own
+from rigplanner.performance.predict import predict_speed
+from rigplanner.rig.task import Workload
+from rigplanner.workload.answer import WorkloadFault
+
+HEADER = "model,gpu,count,task,precision,stack,batch_per_gpu,metric,value\n"
+ROW = "resnet-50,RTX 4090,1,train,amp_fp16,pytorch-ngc,256,images/s,1900\n"
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_csv_and_json_lines_say_the_same(tmp_path: Path) -> None:
+    table = read_own(write(tmp_path / "a.csv", HEADER + ROW))
+    case = {
+        "workload": {"model": "resnet-50", "task": "train", "precision": "amp_fp16", "stack": "pytorch-ngc", "batch_per_gpu": 256},
+        "hardware": {"gpu": "RTX 4090", "count": 1}, "metric": "images/s", "value": 1900,
+    }  # fmt: skip
+    lines = read_own(write(tmp_path / "a.jsonl", json.dumps(case) + "\n"))
+    assert table[0].workload == lines[0].workload
+    assert (table[0].gpu, table[0].value, table[0].own) == (lines[0].gpu, lines[0].value, True)
+
+
+def test_own_rows_pull_the_prediction(tmp_path: Path) -> None:
+    rows = read_own(write(tmp_path / "a.csv", HEADER + ROW))
+    job, gpu = rows[0].workload, find_gpu("RTX 4090")
+    before = predict_speed(job, gpu, 1, 1, "none", shipped_zoo())
+    after = predict_speed(job, gpu, 1, 1, "none", shipped_zoo(), evidence=with_own(rows))
+    assert abs(after.value - 1900) < abs(before.value - 1900)
+    assert after.high / after.low < before.high / before.low
+    assert rows[0].id in {anchor.id for anchor in after.anchors}
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("gpu,metric,value\nRTX 4090,images/s,3\n", "line 2: expected model"),
+        (HEADER + ROW.replace("1900", "fast"), "value: expected a number"),
+        (HEADER + ROW.replace("1900", "-3"), "above 0"),
+        (HEADER + ROW.replace("images/s", "furlongs"), "metric: expected one of"),
+        (HEADER + ROW.replace(",256,", ",many,"), "batch_per_gpu"),
+    ],
+)
+def test_bad_rows_are_named(tmp_path: Path, text: str, named: str) -> None:
+    with pytest.raises(WorkloadFault, match=named):
+        read_own(write(tmp_path / "bad.csv", text))
+
+
+@pytest.mark.parametrize("text", ["nonsense\n", "[1]\n", '{"model": '])
+def test_lines_that_are_no_objects(tmp_path: Path, text: str) -> None:
+    with pytest.raises(WorkloadFault, match="line 1"):
+        read_own(write(tmp_path / "bad.jsonl", text))
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(WorkloadFault, match="cannot be read"):
+        read_own(tmp_path / "none.csv")
+
+
+def test_the_struct_of_a_row_is_a_workload(tmp_path: Path) -> None:
+    assert isinstance(read_own(write(tmp_path / "a.csv", HEADER + ROW))[0].workload, Workload)

@@ -1,0 +1,130 @@
+"""Predictions that people would notice if they were wrong."""
+
+import msgspec
+import pytest
+
+from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.performance.anchors import find_gpu
+from rigplanner.performance.answer import SpeedEstimate
+from rigplanner.performance.predict import predict_speed
+from rigplanner.rig.task import Workload
+from rigplanner.workload.answer import WorkloadFault
+
+
+def predict(
+    gpu: str, count: int = 1, link: str = "pcie", nodes: int = 1, metric: str | None = None, **fields: object
+) -> SpeedEstimate:
+    workload = msgspec.convert(fields, Workload)
+    return predict_speed(workload, find_gpu(gpu), count, nodes, link, shipped_zoo(), None, metric)
+
+
+def classic(gpu: str, count: int = 1, model: str = "resnet-50", stack: str = "torch7", **fields: object) -> float:
+    return predict(gpu, count, model=model, stack=stack, task="train", precision="fp32", **{"batch_per_gpu": 16, **fields}).value
+
+
+NETS = ("resnet-50", "resnet-152", "vgg-16")
+
+
+@pytest.mark.parametrize("net", NETS)
+def test_titan_x_pascal_against_gtx_1080(net: str) -> None:
+    assert 1.31 <= classic("Titan X (Pascal)", model=net) / classic("GTX 1080", model=net) <= 1.47
+
+
+@pytest.mark.parametrize("net", NETS)
+def test_titan_x_pascal_against_titan_x_maxwell(net: str) -> None:
+    assert 1.45 <= classic("Titan X (Pascal)", model=net) / classic("GTX Titan X (Maxwell)", model=net) <= 1.62
+
+
+@pytest.mark.parametrize("net", NETS)
+def test_gtx_1080_against_titan_x_maxwell(net: str) -> None:
+    assert 1.04 <= classic("GTX 1080", model=net) / classic("GTX Titan X (Maxwell)", model=net) <= 1.16
+
+
+def test_cudnn_doubles_or_triples() -> None:
+    assert 2.2 <= classic("GTX 1080") / classic("GTX 1080", stack="torch7-nocudnn") <= 3.0
+
+
+def test_every_answer_lies_in_its_interval_and_says_why() -> None:
+    found = predict("RTX 3090", 2, model="llama-3.1-8b", task="train_lora", seq_len=2048, batch_per_gpu=1)
+    assert found.low < found.value < found.high
+    assert found.metric == "tokens/s" and found.stack == "hf-trainer" and found.assumed["stack"] == "hf-trainer"
+    assert found.anchors and all(anchor.source for anchor in found.anchors)
+    assert [step.name for step in found.steps][-2:] == ["modelled", "anchored"]
+    assert found.steps[-1].value * found.steps[-1].inputs["rows"] > 0  # type: ignore[operator]
+    assert found.mfu is not None and 0 < found.mfu < 1
+
+
+def test_equal_questions_get_equal_answers() -> None:
+    assert predict("RTX 4090", model="resnet-50", task="train") == predict("RTX 4090", model="resnet-50", task="train")
+
+
+def test_a_rig_without_any_anchor_still_gets_an_answer_with_a_wide_interval() -> None:
+    strange = predict("RTX 5090", model="vit_large_patch16_224", task="train", stack="torch-compile", batch_per_gpu=64)
+    known = predict(
+        "A100-SXM4-80GB", model="resnet-50", task="train", stack="pytorch-ngc", precision="amp_fp16", batch_per_gpu=1280
+    )
+    assert strange.high / strange.low > 1.3 * known.high / known.low
+
+
+def test_tokens_of_one_stream_wait_for_memory() -> None:
+    found = predict("RTX 4090", model="llama-3-8b", task="decode", precision="q4_k_m", output_tokens=512)
+    assert found.bound == "bandwidth" and found.stack == "llama.cpp"
+    assert 90 < found.value < 180
+    assert found.next_token_ms == pytest.approx(1000 / found.value)
+
+
+def test_splitting_layers_buys_no_speed_for_one_stream() -> None:
+    job = {"model": "llama-3-70b", "task": "decode", "precision": "q4_k_m", "stack": "llama.cpp", "output_tokens": 1024}
+    two, six = (predict("RTX 3090", count, **job).value for count in (2, 6))
+    assert six == pytest.approx(two, rel=0.15)
+
+
+def test_epochs_and_tokens_become_hours_and_energy() -> None:
+    once = predict("GTX 1080 Ti", 4, model="resnet-50", task="train", epochs=1, dataset_samples=1_281_167)
+    ninety = predict("GTX 1080 Ti", 4, model="resnet-50", task="train", epochs=90, dataset_samples=1_281_167)
+    assert once.hours and ninety.hours and once.energy_kwh and ninety.energy_kwh
+    assert once.hours == pytest.approx(1_281_167 / once.value / 3600)
+    assert ninety.hours == pytest.approx(90 * once.hours) and ninety.energy_kwh == pytest.approx(90 * once.energy_kwh)
+
+
+def test_embedded_gpus_are_answered_with_their_stack() -> None:
+    found = predict("Jetson AGX Orin", model="resnet-50", task="inference", precision="int8")
+    assert found.stack == "jetson" and 4000 < found.value < 9000
+
+
+@pytest.mark.parametrize(
+    ("gpu", "count", "fields", "named"),
+    [
+        ("GTX 1080", 1, {"model": "bert-large", "task": "train", "precision": "fp8"}, "no fp8"),
+        ("H100-SXM5-80GB", 7, {"model": "llama-3-70b", "task": "serve", "parallelism": {"tensor": 8}}, "does not divide 7"),
+        ("RTX 3090", 1, {"model": "resnet-50", "task": "train", "stack": "pytorhc-ngc"}, "pytorch-ngc"),
+        ("RTX 3090", 1, {"model": "resnet-50", "task": "dream"}, "task: expected"),
+        ("RTX 3090", 0, {"model": "resnet-50", "task": "train"}, "count"),
+        ("RTX 3090", 1, {"model": "all-reduce", "task": "collective"}, "at least 2"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_its_reason(gpu: str, count: int, fields: dict[str, object], named: str) -> None:
+    with pytest.raises(WorkloadFault, match=named):
+        predict(gpu, count, **fields)
+
+
+def test_a_metric_that_does_not_fit() -> None:
+    with pytest.raises(WorkloadFault, match="metric"):
+        predict("RTX 3090", model="resnet-50", task="train", metric="bananas/s")
+
+
+def test_an_unknown_gpu_is_named() -> None:
+    with pytest.raises(WorkloadFault, match="RTX 9999"):
+        find_gpu("RTX 9999")
+
+
+def test_all_reduce_over_a_switch_beats_pcie() -> None:
+    switched = predict("H100-SXM5-80GB", 8, "nvswitch", model="all-reduce", task="collective")
+    assert switched.metric == "busbw_gbps" and 380 < switched.value < 560
+    assert predict("RTX 4090", 8, "pcie", model="all-reduce", task="collective").value < switched.value / 8
+
+
+def test_times_and_rates_agree() -> None:
+    job = {"model": "resnet-50", "task": "train", "precision": "fp32", "stack": "torch7", "batch_per_gpu": 16}
+    rate = predict("GTX 1080", metric="images/s", **job).value
+    assert predict("GTX 1080", metric="ms_per_batch", **job).value == pytest.approx(16_000 / rate)

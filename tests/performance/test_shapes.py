@@ -1,0 +1,77 @@
+"""Arithmetic and traffic of networks against figures that can be checked by hand."""
+
+import pytest
+
+from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.performance.configs import geometry
+from rigplanner.performance.resolve import resolve_shape
+from rigplanner.performance.shapes import Shape
+from rigplanner.rig.task import Workload
+from rigplanner.workload.answer import WorkloadFault
+
+
+def shape(**fields: object) -> Shape:
+    return resolve_shape(Workload(**fields), shipped_zoo())  # type: ignore[arg-type]
+
+
+def test_a_dense_decoder_costs_two_flops_per_weight_and_token() -> None:
+    llama = shape(model="llama-3-8b", seq_len=2048)
+    embeddings_m = 128256 * 4096 / 1e6
+    assert llama.params_m == pytest.approx(8030, rel=0.01)
+    assert llama.gflop == pytest.approx(2 * (llama.params_m - embeddings_m) * 1e6 * 2048 / 1e9, rel=0.01)
+    assert llama.kv_values == 2 * 8 * 128 * 32
+
+
+def test_attention_grows_with_the_square_of_the_length() -> None:
+    short, long = shape(model="llama-3-8b", seq_len=1024), shape(model="llama-3-8b", seq_len=4096)
+    assert long.attention_gflop == pytest.approx(16 * short.attention_gflop)
+    assert long.gflop == pytest.approx(4 * short.gflop)
+
+
+def test_a_mixture_of_experts_stores_all_and_uses_few() -> None:
+    mixtral = shape(model="mixtral-8x7b", seq_len=1024)
+    assert mixtral.params_m == pytest.approx(46_700, rel=0.01)
+    assert mixtral.active_m == pytest.approx(12_900, rel=0.03)
+
+
+def test_latent_attention_keeps_one_vector() -> None:
+    config = {"model_type": "deepseek_v3", "num_hidden_layers": 61, "hidden_size": 7168, "num_attention_heads": 128,
+              "num_key_value_heads": 128, "kv_lora_rank": 512, "qk_rope_head_dim": 64, "vocab_size": 129280}  # fmt: skip
+    assert shape(config=config, model="own", seq_len=1).kv_values == 61 * 576
+
+
+def test_convolutions_cost_by_area() -> None:
+    assert shape(model="resnet-50", image_size=448).gflop == pytest.approx(4 * shape(model="resnet-50", image_size=224).gflop)
+    assert shape(model="resnet-50").gflop == pytest.approx(8.18, rel=0.01)
+
+
+def test_a_net_known_by_its_figures_only() -> None:
+    own = shape(params_m=25.6, gmacs=4.1, activations_m=11.1, image_size=224)
+    assert own.gflop == pytest.approx(8.2) and own.elements_m == pytest.approx(11.1)
+
+
+def test_a_configuration_without_width_names_the_field() -> None:
+    with pytest.raises(WorkloadFault, match="hidden_size"):
+        geometry({"num_hidden_layers": 2}, "llm")
+
+
+def test_an_unknown_model_names_the_nearest() -> None:
+    with pytest.raises(WorkloadFault, match="llama-3-8b"):
+        shape(model="lama-3-8b")
+
+
+def test_no_model_at_all() -> None:
+    with pytest.raises(WorkloadFault, match="model: expected"):
+        shape()
+
+
+def test_most_of_the_zoo_can_be_timed() -> None:
+    untold = []
+    for slug in shipped_zoo().models:
+        try:
+            found = shape(model=slug)
+        except WorkloadFault:
+            untold.append(slug)
+            continue
+        assert found.gflop > 0 and found.params_m > 0 and found.elements_m > 0, slug
+    assert len(untold) < 0.06 * len(shipped_zoo().models), untold

@@ -1,0 +1,61 @@
+"""What a GPU can do in which precision, and what is refused."""
+
+import msgspec
+import pytest
+
+from rigplanner.catalog.parts import GPU, Rates
+from rigplanner.performance.anchors import find_gpu
+from rigplanner.performance.silicon import arithmetic_path, generation_of, matrix_tflops, silicon_of, weight_bits
+from rigplanner.workload.answer import WorkloadFault
+
+
+@pytest.mark.parametrize(
+    ("name", "generation"),
+    [
+        ("K80", "kepler"), ("GTX Titan X (Maxwell)", "maxwell"), ("GTX 1080", "pascal"), ("V100-SXM2-16GB", "volta"),
+        ("T4", "turing"), ("A100-SXM4-80GB", "ampere"), ("RTX 4090", "ada"), ("H100-SXM5-80GB", "hopper"),
+        ("RTX 5090", "blackwell"), ("MI300X", "cdna3"),
+    ],
+)  # fmt: skip
+def test_generations(name: str, generation: str) -> None:
+    assert generation_of(find_gpu(name)) == generation
+
+
+def test_generation_from_the_compute_capability_alone() -> None:
+    bare = msgspec.structs.replace(find_gpu("RTX 4090"), architecture=None)
+    assert generation_of(bare) == "ada"
+
+
+def test_half_precision_falls_back_to_shaders_before_tensor_cores() -> None:
+    card = find_gpu("GTX 1080")
+    silicon = silicon_of(card)
+    assert matrix_tflops(silicon, "amp_fp16", card.name) == silicon.fp32
+    assert arithmetic_path("amp_fp16", silicon.fp32, silicon) == "vector"
+
+
+@pytest.mark.parametrize(("name", "precision"), [("GTX 1080", "fp8"), ("RTX 3090", "fp8"), ("H100-SXM5-80GB", "fp4")])
+def test_arithmetic_that_the_silicon_lacks_is_refused(name: str, precision: str) -> None:
+    card = find_gpu(name)
+    with pytest.raises(WorkloadFault, match=f"no {precision} arithmetic"):
+        matrix_tflops(silicon_of(card), precision, card.name)
+
+
+def test_an_unknown_precision_lists_the_known_ones() -> None:
+    with pytest.raises(WorkloadFault, match="expected one of"):
+        matrix_tflops(silicon_of(find_gpu("RTX 3090")), "fp17", "RTX 3090")
+
+
+def test_the_missing_field_is_named() -> None:
+    bare = GPU(id="x.y.z", name="X", vendor="X", form_factor="pcie", memory_gib=8, dense_tflops=Rates(fp32=1.0))
+    with pytest.raises(WorkloadFault, match="bandwidth_gbs"):
+        silicon_of(bare)
+
+
+def test_dies_share_the_power_of_their_board() -> None:
+    card = find_gpu("K80")
+    assert card.tdp_w is not None
+    assert silicon_of(card).tdp_w == card.tdp_w / card.dies
+
+
+def test_weights_of_four_bits_with_their_scales() -> None:
+    assert 4 < weight_bits("q4_k_m") < 5 and weight_bits("bf16") == 16
