@@ -1,6 +1,8 @@
 """The paper: page sizes, type styles, tables, bars and pictures as reportlab makes them."""
 
+import io
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from rigplanner.report.picture import Box, Label, Line, Picture
@@ -23,6 +25,9 @@ STYLES = {
 }  # fmt: skip
 """Style name to size, leading (points) and colour."""
 HEAVY = {"strong", "section", "title", "name", "verdict"}
+LOGO_SIZE = (150.0, 46.0)
+LOGO_TYPES = (".png", ".jpg", ".jpeg")
+LARGEST_LOGO_BYTES, LARGEST_LOGO_PIXELS = 4 * 2**20, 16_000_000
 TALLEST = 640.0
 """Height in points that a picture may take, so that it and its heading fit on one page of either size."""
 MARKS = {"error": "cross", "warning": "bang", "unknown": "question", "ok": "tick", "info": "tick"}
@@ -36,6 +41,7 @@ class Sheet:
             raise ValueError(f"paper is A4 or Letter, not {paper!r}")
         for name in (REGULAR, STRONG):
             font(name)
+        _draw_with(REGULAR)
         self.size, self.margin = SIZES[paper], MARGIN
         self.width = self.size[0] - 2 * MARGIN
         self._styles: dict[tuple[str, str, bool, str | None], Any] = {}
@@ -67,6 +73,10 @@ class Sheet:
                 keepWithNext=1 if name == "section" else 0,
             )
         return self._styles[key]
+
+    def section(self, title: str) -> list[Any]:
+        """Return a section's heading, and its entry in the outline."""
+        return [outline_flowable(title), self.text(title, "section")]
 
     def gap(self, points: float) -> Any:
         """Return empty space."""
@@ -105,7 +115,12 @@ class Sheet:
     def _table(self, rows: list[list[Any]], shares: Sequence[float], style: list[Any], repeat: int) -> Any:
         from reportlab.platypus import Table
 
-        base = [("VALIGN", (0, 0), (-1, -1), "TOP"), ("LEFTPADDING", (0, 0), (-1, -1), 5), ("RIGHTPADDING", (0, 0), (-1, -1), 5)]
+        base = [
+            ("FONTNAME", (0, 0), (-1, -1), REGULAR),
+            ("VALIGN", (0, 0), (-1, -1), "TOP"),
+            ("LEFTPADDING", (0, 0), (-1, -1), 5),
+            ("RIGHTPADDING", (0, 0), (-1, -1), 5),
+        ]
         return Table(
             rows, colWidths=[share * self.width for share in shares], repeatRows=repeat, style=[*base, *style], splitInRow=1
         )
@@ -130,7 +145,7 @@ class Sheet:
 
         class Numbered(Canvas):  # type: ignore[misc]
             def __init__(self, *args: Any, **kwargs: Any) -> None:
-                super().__init__(*args, **kwargs)
+                super().__init__(*args, **{**kwargs, "initialFontName": REGULAR})
                 self._pages: list[dict[str, Any]] = []
 
             def showPage(self) -> None:  # noqa: N802
@@ -171,6 +186,13 @@ def document(buffer: Any, sheet: Sheet, title: str, author: str, subject: str) -
     return made
 
 
+def _draw_with(face: str) -> None:
+    # A drawing names the library's default font even when it sets no text in it; that font would not be embedded.
+    from reportlab.graphics.shapes import STATE_DEFAULTS
+
+    STATE_DEFAULTS["fontName"] = face
+
+
 def draw_footer(canvas: Any, sheet: Sheet, left: str, right: str) -> None:
     """Draw the hairline and the two texts at the foot of a page."""
     canvas.setStrokeColor(LINE)
@@ -182,6 +204,44 @@ def draw_footer(canvas: Any, sheet: Sheet, left: str, right: str) -> None:
     paragraph = sheet.text(left, "small", longest=120)
     paragraph.wrapOn(canvas, sheet.width * 0.8, 20)
     paragraph.drawOn(canvas, sheet.margin, sheet.margin - 10)
+
+
+def outline_flowable(title: str) -> Any:
+    """Return an invisible mark that puts `title` into the outline of the document."""
+    from reportlab.platypus import Flowable
+
+    class Outline(Flowable):  # type: ignore[misc]
+        width = height = 0
+
+        def wrap(self, *_: float) -> tuple[float, float]:
+            return 0, 0
+
+        def getKeepWithNext(self) -> bool:  # noqa: N802
+            return True
+
+        def draw(self) -> None:
+            self.canv.bookmarkHorizontal(title, 0, 14)
+            self.canv.addOutlineEntry(title, title, 0)
+
+    return Outline()
+
+
+def logo_flowable(path: str) -> Any | None:
+    """Return the seller's logo, at most LOGO_SIZE points; None for a missing, large or foreign file."""
+    from reportlab.lib.utils import ImageReader
+    from reportlab.platypus import Image
+
+    file = Path(path)
+    try:
+        if not path or file.suffix.casefold() not in LOGO_TYPES or file.stat().st_size > LARGEST_LOGO_BYTES:
+            return None
+        width, height = ImageReader(io.BytesIO(file.read_bytes())).getSize()
+        if not 0 < width * height <= LARGEST_LOGO_PIXELS:
+            return None
+        scale = min(LOGO_SIZE[0] / width, LOGO_SIZE[1] / height)
+        return Image(io.BytesIO(file.read_bytes()), width * scale, height * scale, hAlign="LEFT")
+    except Exception:  # any decoder fault of a foreign image: the quote goes out without it
+        return None
 
 
 def mark_flowable(mark: str, colour: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.report import format as fmt
-from rigplanner.report.paper import QUIET, STATES, Sheet, document, memory_bar, picture_flowable
+from rigplanner.report.paper import QUIET, STATES, Sheet, document, logo_flowable, memory_bar, picture_flowable
 from rigplanner.report.picture import machine_picture
 from rigplanner.report.quote import Quote, QuoteFinding, quote_content
 from rigplanner.report.quote_jobs import QuoteJob
@@ -57,7 +57,12 @@ def _story(quote: Quote, sheet: Sheet) -> list[Any]:
 
 
 def _head(quote: Quote, sheet: Sheet) -> list[Any]:
-    left = [sheet.text(quote.seller.name or "Seller not named", "name"), *_party_lines(quote.seller, sheet)]
+    logo = logo_flowable(quote.seller.logo)
+    left = [
+        *([logo, sheet.gap(4)] if logo else []),
+        sheet.text(quote.seller.name or "Seller not named", "name"),
+        *_party_lines(quote.seller, sheet),
+    ]
     facts = [
         ("Quote", quote.number or "without number"),
         ("Date", fmt.day(quote.date)),
@@ -98,7 +103,7 @@ def _parts(quote: Quote, sheet: Sheet) -> list[Any]:
         cells = [sheet.text(str(line.quantity), "body", align="right"), sheet.text(line.unit, "body", align="right")]
         cells += [sheet.text(line.dated, "small"), sheet.text(line.amount, "body", align="right")]
         rows.append([sheet.text(str(number), "small"), name, *cells])
-    story = [sheet.text("Parts", "section"), sheet.table(rows, (0.04, 0.44, 0.06, 0.17, 0.13, 0.16))]
+    story = [*sheet.section("Parts"), sheet.table(rows, (0.04, 0.44, 0.06, 0.17, 0.13, 0.16))]
     sums = []
     for n, (word, value) in enumerate(quote.sums, 1):
         style = "strong" if n == len(quote.sums) else "body"
@@ -114,7 +119,7 @@ def _machine(quote: Quote, sheet: Sheet) -> list[Any]:
     story: list[Any] = []
     picture = machine_picture(quote.machine)
     if picture.shapes:
-        story.append(sheet.together([sheet.text("The machine", "section"), picture_flowable(picture, sheet.width), sheet.gap(4)]))
+        story.append(sheet.together([*sheet.section("The machine"), picture_flowable(picture, sheet.width), sheet.gap(4)]))
     if quote.links:
         story += [sheet.text(quote.links, "body"), sheet.gap(6)]
     if quote.slots:
@@ -130,7 +135,7 @@ def _machine(quote: Quote, sheet: Sheet) -> list[Any]:
 def _jobs(quote: Quote, sheet: Sheet) -> list[Any]:
     if not quote.jobs:
         return []
-    story: list[Any] = [sheet.text("What it will do", "section")]
+    story: list[Any] = sheet.section("What it will do")
     for job in quote.jobs:
         story += [sheet.together(_job(job, sheet)), sheet.gap(10)]
     return story
@@ -163,7 +168,7 @@ def _power(quote: Quote, sheet: Sheet) -> list[Any]:
     pairs = (*quote.power, *quote.running)
     rows = [[sheet.text(word, "body"), sheet.text(value, "body", align="right")] for word, value in pairs]
     return [
-        sheet.together([sheet.text("Power, circuit and heat", "section"), sheet.table(rows, (0.7, 0.3), header=False)]),
+        sheet.together([*sheet.section("Power, circuit and heat"), sheet.table(rows, (0.7, 0.3), header=False)]),
         sheet.gap(14),
     ]
 
@@ -177,12 +182,12 @@ def _renting(quote: Quote, sheet: Sheet) -> list[Any]:
     rows = [[sheet.text(word, "head") for word in RENTING_COLUMNS]]
     rows += [[sheet.text(cell, "body") for cell in row] for row in quote.renting]
     note = "Hours are hours of the rig's own work; both speeds come from the same model. Rents are those of the day named."
-    story = [sheet.text("Against renting", "section"), sheet.table(rows, (0.22, 0.26, 0.22, 0.11, 0.19)), sheet.text(note, "small")]
+    story = [*sheet.section("Against renting"), sheet.table(rows, (0.22, 0.26, 0.22, 0.11, 0.19)), sheet.text(note, "small")]
     return [*story, sheet.gap(14)]
 
 
 def _findings(quote: Quote, sheet: Sheet) -> list[Any]:
-    story: list[Any] = [sheet.text("Findings", "section")]
+    story: list[Any] = sheet.section("Findings")
     if not quote.findings and not quote.waived:
         return [*story, sheet.text(f"None. {quote.ran} rules were checked.", "body")]
     rows: list[list[Any]] = [[sheet.text(word, "head") for word in ("", "Finding", "Code")]]
@@ -202,12 +207,12 @@ def _finding_row(finding: QuoteFinding, sheet: Sheet) -> list[Any]:
 
 
 def _annex(quote: Quote, sheet: Sheet) -> list[Any]:
-    story: list[Any] = [sheet.text("Annex: setting it up", "section")]
+    story: list[Any] = sheet.section("Annex: setting it up")
     story += _pairs(quote.setup, sheet) if quote.setup else [sheet.text("Nothing to place or set.", "body")]
-    story += [sheet.gap(12), sheet.text("What was not checked", "section")]
+    story += [sheet.gap(12), *sheet.section("What was not checked")]
     story += [sheet.text(text, "body") for text in quote.unchecked]
     if quote.sources:
-        story += [sheet.gap(12), sheet.text("Sources of the part data", "section")]
+        story += [sheet.gap(12), *sheet.section("Sources of the part data")]
         story += [sheet.text(text, "small") for text in quote.sources]
     note = f"Made with RigPlanner, catalog {quote.catalog_version or 'without version'}. Predictions are intervals, not promises."
     return [*story, sheet.gap(12), sheet.text(note, "small")]

@@ -109,3 +109,38 @@ def test_a_spreadsheet_takes_no_cell_for_a_formula(deskmini: Rig, catalog: Catal
     text = export(replace(quote, lines=(line,)), "csv")
     assert "\n1,'=cmd" in text or "'=cmd" in text
     assert ",=cmd" not in text
+
+
+def test_every_font_in_the_file_is_embedded(deskmini: Rig, catalog: Catalog) -> None:
+    reader = PdfReader(io.BytesIO(quote_pdf(assess(deskmini, catalog), catalog, DAY)))
+    for page in reader.pages:
+        for font in page["/Resources"]["/Font"].values():  # type: ignore[index]
+            assert "/FontFile2" in font.get_object()["/FontDescriptor"], font.get_object()["/BaseFont"]
+
+
+def test_the_outline_names_the_sections(deskmini: Rig, catalog: Catalog) -> None:
+    titles = [entry.title for entry in PdfReader(io.BytesIO(quote_pdf(assess(deskmini, catalog), catalog, DAY))).outline]  # type: ignore[union-attr]
+    assert titles[:2] == ["Parts", "The machine"]
+    assert {"Findings", "What was not checked"} <= set(titles)
+
+
+def test_a_logo_prints_and_a_bad_one_does_no_harm(deskmini: Rig, catalog: Catalog, tmp_path: Path) -> None:
+    good, bad = tmp_path / "logo.png", tmp_path / "bad.png"
+    good.write_bytes(_png(40, 20))
+    bad.write_bytes(b"\x89PNG\r\n\x1a\nbroken")
+    for path, images in ((good, 1), (bad, 0), (tmp_path / "missing.png", 0), (tmp_path, 0)):
+        rig = replace(deskmini, quote=replace(deskmini.quote, seller=Party(name="Shop", logo=str(path))))
+        first = PdfReader(io.BytesIO(quote_pdf(assess(rig, catalog), catalog, DAY))).pages[0]
+        assert len(first.images) == images
+
+
+def _png(width: int, height: int) -> bytes:
+    import struct
+    import zlib
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = b"".join(b"\x00" + b"\x10\x60\x90" * width for _ in range(height))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+            + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))  # fmt: skip
