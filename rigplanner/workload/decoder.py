@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
 from rigplanner.workload import ops
 from rigplanner.workload.net import Linear, Net, Norm, checkpointed
-from rigplanner.workload.tape import BOOL, F32, I64, Tape, Tensor, new, record
+from rigplanner.workload.tape import BOOL, F32, I64, Tape, Tensor, like, new, record
 
 
 class Traits(Struct, frozen=True, kw_only=True):
@@ -36,6 +36,19 @@ class Traits(Struct, frozen=True, kw_only=True):
     attention_dropout: float = 0.0
     dropout: float = 0.0
     embedding_dropout: float = 0.0
+    embedding_norm: bool = False
+    eager_only: bool = False
+    latent: bool = False
+
+
+class LatentForm(Struct, frozen=True, kw_only=True):
+    """Multi-head latent attention: ranks of the compressed query (0: none) and of key and value together, and the parts of a head."""
+
+    query_rank: int
+    value_rank: int
+    plain: int
+    turned: int
+    value: int
 
 
 class Form(Struct, frozen=True, kw_only=True):
@@ -50,6 +63,7 @@ class Form(Struct, frozen=True, kw_only=True):
     vocab: int
     tied: bool
     traits: Traits
+    latent: LatentForm | None = None
 
 
 Rope = tuple[Tensor, Tensor]
@@ -127,7 +141,7 @@ class Attention:
         query, key, value = self._project(x)
         if rope is not None:
             query, key = rotate_part(tape, query, rope, form.traits.rope), rotate_part(tape, key, rope, form.traits.rope)
-        if setting.eager or form.traits.capped_attention:
+        if setting.eager or form.traits.capped_attention or form.traits.eager_only:
             result, weights = self._eager(query, key, value, mask)
         else:
             result, weights = self._fused(query, key, value, mask), None
@@ -195,6 +209,40 @@ def softmax_wide(tape: Tape, x: Tensor) -> Tensor:
     return ops.keeping_result(tape, ops.cast(tape, x, F32))
 
 
+class LatentAttention:
+    """Multi-head latent attention (DeepSeek-V2): query, key and value pass through low-rank bottlenecks."""
+
+    def __init__(self, net: Net, form: Form) -> None:
+        assert form.latent is not None
+        self.net, self.form, self.latent = net, form, form.latent
+        latent, heads, hidden = form.latent, form.heads, form.hidden
+        wide = heads * (latent.plain + latent.turned)
+        rank = latent.query_rank
+        self.squeeze = net.linear("q_a_proj", hidden, rank) if rank else None
+        self.query_norm = Norm(net, "rms", rank) if rank else None
+        self.query = net.linear("q_b_proj" if rank else "q_proj", rank or hidden, wide)
+        self.down = net.linear("kv_a_proj_with_mqa", hidden, latent.value_rank + latent.turned)
+        self.value_norm = Norm(net, "rms", latent.value_rank)
+        self.up = net.linear("kv_b_proj", latent.value_rank, heads * (latent.plain + latent.value))
+        self.out = net.linear("o_proj", heads * latent.value, hidden)
+
+    def __call__(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        tape, form, latent = self.net.tape, self.form, self.latent
+        assert rope is not None
+        batch, length = x.shape[0], x.shape[1]
+        narrow = self.query_norm(self.squeeze(x)) if self.squeeze and self.query_norm else x
+        query = self.query(narrow).view(batch, form.heads, length, latent.plain + latent.turned)
+        plain, turned = ops.split(tape, query, (latent.plain, latent.turned))
+        stored, shared = ops.split(tape, self.down(x), (latent.value_rank, latent.turned))
+        both = self.up(self.value_norm(stored)).view(batch, form.heads, length, latent.plain + latent.value)
+        key, value = ops.split(tape, both, (latent.plain, latent.value))
+        turned, shared = rotate(tape, turned, rope), rotate(tape, shared.view(batch, 1, length, latent.turned), rope)
+        wide = Tensor((batch, form.heads, length, latent.turned), shared.dtype, shared.storage, shared.node)
+        query, key = ops.cat(tape, (plain, turned)), ops.cat(tape, (key, wide))
+        result = attend(self.net, query, key, value, mask, 0.0)
+        return self.out(result.view(batch, length, form.heads * latent.value)), None
+
+
 class Mlp:
     """The feed-forward layer."""
 
@@ -225,10 +273,10 @@ class Mlp:
 class Block:
     """One layer."""
 
-    def __init__(self, net: Net, form: Form, feed: Callable[[Net, Form], Callable[[Tensor], Tensor]]) -> None:
+    def __init__(self, net: Net, form: Form, feed: Callable[[Net, Form, int], Callable[[Tensor], Tensor]], at: int = 0) -> None:
         self.net, self.form = net, form
-        self.attention = Attention(net, form)
-        self.mlp = feed(net, form)
+        self.attention = LatentAttention(net, form) if form.latent else Attention(net, form)
+        self.mlp = feed(net, form, at)
         norms = {"pre": 2, "post": 2, "sandwich": 4, "parallel": 1, "parallel_two": 2}[form.traits.block]
         self.norms = [Norm(net, form.traits.norm, form.hidden) for _ in range(norms)]
 
@@ -283,11 +331,11 @@ class Block:
         return ops.add(tape, ops.add(tape, attended, fed), residual)
 
 
-def causal_mask(net: Net, dtype: str) -> Tensor | None:
+def causal_mask(net: Net, dtype: str, eager: bool = False) -> Tensor | None:
     """The mask the model makes once: byte for fused attention, float for eager; none where the kernel is causal by itself."""
     setting, tape = net.setting, net.tape
     shape = (setting.batch, 1, setting.length, setting.length)
-    if setting.eager:
+    if setting.eager or eager:
         return new(tape, shape, dtype)
     return new(tape, shape, BOOL) if tape.semantics.explicit_mask else None
 
@@ -295,11 +343,13 @@ def causal_mask(net: Net, dtype: str) -> Tensor | None:
 class Decoder:
     """Embedding, layers, final norm, head and loss."""
 
-    def __init__(self, net: Net, form: Form, feed: Callable[[Net, Form], Callable[[Tensor], Tensor]] = Mlp) -> None:
+    def __init__(self, net: Net, form: Form, feed: Callable[[Net, Form, int], Callable[[Tensor], Tensor]] | None = None) -> None:
         self.net, self.form, traits = net, form, form.traits
         self.table = net.parameter(form.vocab, form.hidden)
         self.positions = net.parameter(traits.learned_positions, form.hidden) if traits.learned_positions else None
-        self.blocks = [Block(net, form, feed) for _ in range(form.layers)]
+        self.first_norm = Norm(net, traits.norm, form.hidden) if traits.embedding_norm else None
+        make = feed or (lambda net, form, _: Mlp(net, form))
+        self.blocks = [Block(net, form, make, at) for at in range(form.layers)]
         self.norm = Norm(net, traits.norm, form.hidden)
         side = net.parameter(form.vocab) if traits.head_bias else None
         self.head = Linear(net, self.table if form.tied else net.parameter(form.vocab, form.hidden), side)
@@ -313,9 +363,12 @@ class Decoder:
             x = ops.add(tape, x, ops.embedding(tape, self.positions, (1, shape[1])))
         if traits.scaled_embedding:
             x = ops.sub_self(tape, x)
+        if self.first_norm is not None:
+            x = self.first_norm(x)
         x = ops.dropout(tape, x, traits.embedding_dropout, net.setting.training)
-        mask = causal_mask(net, x.dtype)
-        rope = rope_tables(net, int(form.head_dim * traits.rope), x.dtype) if traits.rope else None
+        mask = causal_mask(net, x.dtype, traits.eager_only)
+        turned = form.latent.turned if form.latent else int(form.head_dim * traits.rope)
+        rope = rope_tables(net, turned, x.dtype) if traits.rope else None
         for block in self.blocks:
             x = checkpointed(net, lambda y, block=block: block(y, rope, mask), x)
         x = self.norm(x)
@@ -327,6 +380,8 @@ class Decoder:
         net, tape = self.net, self.net.tape
         _ids = net.given(net.setting.batch, net.setting.length, dtype=I64)
         states = self.hidden()
+        if net.setting.headless:
+            return states
         logits = self.head(states)
         if self.form.traits.scaled_logits:
             logits = ops.sub_self(tape, logits)
@@ -334,10 +389,27 @@ class Decoder:
             logits = ops.sub_self(tape, logits)
             logits = ops.keeping_result(tape, logits)
             logits = ops.sub_self(tape, logits)
-        return next_token_loss(tape, logits) if net.setting.training else logits
+        if not net.setting.training:
+            return logits
+        return chunked_token_loss(tape, logits) if net.setting.chunked_loss else next_token_loss(tape, logits)
 
 
 def next_token_loss(tape: Tape, logits: Tensor) -> Tensor:
     """Logits in float, then the cross-entropy over all positions."""
     wide = ops.cast(tape, logits, F32)
     return ops.cross_entropy(tape, wide.view(wide.size // wide.shape[-1], wide.shape[-1]))
+
+
+def chunked_token_loss(tape: Tape, logits: Tensor, chunks: int = 8) -> Tensor:
+    """The same over `chunks` pieces of the tokens, of which one at a time is raised to float and back."""
+    rows, classes = logits.size // logits.shape[-1], logits.shape[-1]
+    piece = (max(1, rows // chunks), classes)
+
+    def pull(grad: Tensor) -> Sequence[Tensor]:
+        made = like(tape, kept)
+        _wide = [new(tape, piece, F32), new(tape, piece, F32)]
+        return (made,)
+
+    kept = logits
+    _wide = [new(tape, piece, F32), new(tape, piece, F32)]
+    return record(tape, new(tape, (), F32), (logits,), pull)

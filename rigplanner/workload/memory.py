@@ -1,48 +1,115 @@
-"""Memory of one GPU by closed formulas of the literature, wide intervals; the operator walk takes its place."""
+"""What one GPU needs for a workload: live tensors, what the allocator hands out and holds, what nvidia-smi shows."""
+
+from __future__ import annotations
 
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.evidence import Step
 from rigplanner.rig.task import Workload
-from rigplanner.workload.answer import MemoryEstimate, MemoryParts, WorkloadFault
+from rigplanner.workload.answer import MemoryEstimate, MemoryParts
+from rigplanner.workload.diffusion import diffuse
+from rigplanner.workload.figures import figured
+from rigplanner.workload.inference import infer, pool
+from rigplanner.workload.job import Job, read_job
+from rigplanner.workload.network import Network, resolve
+from rigplanner.workload.stacks import MemoryStack, memory_stack
+from rigplanner.workload.training import Demand, train
 
 GIB = 2.0**30
-WEIGHT_BYTES = {"fp32": 4.0, "tf32": 4.0, "int8": 1.0, "fp8": 1.0, "int4": 0.56, "nf4": 0.56, "q4_k_m": 0.6}
-CONTEXT_GIB = 0.6
+NCCL_GIB = 0.3
+"""Buffers of one communicator beside the framework's memory (vLLM's logs at two and more GPUs: 0.4 to 0.45 GiB more than at one)."""
+RELATIVE_SPREAD = 1.5
+"""A network walked as a relative of its family has an interval this much wider."""
 
 
 def estimate_memory(workload: Workload, gpu: GPU | None, count: int, zoo: Zoo) -> MemoryEstimate:
-    """Return the memory of one of `count` GPUs; raises WorkloadFault for a network whose size is not known."""
-    model = zoo.get(workload.model) if workload.model else None
-    config = workload.config or (model.config if model else None) or {}
-    params = 1e6 * (workload.params_m or (model.params_m if model else None) or 1e3 * (workload.params_b or 0.0))
-    hidden, layers = float(config.get("hidden_size") or 0), float(config.get("num_hidden_layers") or 0)
-    if not params and hidden and layers:
-        params = 12 * layers * hidden**2 + 2 * hidden * float(config.get("vocab_size") or 0)
-    if not params:
-        raise WorkloadFault(f"model: no size is known of {workload.model!r}.")
-    ways = workload.parallelism
-    split = (ways.tensor * ways.pipeline if ways else 1) or 1
-    training = (workload.task or "").startswith("train")
-    weight = params * WEIGHT_BYTES.get(workload.precision or "", 2.0 if "16" in (workload.precision or "") else 4.0) / split
-    states = params / split if workload.task in ("train", "train_full") else 0.01 * params / split if training else 0.0
-    shards = count if ways and ways.zero >= 3 else 1
-    length = workload.seq_len or (workload.input_tokens or 0) + (workload.output_tokens or 0) or 2048
-    batch = workload.batch_per_gpu or 1
-    figures = model.figures[0] if model and model.figures else None
-    values = 1e6 * (workload.activations_m or (figures.activations_m if figures else None) or 0.0) * batch
-    activations = values * (4 if training else 0.2) * 2 if values else 34 * length * batch * hidden * (layers if training else 1)
+    """Return the memory of the fullest of `count` GPUs in GiB, with the 80 % interval of what the device shows.
+
+    Without a GPU and without a stack the answer is the operators' alone, on the CPU. Raises WorkloadFault naming the field that is
+    unknown, absurd or missing."""
+    network = resolve(workload, zoo)
+    job = read_job(workload, network, count, gpu is not None)
+    stack = memory_stack(job.stack)
+    demand, reservation = _demand(network, job, stack, gpu)
+    return _answer(network, job, stack, demand, reservation, count)
+
+
+def _demand(network: Network, job: Job, stack: MemoryStack, gpu: GPU | None) -> tuple[Demand, float | None]:
+    if network.kind in ("diffusion_unet", "diffusion_transformer"):
+        return diffuse(network, job, stack), None
+    if network.config is None:
+        return figured(network, job, stack), None
+    if job.task.startswith("train"):
+        return train(network, job, stack), None
+    if job.task == "serve" and stack.slug == "vllm" and gpu is not None:
+        demand, reserved = pool(network, job, stack, gpu.memory_gib)
+        return demand, reserved
+    return infer(network, job, stack), None
+
+
+def _answer(
+    network: Network, job: Job, stack: MemoryStack, demand: Demand, reservation: float | None, count: int
+) -> MemoryEstimate:
+    tensors = demand.tensors / GIB
+    moving = (demand.activations + demand.buffers + demand.kv_cache) / GIB
+    allocated = tensors + (stack.fixed_gib if stack.fixed_counts else 0.0)
+    spare = stack.slack * moving + stack.static_slack * (tensors - moving)
+    reserved = tensors + spare + stack.fixed_gib
+    if reservation is not None:
+        reserved = max(reserved, reservation)
+    nccl = NCCL_GIB if count > 1 and stack.slug != "trace" else 0.0
+    device = reserved + stack.context_gib + nccl
+    wide = RELATIVE_SPREAD if network.relative else 1.0
+    low, high = 1 - (1 - stack.low) * wide, 1 + (stack.high - 1) * wide
     parts = MemoryParts(
-        weights_gib=weight / shards / GIB,
-        gradients_gib=states * 4 / shards / GIB,
-        optimizer_gib=states * 8 / shards / GIB,
-        activations_gib=activations / GIB,
-        context_gib=CONTEXT_GIB,
-    )
-    tensors = parts.weights_gib + parts.gradients_gib + parts.optimizer_gib + parts.activations_gib
-    reserved = tensors * 1.1
-    step = Step("weights", "parameters x bytes", {"parameters": params}, parts.weights_gib, "GiB", "memory-notes")
-    return MemoryEstimate(
-        parts=parts, tensors_gib=tensors, allocated_gib=tensors, reserved_gib=reserved, device_gib=reserved + CONTEXT_GIB,
-        low_gib=0.6 * reserved, high_gib=1.6 * reserved, stack=workload.stack or "pytorch", steps=(step,),
+        weights_gib=demand.weights / GIB, gradients_gib=demand.gradients / GIB, optimizer_gib=demand.optimizer / GIB,
+        activations_gib=demand.activations / GIB, kv_cache_gib=demand.kv_cache / GIB,
+        workspace_gib=demand.buffers / GIB + spare + stack.fixed_gib, context_gib=stack.context_gib + nccl,
     )  # fmt: skip
+    assumed = dict(job.assumed)
+    if network.relative:
+        assumed["architecture"] = network.relative
+    return MemoryEstimate(
+        parts=parts, tensors_gib=tensors, allocated_gib=allocated, reserved_gib=reserved, device_gib=device, low_gib=low * reserved, high_gib=high * device,
+        stack=stack.slug, host_gib=demand.host / GIB, assumed=assumed, steps=_steps(network, job, stack, demand),
+    )  # fmt: skip
+
+
+def _steps(network: Network, job: Job, stack: MemoryStack, demand: Demand) -> tuple[Step, ...]:
+    return (
+        Step(
+            "weights",
+            "parameters x bytes",
+            {"parameters": network.params, "precision": job.precision},
+            demand.weights / GIB,
+            "GiB",
+            network.source,
+        ),
+        Step(
+            "gradients",
+            "trained parameters x bytes / shards",
+            {"data": job.data, "zero": job.zero},
+            demand.gradients / GIB,
+            "GiB",
+            "",
+        ),
+        Step("optimizer", "state of the optimizer / shards", {"optimizer": job.optimizer}, demand.optimizer / GIB, "GiB", ""),
+        Step(
+            "activations",
+            "peak of the operator walk",
+            {"batch": job.batch, "length": job.length},
+            demand.activations / GIB,
+            "GiB",
+            "pytorch",
+        ),
+        Step("kv_cache", "values per token x tokens x bytes", {"precision": job.kv_precision}, demand.kv_cache / GIB, "GiB", ""),
+        Step(
+            "allocator",
+            "slack x moving tensors + fixed",
+            {"slack": stack.slack, "fixed_gib": stack.fixed_gib},
+            stack.fixed_gib,
+            "GiB",
+            stack.slug,
+        ),
+        Step("context", "driver and kernels", {"stack": stack.slug}, stack.context_gib, "GiB", stack.slug),
+    )

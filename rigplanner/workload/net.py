@@ -22,6 +22,8 @@ class Setting(Struct, frozen=True, kw_only=True):
     checkpointing: bool = False
     lora_rank: int = 0
     lora_targets: tuple[str, ...] = ()
+    chunked_loss: bool = False
+    headless: bool = False
 
 
 class Net:

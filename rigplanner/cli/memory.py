@@ -1,0 +1,73 @@
+"""`rigplanner memory CASES.jsonl`: one case a line in, one answer a line out, in order."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.zoo import Zoo, shipped_zoo
+from rigplanner.cli.faults import FINE, InputFault
+from rigplanner.cli.reading import open_catalog
+from rigplanner.rig.task import Case
+from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
+from rigplanner.workload.cases import BadCase, read_cases
+from rigplanner.workload.memory import estimate_memory
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("cases", help="file of cases, one JSON object a line; - reads standard input")
+    parser.add_argument("--steps", action="store_true", help="add the steps of each calculation")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Answer every line; a line that cannot be answered says why and stops nothing."""
+    zoo, cards = shipped_zoo(), Cards()
+    encode = msgspec.json.Encoder().encode
+    try:
+        source = sys.stdin.buffer if args.cases == "-" else Path(args.cases).open("rb")
+    except OSError as fault:
+        raise InputFault(f"{args.cases}: cannot be read ({fault.strerror}).") from fault
+    with source as lines:
+        for case in read_cases(iter(lines)):
+            sys.stdout.write(encode(answer(case, zoo, cards, args.steps)).decode() + "\n")
+    return FINE
+
+
+class Cards:
+    """GPUs of the catalog by the words of a case; each name is looked up once."""
+
+    def __init__(self) -> None:
+        catalog = open_catalog()
+        self.index = PartIndex(catalog.parts.values())
+        self.known: dict[str, GPU | None] = {}
+
+    def find(self, words: str) -> GPU | None:
+        """The GPU that the words name, or None."""
+        if words not in self.known:
+            hits = self.index.find(words, "gpu")
+            self.known[words] = hits[0] if hits and isinstance(hits[0], GPU) else None
+        return self.known[words]
+
+
+def answer(case: Case | BadCase, zoo: Zoo, cards: Cards, steps: bool) -> dict[str, Any]:
+    """The answer of one case, with `error` where there is none."""
+    if isinstance(case, BadCase):
+        return {"id": case.id, "error": case.error}
+    hardware = case.hardware
+    card = cards.find(hardware.gpu) if hardware.gpu else None
+    try:
+        return {"id": case.id, **_shown(estimate_memory(case.workload, card, hardware.count or 1, zoo), steps)}
+    except WorkloadFault as fault:
+        return {"id": case.id, "error": str(fault)}
+
+
+def _shown(estimate: MemoryEstimate, steps: bool) -> dict[str, Any]:
+    parts = {field.removesuffix("_gib"): round(getattr(estimate.parts, field), 6) for field in estimate.parts.__struct_fields__}
+    figures = ("tensors_gib", "allocated_gib", "reserved_gib", "device_gib", "low_gib", "high_gib", "host_gib")
+    shown: dict[str, Any] = {"parts_gib": parts, **{field: round(getattr(estimate, field), 6) for field in figures}}
+    shown |= {"stack": estimate.stack, "assumed": estimate.assumed}
+    return shown | {"steps": msgspec.to_builtins(estimate.steps)} if steps else shown

@@ -1,0 +1,75 @@
+"""Case files: one JSON case a line, in the contract's form or as a flat line of a tracer's specification."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from rigplanner.rig.task import Case, Hardware, Workload
+
+LONGEST_LINE = 4 * 2**20
+"""Bytes; a longer line is not a case."""
+
+_fields = set(Workload.__struct_fields__)
+
+
+class BadCase(Struct, frozen=True):
+    """A line that is not a case: its id where one could be read, and one sentence on what was expected."""
+
+    id: Any
+    error: str
+
+
+def read_cases(lines: Iterator[bytes]) -> Iterator[Case | BadCase]:
+    """Yield a case or a fault for each line that is not blank, in order."""
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield read_case(line, number)
+
+
+def read_case(line: bytes, number: int = 1) -> Case | BadCase:
+    """Return the case of one line, or the fault that names field, expected and found."""
+    if len(line) > LONGEST_LINE:
+        return BadCase(number, f"line {number}: longer than {LONGEST_LINE // 2**20} MiB, not a case.")
+    try:
+        raw = msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as fault:
+        return BadCase(number, f"line {number}: not JSON ({fault}).")
+    if not isinstance(raw, dict):
+        return BadCase(number, f"line {number}: expected an object, found {type(raw).__name__}.")
+    name = raw.get("id", number)
+    if not isinstance(name, str | int) or isinstance(name, bool):
+        return BadCase(number, f"id: expected text or a whole number, found {type(name).__name__}.")
+    try:
+        return _case(name, raw)
+    except (msgspec.ValidationError, OverflowError, RecursionError) as fault:
+        return BadCase(name, str(fault))
+
+
+def _case(name: str | int, raw: dict[str, Any]) -> Case:
+    """A nested case as it is; of a flat line the known fields are the workload, the rest describe it."""
+    flat = "workload" not in raw
+    given = {key: value for key, value in raw.items() if key in _fields} if flat else raw["workload"]
+    work = msgspec.convert(_known(given), Workload)
+    hardware = msgspec.convert(_plain(raw.get("hardware")), Hardware)
+    metric = raw.get("metric")
+    return Case(id=name, workload=work, hardware=hardware, metric=metric if isinstance(metric, str) else None)
+
+
+def _known(given: Any) -> Any:
+    """Drop nulls, which mean the same as an absent field."""
+    if not isinstance(given, dict):
+        return given
+    kept = {key: value for key, value in given.items() if value is not None and key in _fields}
+    if isinstance(kept.get("parallelism"), dict):
+        kept["parallelism"] = {key: value for key, value in kept["parallelism"].items() if value is not None}
+    return kept
+
+
+def _plain(hardware: Any) -> Any:
+    if not isinstance(hardware, dict):
+        return {} if hardware is None else hardware
+    return {key: value for key, value in hardware.items() if value is not None}

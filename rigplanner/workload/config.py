@@ -1,0 +1,120 @@
+"""A Hugging Face configuration, read with suspicion: every field that decides memory is checked and brought to one set of names."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from rigplanner.data import data_path
+from rigplanner.workload.answer import WorkloadFault
+
+MOST = {
+    "hidden_size": 200_000, "num_hidden_layers": 2_000, "num_attention_heads": 4_096, "num_key_value_heads": 4_096, "head_dim": 8_192,
+    "intermediate_size": 2_000_000, "vocab_size": 20_000_000, "num_experts": 65_536, "num_experts_per_tok": 4_096,
+    "moe_intermediate_size": 2_000_000, "image_size": 65_536, "patch_size": 1_024, "n_embd": 200_000, "n_layer": 2_000, "n_head": 4_096,
+    "d_model": 200_000, "d_ff": 2_000_000, "d_kv": 8_192, "num_layers": 2_000, "num_heads": 4_096, "dim": 200_000, "n_layers": 2_000,
+    "n_heads": 4_096, "hidden_dim": 2_000_000, "ffn_dim": 2_000_000, "encoder_layers": 2_000, "decoder_layers": 2_000,
+    "encoder_ffn_dim": 2_000_000, "decoder_ffn_dim": 2_000_000, "kv_lora_rank": 65_536, "q_lora_rank": 65_536,
+    "encoder_attention_heads": 4_096, "decoder_attention_heads": 4_096, "num_local_experts": 65_536, "n_routed_experts": 65_536,
+    "max_position_embeddings": 1_000_000_000, "embedding_size": 200_000, "embed_dim": 200_000, "groups_width": 65_536,
+}  # fmt: skip
+"""Beyond these a field is a mistake: some ten times the largest network known in 2026."""
+
+LISTS = ("depths", "hidden_sizes", "num_heads", "sr_ratios", "patch_sizes", "strides", "mlp_ratios")
+SAME_AS = {
+    "qwen": "qwen2", "qwen2_5_vl_text": "qwen2", "qwen3_vl_text": "qwen3", "qwen3_5": "qwen3", "qwen3_5_text": "qwen3", "qwen3_5_moe": "qwen3_moe",
+    "qwen3_next": "qwen3_moe", "gemma4": "gemma3_text", "gemma4_text": "gemma3_text", "gemma3": "gemma3_text", "mimo": "qwen2",
+    "seed_oss": "qwen2", "apertus": "apertus", "arcee": "arcee", "afmoe": "qwen3_moe", "glm4_moe": "qwen3_moe", "minimax_m2": "qwen3_moe",
+    "glm4_moe_lite": "deepseek_v3", "glm_moe_dsa": "deepseek_v3", "kimi_k2": "deepseek_v3", "deepseek_v32": "deepseek_v3", "deepseek_v2": "deepseek_v3",
+    "mistral3": "mistral", "ministral": "mistral", "llama4": "qwen2_moe", "llama4_text": "qwen2_moe", "minimax_m3": "qwen3_moe", "mt5": "t5",
+    "camembert": "roberta", "xlm-roberta-xl": "roberta", "phimoe": "mixtral", "baichuan": "llama", "internlm2": "llama", "internlm": "llama",
+    "yi": "llama", "decilm": "llama", "exaone": "llama", "olmo3": "olmo2", "granitemoe": "mixtral", "persimmon": "gpt_neox", "glm4": "glm",
+    "mimo_v2_flash": "qwen3_moe", "step3p7": "qwen3_moe", "smolvlm": "llama", "idefics3": "llama", "siglip_vision_model": "vit",
+}  # fmt: skip
+"""Families whose blocks we walk as those of a relative; what differs is small beside the interval that is then given."""
+
+
+@cache
+def defaults() -> dict[str, dict[str, Any]]:
+    """What transformers takes for a field that a configuration leaves out, by model_type."""
+    read: dict[str, dict[str, dict[str, Any]]] = msgspec.json.decode(
+        (data_path("catalog") / "architectures" / "defaults.json").read_bytes()
+    )
+    return read["defaults"]
+
+
+def pick(config: dict[str, Any], *names: str, default: Any = None) -> Any:
+    """The first of the fields that is there."""
+    for name in names:
+        if config.get(name) is not None:
+            return config[name]
+    return default
+
+
+def full_config(config: dict[str, Any]) -> dict[str, Any]:
+    """Return the configuration of the language (or vision) part with defaults filled in; raise WorkloadFault for absurd fields."""
+    inner = config.get("text_config")
+    if inner is not None and not isinstance(inner, dict):
+        raise WorkloadFault(f"config.text_config: expected an object, found {_shown(inner)}.")
+    if inner:
+        outer = {key: value for key, value in config.items() if key not in ("text_config", "model_type")}
+        config = {**outer, **inner, "model_type": inner.get("model_type") or config.get("model_type")}
+    kind = config.get("model_type")
+    if not isinstance(kind, str) or not kind:
+        raise WorkloadFault(f"config.model_type: expected the name of an architecture such as 'llama', found {_shown(kind)}.")
+    _check_numbers(config)
+    known = defaults().get(kind) or {}
+    filled = {**known, **{key: value for key, value in config.items() if value is not None}}
+    _check_heads(filled)
+    return filled
+
+
+def _check_numbers(config: dict[str, Any]) -> None:
+    for name, most in MOST.items():
+        value = config.get(name)
+        if (
+            value is None
+            or (name in LISTS and isinstance(value, list))
+            or (name in ("image_size", "patch_size") and isinstance(value, list))
+        ):
+            continue
+        if name == "n_routed_experts" and value == 0:
+            continue
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or value != value
+            or not 1 <= value <= most
+            or int(value) != value
+        ):
+            raise WorkloadFault(f"config.{name}: expected a whole number from 1 to {most}, found {_shown(value)}.")
+    for name in LISTS:
+        value = config.get(name)
+        if isinstance(value, list) and not (
+            0 < len(value) <= 16 and all(isinstance(v, int | float) and 0 < v <= 100_000 for v in value)
+        ):
+            raise WorkloadFault(f"config.{name}: expected 1 to 16 positive numbers, found {_shown(value)}.")
+
+
+def _check_heads(config: dict[str, Any]) -> None:
+    hidden, heads = (
+        pick(config, "hidden_size", "n_embd", "d_model", "dim"),
+        pick(config, "num_attention_heads", "n_head", "n_heads"),
+    )
+    if not isinstance(hidden, int) or not isinstance(heads, int):
+        return
+    if not config.get("head_dim") and not config.get("kv_lora_rank") and hidden % heads:
+        raise WorkloadFault(f"config.num_attention_heads: expected a divisor of hidden_size {hidden}, found {heads}.")
+    kv_heads = config.get("num_key_value_heads") or heads
+    if heads % kv_heads:
+        raise WorkloadFault(f"config.num_key_value_heads: expected a divisor of num_attention_heads {heads}, found {kv_heads}.")
+    used, experts = config.get("num_experts_per_tok"), pick(config, "num_experts", "num_local_experts", "n_routed_experts")
+    if used and experts and used > experts:
+        raise WorkloadFault(f"config.num_experts_per_tok: expected at most the {experts} experts there are, found {used}.")
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,70 @@
+"""Memory of diffusion models: the denoiser with its encoders, training of it or of adapters, generation of images and video."""
+
+from __future__ import annotations
+
+from rigplanner.workload.job import OPTIMIZERS, Job
+from rigplanner.workload.network import Network, pixels
+from rigplanner.workload.quant import weight_bytes
+from rigplanner.workload.stacks import MemoryStack
+from rigplanner.workload.training import Demand
+
+VALUES_PER_TOKEN = 18.0
+"""Values per token, layer and hidden unit that a transformer block keeps for backward: the inputs of its products, norms and
+activation (Korthikanti et al. 2022: 34 bytes in 16 bits without the attention matrix)."""
+LATENT_PIXELS = 16
+"""Pixels per side that one token of the denoiser stands for: 8 of the autoencoder times 2 of the patch."""
+FRAMES_PER_LATENT = 4
+DECODE_BYTES_PER_PIXEL = 3000.0
+"""Peak of the image decoder: about 6 maps of 128 to 256 channels in 16 bits at full resolution."""
+
+
+def tokens_of(network: Network, job: Job) -> float:
+    """Tokens of one sample: the latent image (or clip) and the prompt."""
+    frames = 1 + (job.frames - 1) / FRAMES_PER_LATENT
+    return pixels(job.image) / LATENT_PIXELS**2 * frames + 512
+
+
+def sizes(network: Network) -> tuple[float, float]:
+    """Layers and hidden width; where they are not known, those of a transformer of that many parameters."""
+    if network.layers and network.hidden:
+        return float(network.layers), float(network.hidden)
+    hidden = 128 * round((network.params / 12 / 40) ** 0.5 / 128) or 128
+    return max(1.0, network.params / (14.0 * hidden**2)), float(hidden)
+
+
+def diffuse(network: Network, job: Job, stack: MemoryStack) -> Demand:
+    """The demand of one step of training, or of generating one batch."""
+    layers, hidden = sizes(network)
+    tokens = tokens_of(network, job) * job.batch
+    encoders = sum(part.params_m for part in network.components if part.role == "text_encoder") * 1e6
+    vae = sum(part.params_m for part in network.components if part.role == "vae") * 1e6
+    word = job.precision.removeprefix("amp_")
+    base = weight_bytes(word, job.quant, network.params, 0.02 * network.params)
+    if job.task.startswith("train"):
+        return _training(network, job, stack, base + 2 * vae, tokens * hidden * 2, layers)
+    beside = weight_bytes(word if job.quant or word == "nf4" else "bf16", job.quant, encoders, 0.0) + 2 * vae
+    decode = (
+        DECODE_BYTES_PER_PIXEL
+        * pixels(job.image)
+        * (1 if job.flags & {"vae_tiling", "vae_slicing"} else max(1, min(job.frames, 16)))
+    )
+    working = tokens * hidden * 2 * 12
+    if "sequential_cpu_offload" in job.flags:
+        return Demand(weights=base / layers, gradients=0, optimizer=0, activations=max(decode, working), host=base + beside)
+    if "model_cpu_offload" in job.flags:
+        largest = max(base, weight_bytes(word, job.quant, encoders, 0.0))
+        return Demand(weights=largest, gradients=0, optimizer=0, activations=working, host=base + beside)
+    return Demand(weights=base + beside, gradients=0, optimizer=0, activations=max(decode, working))
+
+
+def _training(network: Network, job: Job, stack: MemoryStack, base: float, row: float, layers: float) -> Demand:
+    """Adapters on a frozen base, or all weights; `row` is the bytes of one hidden state of the whole batch."""
+    optimizer = OPTIMIZERS[job.optimizer]
+    full = job.task == "train_full"
+    trained = network.params if full else 2.0 * job.lora_rank * layers * 12 * row / row * sizes(network)[1]
+    kept = row * VALUES_PER_TOKEN * (1.5 if job.flags & {"dora"} else 1.0)
+    activations = row * layers + 2 * kept if job.checkpointing == "full" else kept * layers
+    width = 2.0 if full else 4.0
+    state = trained * (optimizer.state_16 if full else optimizer.state_fp32) / (job.data if job.zero >= 1 else 1)
+    return Demand(weights=base + (0 if full else trained * width), gradients=trained * width / (job.data if job.zero >= 2 else 1),
+                  optimizer=state + optimizer.copies * trained * width, activations=activations * stack.live_batch)  # fmt: skip

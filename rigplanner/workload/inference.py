@@ -1,0 +1,98 @@
+"""Memory of inference and serving of language models: weights, key-value cache, the prefill's activations."""
+
+from __future__ import annotations
+
+from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.job import Job
+from rigplanner.workload.net import Setting
+from rigplanner.workload.network import Network
+from rigplanner.workload.quant import KV_BITS, weight_bytes
+from rigplanner.workload.stacks import MemoryStack
+from rigplanner.workload.tape import BF16, F32
+from rigplanner.workload.training import Demand, walked
+
+PREFILL_CHUNK = {"vllm": 2048, "llama.cpp": 512}
+"""Tokens that the stack puts through the network at once: vLLM's max_num_batched_tokens, llama.cpp's ubatch."""
+
+
+def weights_of(network: Network, job: Job) -> float:
+    """Bytes of the stored weights in the job's precision, components of the pipeline in 16 bits."""
+    word = job.precision.removeprefix("amp_") if job.precision.startswith("amp") else job.precision
+    word = {"fp16": "fp16", "tf32": "fp32"}.get(word, word)
+    return weight_bytes(word, job.quant, network.params, network.embedding_params)
+
+
+def infer(network: Network, job: Job, stack: MemoryStack) -> Demand:
+    """The demand of generating `output_tokens` after `input_tokens` for each sample of the batch, on the fullest GPU."""
+    ways = job.tensor * job.pipeline
+    weights = weights_of(network, job) / ways
+    if stack.slug == "llama.cpp":
+        return _ggml(network, job, weights)
+    generates = job.output_tokens > 0 or stack.slug == "vllm"
+    tokens = (job.input_tokens or 1) + job.output_tokens
+    cache = job.batch * network.kv_values(tokens) * KV_BITS[job.kv_precision] / 8 / ways if generates and _caches(network) else 0.0
+    growth = cache if stack.kv_growth == "copied" and job.kv_precision in ("fp16", "bf16", "fp32") else 0.0
+    activations = _activations(network, job, stack, generates)
+    return Demand(
+        weights=weights,
+        gradients=0.0,
+        optimizer=0.0,
+        activations=activations / job.tensor,
+        kv_cache=cache,
+        buffers=stack.growth * growth,
+    )
+
+
+def _caches(network: Network) -> bool:
+    return network.kind in ("llm", "moe", "vlm", "encoder_decoder")
+
+
+def _activations(network: Network, job: Job, stack: MemoryStack, generates: bool) -> float:
+    if network.config is None:
+        return 2.0 * job.batch * min(job.length, 4096) * max(network.hidden, 1024) * 8
+    length = min(job.length, PREFILL_CHUNK.get(stack.slug, 10**9))
+    dtype = F32 if job.precision in ("fp32", "tf32") else BF16
+    setting = Setting(batch=job.batch, length=max(1, length), dtype=dtype, training=False, eager=job.eager)
+    precision = "amp_bf16" if job.precision.startswith("amp") else "fp32" if dtype == F32 else "bf16"
+    step = walked(network.config, setting, precision, "sgd", stack.slug == "trace")
+    if not generates or stack.slug == "trace":
+        return float(step.peak - step.weights)
+    logits = 2.0 * job.batch * length * network.vocab
+    layers = Setting(batch=job.batch, length=max(1, length), dtype=dtype, training=False, eager=job.eager, headless=True)
+    return float(_peak_of_layers(network, layers, precision)) + job.batch * network.vocab * 6.0 if logits else 0.0
+
+
+def _peak_of_layers(network: Network, setting: Setting, precision: str) -> int:
+    assert network.config is not None
+    step = walked(network.config, setting, precision, "sgd", False)
+    return step.peak - step.weights
+
+
+GGML_BATCH = 512
+
+
+def _ggml(network: Network, job: Job, weights: float) -> Demand:
+    """llama.cpp: buffers of the model, the cache and one compute buffer, flat in the context with flash attention."""
+    tokens = (job.input_tokens or job.length) + job.output_tokens
+    causal = network.kind != "encoder"
+    cache = network.kv_values(tokens) * KV_BITS[job.kv_precision] / 8 * max(1, job.batch)
+    batch = min(GGML_BATCH, tokens)
+    width = max(network.vocab if causal else 0, 3 * network.ffn, 4 * network.hidden)
+    compute = 4.0 * batch * (width + network.hidden) * (1.0 if causal else 0.6)
+    scores = 0.0 if job.flags & {"flash_attention"} or not job.eager else 4.0 * network.heads * batch * tokens * 0.5
+    return Demand(
+        weights=weights, gradients=0.0, optimizer=0.0, activations=max(compute, scores), kv_cache=cache / job.tensor / job.pipeline
+    )
+
+
+def pool(network: Network, job: Job, stack: MemoryStack, card_gib: float | None) -> tuple[Demand, float]:
+    """A serving engine: what it needs before its pool, and the GiB of the whole reservation (utilisation of the card)."""
+    demand = infer(network, job, stack)
+    if card_gib is None:
+        raise WorkloadFault("hardware.gpu: serving reserves a share of the card's memory; name a GPU of the catalog.")
+    share = UTILISATION
+    return demand, share * card_gib
+
+
+UTILISATION = 0.9
+"""vLLM's gpu_memory_utilization when nothing else is asked (0.92 from version 0.12 on)."""

@@ -1,0 +1,265 @@
+"""A workload made definite for the memory model: every setting named, what was assumed said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from rigplanner.rig.task import Parallelism, Workload
+from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.network import Network
+from rigplanner.workload.quant import BITS, KV_BITS
+
+TASKS = {
+    "train": "train_full", "train_full": "train_full", "pretrain": "train_full", "train_lora": "train_lora", "train_dora": "train_lora", "train_qlora": "train_qlora",
+    "inference": "inference", "decode": "inference", "prefill": "inference", "serve": "serve",
+}  # fmt: skip
+
+LARGEST = {
+    "batch_per_gpu": 10_000_000,
+    "seq_len": 100_000_000,
+    "input_tokens": 100_000_000,
+    "output_tokens": 100_000_000,
+    "frames": 100_000,
+    "lora_rank": 65_536,
+}
+FLOAT_WORDS = {"fp32", "tf32", "fp16", "bf16", "amp_fp16", "amp_bf16", "amp_fp8", "amp_mxfp8", "amp_nvfp4", "mixed", "amp"}
+
+
+class Optimizer(Struct, frozen=True):
+    """Bytes of state per trained value in fp32 and in 16-bit parameters, and tensors that a step makes at once, per parameter."""
+
+    state_fp32: float
+    state_16: float
+    copies: int = 0
+
+
+OPTIMIZERS = {
+    "adamw": Optimizer(8, 4, 1), "adam": Optimizer(8, 4, 1), "adamw_fused": Optimizer(8, 4), "adamw_apex_fused": Optimizer(8, 4), "adamw_8bit": Optimizer(2.06, 2.06),
+    "paged_adamw_8bit": Optimizer(2.06, 2.06), "paged_adamw_32bit": Optimizer(8, 8), "adamw_4bit": Optimizer(1.13, 1.13), "adamw_fp8": Optimizer(2.06, 2.06),
+    "adafactor": Optimizer(0.02, 0.02), "lion": Optimizer(4, 2), "lion_8bit": Optimizer(1.03, 1.03), "sgd": Optimizer(0, 0), "sgd_momentum": Optimizer(4, 2),
+    "rmsprop": Optimizer(4, 2), "adagrad": Optimizer(4, 2), "muon": Optimizer(4, 4), "galore": Optimizer(2, 1), "galore_adamw": Optimizer(2, 1),
+    "lamb": Optimizer(8, 4), "came": Optimizer(4, 2), "adamw_bnb_8bit": Optimizer(2.06, 2.06), "apollo": Optimizer(0.5, 0.25), "schedulefree_adamw": Optimizer(8, 4, 1),
+}  # fmt: skip
+"""torch.optim: two moments of the parameter's type, a foreach step adds the root of the second. 8-bit states: one byte each and
+scales per 256 values (bitsandbytes, arXiv 2110.02861). Adafactor keeps rows and columns (arXiv 1804.04235), Lion and Muon one
+moment, GaLore moments of a quarter of the matrix (arXiv 2403.03507)."""
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """One definite job. `length`: tokens per sample, or the image edge. Degrees are at least 1; `offload` none, optimizer, all or nvme."""
+
+    task: str
+    precision: str
+    quant: str | None
+    optimizer: str
+    batch: int
+    length: int
+    image: int | tuple[int, int]
+    input_tokens: int
+    output_tokens: int
+    frames: int
+    checkpointing: str
+    eager: bool
+    lora_rank: int
+    lora_targets: tuple[str, ...]
+    saves_embedding: bool
+    kv_precision: str
+    data: int
+    zero: int
+    tensor: int
+    pipeline: int
+    context: int
+    expert: int
+    offload: str
+    flags: frozenset[str]
+    stack: str
+    cap: bool
+    assumed: dict[str, str]
+
+
+def read_job(workload: Workload, network: Network, count: int, card: bool) -> Job:
+    """Return the definite job of `count` GPUs; raise WorkloadFault for unknown words and numbers beyond reason."""
+    assumed: dict[str, str] = {}
+    task = _task(workload, assumed)
+    precision = _precision(workload, task, network, assumed)
+    for field, most in LARGEST.items():
+        value = getattr(workload, field)
+        if value is not None and not (0 if field in ("output_tokens", "input_tokens", "lora_rank") else 1) <= value <= most:
+            raise WorkloadFault(f"{field}: expected a whole number from 1 to {most}, found {value}.")
+    degrees = workload.parallelism or Parallelism()
+    _check_degrees(degrees)
+    batch = workload.batch_per_gpu or 1
+    if workload.batch_per_gpu is None:
+        assumed["batch_per_gpu"] = "1"
+    image = _image(workload, network)
+    names, saves = _targets(workload.lora_targets)
+    rank = (
+        workload.lora_rank if workload.lora_rank is not None else (0 if task == "train_full" else 64 if "stack" in assumed else 16)
+    )
+    if task in ("train_lora", "train_qlora") and not workload.lora_rank:
+        rank = USUAL_RANK.get(workload.stack or "", 16)
+        assumed["lora_rank"] = str(rank)
+    return Job(
+        task=task, precision=precision, quant=workload.quant, optimizer=_optimizer(workload, task, assumed), batch=batch,
+        length=_length(workload, network, image, assumed), image=image, input_tokens=workload.input_tokens or workload.seq_len or 0,
+        output_tokens=workload.output_tokens or 0, frames=workload.frames or 1, checkpointing=_checkpointing(workload),
+        eager=workload.attention == "eager", lora_rank=rank if task in ("train_lora", "train_qlora") else 0, lora_targets=names, saves_embedding=saves,
+        kv_precision=_kv(workload), data=_data(degrees, count), zero=degrees.zero, tensor=degrees.tensor, pipeline=degrees.pipeline,
+        context=degrees.context, expert=degrees.expert, offload=_offload(degrees), flags=frozenset(workload.flags),
+        stack=_stack(workload, network, task, precision, card, assumed), cap=bool(workload.size_is_cap), assumed=assumed,
+    )  # fmt: skip
+
+
+USUAL_RANK = {"pytorch-hf": 64, "torchtune": 8, "litgpt": 8, "simpletuner": 16, "peft": 32, "axolotl": 32, "deepspeed": 64}
+"""Rank of the stack's own example recipes."""
+
+
+def _task(workload: Workload, assumed: dict[str, str]) -> str:
+    if workload.task is None:
+        assumed["task"] = "inference"
+        return "inference"
+    if workload.task not in TASKS:
+        raise WorkloadFault(f"task: expected one of {', '.join(TASKS)}, found {workload.task!r}.")
+    return TASKS[workload.task]
+
+
+def _precision(workload: Workload, task: str, network: Network, assumed: dict[str, str]) -> str:
+    word = workload.precision
+    if word is None:
+        word = (
+            "nf4"
+            if task == "train_qlora"
+            else "bf16"
+            if network.kind in ("llm", "moe", "vlm")
+            else "amp_bf16"
+            if task.startswith("train")
+            else "fp16"
+        )
+        assumed["precision"] = word
+    word = word.casefold()
+    if word in ("mixed", "amp"):
+        word = "amp_fp16"
+    if word not in BITS and word not in FLOAT_WORDS:
+        raise WorkloadFault(
+            f"precision: expected one of {', '.join(sorted(FLOAT_WORDS | set(BITS)))}, found {workload.precision!r}."
+        )
+    return word
+
+
+def _optimizer(workload: Workload, task: str, assumed: dict[str, str]) -> str:
+    if not task.startswith("train"):
+        return "sgd"
+    if workload.optimizer is None:
+        assumed["optimizer"] = "adamw"
+        return "adamw"
+    word = workload.optimizer.casefold()
+    if word not in OPTIMIZERS:
+        raise WorkloadFault(f"optimizer: expected one of {', '.join(OPTIMIZERS)}, found {workload.optimizer!r}.")
+    return word
+
+
+def _check_degrees(degrees: Parallelism) -> None:
+    for field in ("tensor", "pipeline", "context", "expert"):
+        if not 1 <= getattr(degrees, field) <= 65_536:
+            raise WorkloadFault(f"parallelism.{field}: expected 1 to 65536, found {getattr(degrees, field)}.")
+    if degrees.zero not in (0, 1, 2, 3):
+        raise WorkloadFault(f"parallelism.zero: expected 0, 1, 2 or 3, found {degrees.zero}.")
+    if degrees.data is not None and not 1 <= degrees.data <= 1_000_000:
+        raise WorkloadFault(f"parallelism.data: expected 1 to 1000000, found {degrees.data}.")
+
+
+def _data(degrees: Parallelism, count: int) -> int:
+    """Data-parallel degree times the context degree, which shards states too."""
+    if degrees.data is not None:
+        return degrees.data * degrees.context
+    return max(1, count // (degrees.tensor * degrees.pipeline))
+
+
+def _offload(degrees: Parallelism) -> str:
+    word = degrees.offload or "none"
+    word = "all" if word == "cpu" else word
+    if word not in ("none", "optimizer", "all", "nvme"):
+        raise WorkloadFault(f"parallelism.offload: expected none, optimizer, all, cpu or nvme, found {degrees.offload!r}.")
+    return word
+
+
+def _image(workload: Workload, network: Network) -> int | tuple[int, int]:
+    size = workload.image_size
+    if size is None:
+        if network.figures:
+            return network.figures[0].image_size
+        return 224 if network.kind in ("cnn", "vit", "detector", "segmenter") else 1024
+    sides = [size] if isinstance(size, int) else list(size)
+    if not 1 <= len(sides) <= 2 or not all(8 <= side <= 65_536 for side in sides):
+        raise WorkloadFault(f"image_size: expected one or two edges from 8 to 65536 pixels, found {size}.")
+    return sides[0] if len(sides) == 1 else (sides[0], sides[1])
+
+
+def _length(workload: Workload, network: Network, image: int | tuple[int, int], assumed: dict[str, str]) -> int:
+    if network.kind in ("cnn", "vit", "detector", "segmenter"):
+        return image if isinstance(image, int) else image[0]
+    if workload.seq_len:
+        return workload.seq_len
+    if workload.input_tokens or workload.output_tokens:
+        return max(1, workload.input_tokens or 1)
+    if network.kind not in ("diffusion_unet", "diffusion_transformer"):
+        assumed["seq_len"] = "2048"
+    return 2048
+
+
+def _checkpointing(workload: Workload) -> str:
+    word = workload.gradient_checkpointing
+    if isinstance(word, bool) or word is None:
+        return "full" if word else "none"
+    if word not in ("none", "selective", "full", "unknown"):
+        raise WorkloadFault(f"gradient_checkpointing: expected none, selective, full or a boolean, found {word!r}.")
+    return word
+
+
+def _kv(workload: Workload) -> str:
+    word = (workload.kv_precision or "bf16").casefold()
+    if word not in KV_BITS:
+        raise WorkloadFault(f"kv_precision: expected one of {', '.join(KV_BITS)}, found {workload.kv_precision!r}.")
+    return word
+
+
+PARTS = {
+    "query": ("q_proj", "query", "q_lin", "q", "query_key_value", "qkv_proj", "c_attn"), "key": ("k_proj", "key", "k_lin", "k", "query_key_value", "qkv_proj"),
+    "value": ("v_proj", "value", "v_lin", "v", "query_key_value", "qkv_proj", "c_attn"), "projection": ("o_proj", "dense", "out_proj", "out_lin", "o"),
+    "mlp": ("gate_proj", "up_proj", "down_proj", "gate_up_proj", "fc1", "fc2", "c_fc", "c_proj", "dense_h_to_4h", "dense_4h_to_h", "fc_in", "fc_out", "wi", "wo"),
+    "head": ("lm_head",),
+}  # fmt: skip
+"""Names of linear layers in the families, by what they do."""
+
+
+def _targets(words: list[str] | str | None) -> tuple[tuple[str, ...], bool]:
+    """The names to adapt (empty: all linear layers of the blocks), and whether embedding and head train in full."""
+    if words is None:
+        return (), False
+    listed = words.replace(",", "/").split("/") if isinstance(words, str) else words
+    joined = " ".join(listed)
+    saves = "embedding" in joined
+    names = tuple(name for word in listed for name in PARTS.get(word.strip(), (word.strip(),)))
+    return (() if saves or "all" in joined or "default" in joined else names), saves
+
+
+def _stack(workload: Workload, network: Network, task: str, precision: str, card: bool, assumed: dict[str, str]) -> str:
+    if workload.stack:
+        return workload.stack
+    if not card:
+        return "trace"
+    word = _usual(network, task, precision)
+    assumed["stack"] = word
+    return word
+
+
+def _usual(network: Network, task: str, precision: str) -> str:
+    if task == "serve":
+        return "vllm"
+    if precision[0] in "qi" and precision not in ("int8", "int4"):
+        return "llama.cpp"
+    if network.kind.startswith("diffusion"):
+        return "diffusers"
+    return "pytorch-hf" if network.kind in ("llm", "moe", "vlm", "encoder", "encoder_decoder") else "pytorch"

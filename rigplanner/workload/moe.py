@@ -1,0 +1,96 @@
+"""Mixture-of-experts feed-forward layers on the tape: router, tokens sorted by expert, grouped products, weighted sum."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from rigplanner.workload import ops
+from rigplanner.workload.decoder import Form, Mlp
+from rigplanner.workload.net import Net
+from rigplanner.workload.tape import F32, I64, Grads, Tape, Tensor, new, record
+
+
+class ExpertForm(Struct, frozen=True, kw_only=True):
+    """Experts of a layer: how many, how many a token visits, their width, that of the shared expert (0: none), and whether a gate
+    scales the shared one. The first `dense_layers` have an ordinary feed-forward layer. `biased` experts add a bias (gpt-oss)."""
+
+    experts: int
+    used: int
+    ffn: int
+    shared_ffn: int = 0
+    shared_gate: bool = False
+    dense_layers: int = 0
+    biased: bool = False
+
+
+class Experts:
+    """Routed experts and the shared one."""
+
+    def __init__(self, net: Net, form: Form, experts: ExpertForm) -> None:
+        self.net, self.form, self.experts = net, form, experts
+        self.router = net.parameter(experts.experts, form.hidden)
+        self.up = net.parameter(experts.experts, 2 * experts.ffn, form.hidden)
+        self.down = net.parameter(experts.experts, form.hidden, experts.ffn)
+        if experts.biased:
+            self.sides = [
+                net.parameter(experts.experts),
+                net.parameter(experts.experts, 2 * experts.ffn),
+                net.parameter(experts.experts, form.hidden),
+            ]
+        self.shared = Mlp(net, form, experts.shared_ffn) if experts.shared_ffn else None
+        self.gate = net.linear("shared_expert_gate", form.hidden, 1) if experts.shared_gate else None
+
+    def __call__(self, x: Tensor) -> Tensor:
+        tape, shape = self.net.tape, x.shape
+        flat = x.view(shape[0] * shape[1], shape[2])
+        routed = self._route(flat).view(*shape)
+        if self.shared is None:
+            return routed
+        beside = self.shared(x)
+        if self.gate is not None:
+            beside = ops.mul(tape, ops.keeping_result(tape, self.gate(x)), beside)
+        return ops.add(tape, routed, beside)
+
+    def _route(self, x: Tensor) -> Tensor:
+        tape, form = self.net.tape, self.experts
+        tokens, width = x.shape
+        pairs = tokens * form.used
+        odds = ops.keeping_result(tape, ops.cast(tape, ops.linear(tape, x, self.router), F32))
+        weights = ops.reduce_to(tape, odds, (pairs, 1))
+        _order = new(tape, (2, pairs), I64)
+        picked = gather(tape, x, (pairs, width))
+        hidden = grouped(tape, picked, self.up, 2 * form.ffn)
+        gate, up = ops.split(tape, hidden, (form.ffn, form.ffn))
+        hidden = ops.mul(tape, ops.keeping_input(tape, gate), up)
+        del gate, up
+        hidden = grouped(tape, hidden, self.down, width)
+        weighted = ops.mul(tape, hidden, weights)
+        weighted = gather(tape, weighted, (pairs, width))
+        return ops.cast(tape, ops.reduce_to(tape, weighted, (tokens, width), spreads=False), x.dtype)
+
+
+def gather(tape: Tape, x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """x[index]: its gradient is written into zeros, then accumulated out of place (index_put)."""
+    source, dtype = x.shape, x.dtype
+
+    def pull(grad: Tensor) -> Grads:
+        _zeros = new(tape, source, dtype)
+        return (new(tape, source, dtype),)
+
+    return record(tape, new(tape, shape, dtype), (x,), pull)
+
+
+def grouped(tape: Tape, x: Tensor, weight: Tensor, outputs: int) -> Tensor:
+    """_grouped_mm: every row by the matrix of its expert."""
+    w, a = ops.cast_low(tape, weight), ops.cast_low(tape, x)
+    tape.flops += 2 * a.size * outputs
+    flops, x_shape, w_shape = 2 * a.size * outputs, a.shape, weight.shape
+    kept_a, kept_w = (a if w.needs_grad else None), (w if a.needs_grad else None)
+
+    def pull(grad: Tensor) -> Grads:
+        for_weight = None if kept_a is None else new(tape, w_shape, grad.dtype)
+        for_input = None if kept_w is None else new(tape, x_shape, grad.dtype)
+        tape.flops += flops * ((kept_a is not None) + (kept_w is not None))
+        return for_input, for_weight
+
+    return record(tape, new(tape, (a.shape[0], outputs), a.dtype), (a, w), pull)

@@ -1,0 +1,230 @@
+"""The network of a workload: its sizes, its parameters, and the work of a forward pass, whatever way it was described."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from rigplanner.catalog.zoo import Component, Figures, Model, Zoo
+from rigplanner.rig.task import Workload
+from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.config import SAME_AS, full_config, pick
+from rigplanner.workload.families import builder
+from rigplanner.workload.net import Setting
+from rigplanner.workload.step import walk
+from rigplanner.workload.tape import BF16, CUDA
+
+
+class Network(Struct, frozen=True, kw_only=True):
+    """One network. `params` and `active_params` (used by one token) in values; `config` is there when its layers can be walked;
+    `figures` when only published figures are known; `relative` names the family whose layers stand in for unknown ones.
+    `layers`, `hidden`, `heads`, `kv_heads`, `head_dim`, `vocab` are 0 for a net that is no transformer."""
+
+    slug: str
+    kind: str
+    params: float
+    active_params: float
+    config: bytes | None = None
+    figures: tuple[Figures, ...] = ()
+    components: tuple[Component, ...] = ()
+    relative: str | None = None
+    source: str = ""
+    layers: int = 0
+    hidden: int = 0
+    heads: int = 0
+    kv_heads: int = 0
+    head_dim: int = 0
+    ffn: int = 0
+    vocab: int = 0
+    tied: bool = False
+    embedding_params: float = 0.0
+    latent_values: int = 0
+    window: int = 0
+    window_layers: int = 0
+    state_layers: int = 0
+    experts: int = 0
+
+    @property
+    def weight_bytes(self) -> float:
+        """Bytes of all parameters in 16 bits."""
+        return 2.0 * self.params
+
+    def kv_values(self, tokens: int) -> float:
+        """Values that the key-value cache holds for one sequence of `tokens`: windowed layers stop at the window, latent attention
+        keeps one vector per token, linear-attention layers none that grows."""
+        per_layer = self.latent_values or 2 * self.kv_heads * self.head_dim
+        windowed = min(tokens, self.window) if self.window else tokens
+        full = self.layers - self.window_layers - self.state_layers
+        return float(per_layer) * (full * tokens + self.window_layers * windowed)
+
+    def forward_flops(self, batch: int, length: int) -> float:
+        """Floating-point operations of matrix products (and convolutions) of one forward pass: `length` is tokens per sample, or
+        the image edge in pixels. Attention by a fused kernel is left out, as PyTorch's counter leaves it out on the CPU."""
+        if self.config is not None:
+            return float(batch) * _flops(self.config, length)
+        row = nearest_figures(self.figures, length)
+        if row is None or row.gmacs is None:
+            raise WorkloadFault(f"model: no operations are known of {self.slug}.")
+        return 2e9 * row.gmacs * batch * (pixels(length) / pixels(row.image_size))
+
+
+@lru_cache(512)
+def _flops(config: bytes, length: int) -> int:
+    fields = msgspec.json.decode(config)
+    setting = Setting(batch=1, length=length, dtype=BF16, training=False)
+    return walk(builder(fields), setting, precision="bf16", semantics=CUDA).forward_flops
+
+
+def pixels(size: int | tuple[int, ...] | list[int]) -> float:
+    """The pixels of an image given by its edge or by height and width."""
+    return float(size * size) if isinstance(size, int) else float(size[0] * size[-1])
+
+
+def nearest_figures(figures: tuple[Figures, ...], size: int | list[int] | None) -> Figures | None:
+    """The row of figures whose image is nearest in size; the first without a size."""
+    if not figures or size is None:
+        return figures[0] if figures else None
+    return min(figures, key=lambda row: abs(pixels(row.image_size) - pixels(size)))
+
+
+def resolve(workload: Workload, zoo: Zoo) -> Network:
+    """Return the network of a workload: its own config first, then the zoo's model of that name, then its own figures. Raises
+    WorkloadFault for an unknown name (with the nearest ones) and for a configuration that cannot be."""
+    if workload.config is not None:
+        return _from_config(msgspec.json.encode(workload.config), workload.model or "config")
+    model = zoo.get(workload.model) if workload.model else None
+    if workload.params_m and (model is None or model.config is None):
+        return _from_figures(workload, model)
+    if model is None:
+        if workload.params_b:
+            return _from_size(workload)
+        near = zoo.nearest(workload.model or "")
+        meant = f"; the nearest known are {', '.join(near)}" if near else ""
+        raise WorkloadFault(f"model: {workload.model!r} is not known and no configuration or figures are given{meant}.")
+    return from_model(model)
+
+
+@lru_cache(1024)
+def _named(slug: str, encoded: bytes) -> Network:
+    return _from_config(encoded, slug)
+
+
+def from_model(model: Model) -> Network:
+    """The network of a model of the zoo."""
+    if model.config is None or model.config.get("model_type") in ("dit", "unet"):
+        params = 1e6 * (model.params_m or 0.0)
+        sizes = {ours: int(model.config.get(theirs) or 0) for ours, theirs in _SIZES} if model.config else {}
+        return Network(slug=model.slug, kind=model.kind, params=params, active_params=params, figures=model.figures, components=model.components,
+                       source=model.source, **sizes)  # fmt: skip
+    known = _named(model.slug, msgspec.json.encode(model.config))
+    extra = 1e6 * model.params_m if model.params_m else known.params
+    kind = model.kind if model.kind != "other" else known.kind
+    return msgspec.structs.replace(
+        known,
+        kind=kind,
+        params=extra,
+        active_params=min(known.active_params, extra),
+        source=model.source,
+        components=model.components,
+    )
+
+
+_SIZES = (
+    ("layers", "num_hidden_layers"),
+    ("hidden", "hidden_size"),
+    ("heads", "num_attention_heads"),
+    ("ffn", "intermediate_size"),
+)
+
+
+def _from_figures(workload: Workload, model: Model | None) -> Network:
+    size = workload.image_size if workload.image_size is not None else 224
+    row = Figures(
+        image_size=size if isinstance(size, int) else (size[0], size[-1]),
+        gmacs=workload.gmacs,
+        activations_m=workload.activations_m,
+    )
+    params = 1e6 * (workload.params_m or 0.0)
+    return Network(slug=workload.model or "custom", kind=model.kind if model else workload.kind or "cnn", params=params, active_params=params,
+                   figures=(row,), source=model.source if model else "")  # fmt: skip
+
+
+def _from_size(workload: Workload) -> Network:
+    params = 1e9 * (workload.params_b or 0.0)
+    return Network(
+        slug=workload.model or "custom", kind=workload.kind or "llm", params=params, active_params=params, relative="size"
+    )
+
+
+@lru_cache(1024)
+def _from_config(encoded: bytes, slug: str) -> Network:
+    given = msgspec.json.decode(encoded)
+    config = full_config(given)
+    kind = config["model_type"]
+    relative = SAME_AS.get(kind)
+    try:
+        made = builder(given)
+    except WorkloadFault:
+        if not (config.get("hidden_size") and config.get("num_hidden_layers") and config.get("vocab_size")):
+            raise
+        relative = "llama"
+        given = {**given, "model_type": "llama"}
+        made, encoded = builder(given), msgspec.json.encode(given)
+    length = config.get("image_size") if not config.get("vocab_size") or config.get("patch_size") else 64
+    edge = length if isinstance(length, int) else length[0] if length else 224
+    step = walk(made, Setting(batch=1, length=edge, training=False), precision="fp32", semantics=CUDA)
+    return Network(slug=slug, kind=_kind(config), params=float(step.values), active_params=float(step.values) - _idle(config), config=encoded,
+                   relative=relative, **_sizes(config, float(step.values)))  # fmt: skip
+
+
+def _kind(config: dict[str, Any]) -> str:
+    if pick(config, "num_experts", "num_local_experts", "n_routed_experts"):
+        return "moe"
+    if config.get("d_ff") or config.get("encoder_layers"):
+        return "encoder_decoder"
+    if not config.get("vocab_size") or config.get("patch_size") or config.get("depths"):
+        return "vit" if config.get("num_attention_heads") else "cnn"
+    return (
+        "encoder"
+        if config["model_type"] in ("bert", "roberta", "xlm-roberta", "distilbert", "electra", "albert", "deberta-v2", "modernbert")
+        else "llm"
+    )
+
+
+def _idle(config: dict[str, Any]) -> float:
+    """Parameters of experts that a token does not visit."""
+    experts = pick(config, "num_experts", "num_local_experts", "n_routed_experts")
+    if not experts:
+        return 0.0
+    idle = experts - (config.get("num_experts_per_tok") or experts)
+    layers = config.get("num_hidden_layers", 0) - (config.get("first_k_dense_replace") or 0)
+    return (
+        3.0 * idle * layers * (config.get("hidden_size") or 0) * (pick(config, "moe_intermediate_size", "intermediate_size") or 0)
+    )
+
+
+def _sizes(config: dict[str, Any], params: float) -> dict[str, Any]:
+    hidden = pick(config, "hidden_size", "n_embd", "d_model", "dim", default=0)
+    heads = pick(config, "num_attention_heads", "n_head", "num_heads", "n_heads", "decoder_attention_heads", default=0)
+    if not isinstance(heads, int) or not isinstance(hidden, int):
+        return {}
+    layers = pick(config, "num_hidden_layers", "n_layer", "num_layers", "n_layers", "decoder_layers", default=0)
+    vocab = config.get("vocab_size") or 0
+    one = 1 if config.get("multi_query") and not config.get("new_decoder_architecture") else heads
+    full, window = config.get("full_attention_layers"), config.get("sliding_window") or 0
+    hybrid = full is not None and not window
+    tied = bool(config.get("tie_word_embeddings"))
+    return {
+        "layers": layers, "hidden": hidden, "heads": heads, "kv_heads": pick(config, "num_key_value_heads", "num_kv_heads", default=one),
+        "head_dim": pick(config, "head_dim", "d_kv", default=hidden // heads if heads else 0), "vocab": vocab, "tied": tied,
+        "ffn": pick(config, "intermediate_size", "n_inner", "ffn_dim", "d_ff", "hidden_dim", default=4 * hidden),
+        "embedding_params": min(params, float(vocab) * hidden * (1 if tied else 2)),
+        "latent_values": (config.get("kv_lora_rank") or 0) + (config.get("qk_rope_head_dim") or 0 if config.get("kv_lora_rank") else 0),
+        "window": window if full is not None or config["model_type"] in ("mistral", "gemma2", "gpt_oss") else 0,
+        "window_layers": (layers - full) if full is not None and window else layers // 2 if config["model_type"] in ("gemma2", "gpt_oss") else 0,
+        "state_layers": layers - full if hybrid and full is not None else 0,
+        "experts": pick(config, "num_experts", "num_local_experts", "n_routed_experts", default=0),
+    }  # fmt: skip

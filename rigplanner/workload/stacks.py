@@ -1,0 +1,61 @@
+"""What software adds to the tensors, per stack: allocator slack, workspaces, the driver's context. One table, fitted by source."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from rigplanner.data import data_path
+from rigplanner.evidence import Source
+from rigplanner.workload.answer import WorkloadFault
+
+
+class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One stack. `context_gib`: the driver's context with the framework's kernels. `fixed_gib`: library workspaces. `slack`: share
+    that the allocator holds beyond the live activations, `static_slack` beyond weights and states. `compiled`: the share of
+    activations left when the graph is compiled. `selective`: how far selective recomputation lies from none (0) to full (1).
+    `low` and `high` span the 80 % interval as factors of the estimate. `kv_growth`: the cache is joined anew each token (`copied`)
+    or allocated once (`whole`). `chunked_loss`: logits are raised to float a chunk at a time."""
+
+    slug: str = ""
+    context_gib: float
+    fixed_gib: float
+    slack: float
+    static_slack: float = 0.02
+    compiled: float = 0.85
+    selective: float = 0.5
+    live_batch: float = 1.0
+    kv_growth: Literal["copied", "whole"] = "whole"
+    fixed_counts: bool = False
+    growth: float = 1.0
+    kept: float = 2.2
+    chunked_loss: bool = False
+    adapters: Literal["fp32", "base"] = "base"
+    low: float = 0.85
+    high: float = 1.2
+    note: str = ""
+
+
+class _File(Struct, forbid_unknown_fields=True):
+    sources: dict[str, Source]
+    stacks: dict[str, MemoryStack]
+    same_as: dict[str, str] = {}
+
+
+@cache
+def memory_stacks() -> dict[str, MemoryStack]:
+    """Return the profiles by slug, aliases included, read once."""
+    read = msgspec.json.decode((data_path("catalog") / "architectures" / "memory_stacks.json").read_bytes(), type=_File)
+    found = {slug: msgspec.structs.replace(stack, slug=slug) for slug, stack in read.stacks.items()}
+    return found | {alias: found[slug] for alias, slug in read.same_as.items()}
+
+
+def memory_stack(slug: str) -> MemoryStack:
+    """Return one profile; an unknown stack gets the plain PyTorch one under its own name."""
+    stacks = memory_stacks()
+    if not slug or len(slug) > 80:
+        raise WorkloadFault(f"stack: expected a name of at most 80 letters, found {slug[:20]!r}.")
+    return stacks.get(slug.casefold()) or msgspec.structs.replace(stacks["pytorch"], slug=slug)

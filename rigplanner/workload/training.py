@@ -1,0 +1,168 @@
+"""Memory of a training step: the walk of one GPU's share, states and their shards, gathered layers, quantised bases."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import msgspec
+from msgspec import Struct
+
+from rigplanner.workload.families import builder
+from rigplanner.workload.job import OPTIMIZERS, Job
+from rigplanner.workload.net import Setting
+from rigplanner.workload.network import Network
+from rigplanner.workload.quant import weight_bytes
+from rigplanner.workload.stacks import MemoryStack
+from rigplanner.workload.step import Walk, walk
+from rigplanner.workload.tape import BF16, CPU_TRACE, CUDA, F32
+
+
+class Demand(Struct, frozen=True, kw_only=True):
+    """Bytes of one GPU at the peak: `tensors` is their peak together, the parts are what they are made of. `buffers`: communication
+    and dequantisation. `host`: bytes in the computer's memory."""
+
+    weights: float
+    gradients: float
+    optimizer: float
+    activations: float
+    kv_cache: float = 0.0
+    buffers: float = 0.0
+    host: float = 0.0
+
+    @property
+    def tensors(self) -> float:
+        return self.weights + self.gradients + self.optimizer + self.activations + self.kv_cache + self.buffers
+
+
+@lru_cache(4096)
+def walked(config: bytes, setting: Setting, precision: str, optimizer: str, traced: bool) -> Walk:
+    """Walk a configuration once for each setting."""
+    fields = msgspec.json.decode(config)
+    return walk(builder(fields), setting, precision=precision, optimizer=optimizer, semantics=CPU_TRACE if traced else CUDA)
+
+
+def parameter_type(job: Job) -> str:
+    """The type parameters are kept in while training."""
+    return F32 if job.precision in ("fp32", "tf32") or job.precision.startswith("amp") else BF16
+
+
+def setting_of(job: Job, checkpointing: bool, chunked: bool = False) -> Setting:
+    """The setting of the walk: this GPU's samples and its share of the sequence."""
+    return Setting(
+        batch=job.batch, length=max(1, job.length // job.context), dtype=parameter_type(job), eager=job.eager, checkpointing=checkpointing,
+        lora_rank=job.lora_rank, lora_targets=job.lora_targets or ALL_LINEAR if job.lora_rank else (), chunked_loss=chunked,
+    )  # fmt: skip
+
+
+ALL_LINEAR = (
+    "q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj", "gate_up_proj", "qkv_proj", "query_key_value", "dense",
+    "dense_h_to_4h", "dense_4h_to_h", "fc1", "fc2", "out_proj", "fc_in", "fc_out", "c_attn", "c_proj", "c_fc", "query", "key", "value",
+    "q_lin", "k_lin", "v_lin", "out_lin", "lin1", "lin2", "q", "k", "v", "o", "wi", "wi_0", "wi_1", "wo",
+    "q_a_proj", "q_b_proj", "kv_a_proj_with_mqa", "kv_b_proj",
+)  # fmt: skip
+
+
+def step_walk(network: Network, job: Job, stack: MemoryStack) -> tuple[Walk, float]:
+    """The walk of the step, and the share of its activations that remains (selective recomputation, compiled graph)."""
+    assert network.config is not None
+    amp = (
+        "amp_bf16"
+        if job.precision.startswith("amp") and not (job.zero == 3 and job.data > 1)
+        else "bf16"
+        if parameter_type(job) == BF16
+        else "fp32"
+    )
+    amp = "amp_bf16" if job.precision.startswith("amp") else amp
+    words = {"optimizer": "adamw" if OPTIMIZERS[job.optimizer].copies else "adamw_fused", "precision": amp}
+    words["optimizer"] = job.optimizer if job.optimizer in ("adamw", "adamw_fused", "sgd", "sgd_momentum") else words["optimizer"]
+    chunked = "chunked_cross_entropy" in job.flags or stack.chunked_loss
+    traced = stack.slug == "trace"
+    share = stack.compiled if "compile" in job.flags else 1.0
+
+    def run(checkpointing: bool) -> Walk:
+        return walked(
+            network.config or b"", setting_of(job, checkpointing, chunked), words["precision"], words["optimizer"], traced
+        )
+
+    if job.checkpointing in ("none", "full"):
+        return run(job.checkpointing == "full"), share
+    kept, again = run(False), run(True)
+    wanted = kept.activations + stack.selective * (again.activations - kept.activations)
+    return kept, share * wanted / max(1, kept.activations)
+
+
+def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
+    """The demand of one training step on the fullest GPU."""
+    step, share = step_walk(network, job, stack)
+    plain = (
+        job.data == 1 and job.tensor == job.pipeline == 1 and job.offload == "none" and job.task != "train_qlora" and share == 1.0
+    )
+    optimizer = OPTIMIZERS[job.optimizer]
+    if (
+        plain
+        and job.optimizer in ("adamw", "adamw_fused", "sgd", "sgd_momentum")
+        and not job.saves_embedding
+        and stack.slug == "trace"
+    ):
+        return Demand(weights=step.weights, gradients=step.gradients, optimizer=step.optimizer, activations=step.activations)
+    width = 4.0 if parameter_type(job) == F32 else 2.0
+    ways = job.tensor * job.pipeline
+    trained = step.trained / ways
+    state = trained * (optimizer.state_fp32 if width == 4 or (job.lora_rank and stack.adapters == "fp32") else optimizer.state_16)
+    gradients = trained * width
+    base = _base_bytes(network, job, step, width) / ways
+    if job.saves_embedding:
+        extra = network.embedding_params * (2 if network.tied else 1) / ways
+        base, gradients, state = base + 2 * extra, gradients + 2 * extra, state + 8 * extra
+    shards = [job.data if job.zero >= stage else 1 for stage in (1, 2, 3)]
+    state, held, base = state / shards[0], gradients / shards[1], base / shards[2]
+    activations = _shared_activations(step.activations * share, network, job)
+    if "optimizer_in_backward" in job.flags:
+        held, gradients = held / max(1, network.layers), gradients / max(1, network.layers)
+    copies = optimizer.copies * trained * width / shards[0]
+    at_activations = activations + held * (step.gradients / max(1.0, step.trained * width))
+    at_step = held + copies
+    gathered = _gathered(network, job, width)
+    return _offloaded(Demand(
+        weights=base, gradients=held, optimizer=state, activations=max(at_activations, at_step) - held, buffers=gathered + _dequantised(network, job),
+    ), job)  # fmt: skip
+
+
+def _base_bytes(network: Network, job: Job, step: Walk, width: float) -> float:
+    params = max(float(step.values), network.params + step.trained if job.lora_rank else network.params)
+    if job.task != "train_qlora":
+        return params * width
+    word = job.precision if job.precision not in ("bf16", "fp16", "fp32") else "nf4"
+    return weight_bytes(word, job.quant, network.params, network.embedding_params) + step.trained * 2.0
+
+
+def _shared_activations(activations: float, network: Network, job: Job) -> float:
+    """Tensor parallelism with sequence parallelism divides activations; a pipeline stage holds its layers for as many
+    micro-batches as there are stages, which leaves about the whole (Korthikanti et al. 2022, arXiv 2205.05198)."""
+    return activations / job.tensor / (1.0 if job.pipeline == 1 else max(1.0, min(job.pipeline, job.batch) * 0.75))
+
+
+def _gathered(network: Network, job: Job, width: float) -> float:
+    """ZeRO-3 and FSDP: two layers and the root (embedding, head) whole in the compute type, and one layer's gradients."""
+    if job.zero < 3 or job.data == 1 or not network.layers:
+        return 0.0
+    ways, compute = job.tensor * job.pipeline, 2.0 if job.precision != "fp32" else 4.0
+    layer = (network.params - network.embedding_params) / network.layers / ways
+    trained = layer if not job.lora_rank else 0.02 * layer
+    bits = 4.5 / 8 if job.task == "train_qlora" else compute
+    return 2 * layer * bits + trained * compute + network.embedding_params / ways * compute * (1.0 if job.lora_rank else 2.0)
+
+
+def _dequantised(network: Network, job: Job) -> float:
+    """The largest matrix of a layer, brought back to 16 bits for its product."""
+    return 2.0 * network.hidden * max(network.ffn, network.hidden) if job.task == "train_qlora" else 0.0
+
+
+def _offloaded(demand: Demand, job: Job) -> Demand:
+    """Move states to the computer: the optimizer's, or all; DeepSpeed keeps 1.5 times the bytes there."""
+    if job.offload == "none":
+        return demand
+    host = 1.5 * (demand.optimizer + (demand.gradients + demand.weights if job.offload in ("all", "nvme") else 0.0)) * job.data
+    if job.offload == "optimizer":
+        return msgspec.structs.replace(demand, optimizer=0.0, host=host)
+    return msgspec.structs.replace(demand, optimizer=0.0, weights=0.0, gradients=0.0, host=host)
