@@ -25,6 +25,6 @@ def comparison_pdf(made: Comparison, paper: str = "A4") -> bytes:
         for _, row, best in members:
             cells = [sheet.text(cell, "strong" if n in best else "body") for n, cell in enumerate(row[1:])]
             rows.append([sheet.text(row[0], "body"), *cells])
-        story += [sheet.text(GROUP_WORDS[group], "section"), sheet.table(rows, (0.28, *[share] * len(made.names))), sheet.gap(10)]
+        story += [*sheet.section(GROUP_WORDS[group]), sheet.table(rows, (0.28, *[share] * len(made.names))), sheet.gap(10)]
     page.build(story, canvasmaker=sheet.canvas_maker(title))
     return buffer.getvalue()

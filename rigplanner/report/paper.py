@@ -25,6 +25,8 @@ STYLES = {
 }  # fmt: skip
 """Style name to size, leading (points) and colour."""
 HEAVY = {"strong", "section", "title", "name", "verdict"}
+LEAST_AFTER_HEADING = 90.0
+"""Points that must be left on a page for a section to begin there."""
 LOGO_SIZE = (150.0, 46.0)
 LOGO_TYPES = (".png", ".jpg", ".jpeg")
 LARGEST_LOGO_BYTES, LARGEST_LOGO_PIXELS = 4 * 2**20, 16_000_000
@@ -70,13 +72,18 @@ class Sheet:
                 alignment=2 if align == "right" else 0,
                 wordWrap="CJK" if chinese else None,
                 spaceAfter=4 if name == "section" else 0,
-                keepWithNext=1 if name == "section" else 0,
             )
         return self._styles[key]
 
-    def section(self, title: str) -> list[Any]:
+    def heading(self, title: str) -> list[Any]:
         """Return a section's heading, and its entry in the outline."""
         return [outline_flowable(title), self.text(title, "section")]
+
+    def section(self, title: str) -> list[Any]:
+        """Return a heading that starts a new page rather than stand alone at the foot of one."""
+        from reportlab.platypus import CondPageBreak
+
+        return [CondPageBreak(LEAST_AFTER_HEADING), *self.heading(title)]
 
     def gap(self, points: float) -> Any:
         """Return empty space."""
@@ -215,9 +222,6 @@ def outline_flowable(title: str) -> Any:
 
         def wrap(self, *_: float) -> tuple[float, float]:
             return 0, 0
-
-        def getKeepWithNext(self) -> bool:  # noqa: N802
-            return True
 
         def draw(self) -> None:
             self.canv.bookmarkHorizontal(title, 0, 14)

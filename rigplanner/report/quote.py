@@ -94,7 +94,7 @@ def quote_content(assessment: Assessment, catalog: Catalog, today: date) -> Quot
         slots=tuple(slot_rows(assessment.machine)),
         machine=assessment.machine,
         links=links_text(assessment.machine),
-        jobs=tuple(job_content(job, assessment.machine) for job in assessment.jobs),
+        jobs=tuple(job_content(job, assessment.machine, catalog) for job in assessment.jobs),
         power=tuple(power_rows(assessment.machine.power)),
         running=tuple(running_rows(assessment)),
         renting=tuple(renting_rows(assessment, catalog)),

@@ -2,7 +2,9 @@
 
 from msgspec import Struct
 
+from rigplanner.catalog.load import Catalog
 from rigplanner.machine.machine import Machine
+from rigplanner.performance.answer import Anchor, SpeedEstimate
 from rigplanner.report import format as fmt
 from rigplanner.rules.assess import Job
 
@@ -35,6 +37,7 @@ class QuoteJob(Struct, frozen=True, kw_only=True):
     assumed: str
 
 
+MOST_ANCHORS = 3
 PART_WORDS = (
     ("weights_gib", "weights"), ("gradients_gib", "gradients"), ("optimizer_gib", "optimizer"), ("activations_gib", "activations"),
     ("kv_cache_gib", "KV cache"), ("workspace_gib", "workspace"), ("context_gib", "context"),
@@ -87,7 +90,21 @@ def workload_settings(job: Job) -> str:
     return ", ".join(f"{word} {value}".strip() for word, value in named if value not in (None, False, 0, ""))
 
 
-def job_content(job: Job, machine: Machine) -> QuoteJob:
+def leading_anchors(speed: SpeedEstimate | None) -> list[Anchor]:
+    """Return the measured rows that carry a prediction most, at most MOST_ANCHORS."""
+    found = [anchor for anchor in speed.anchors if anchor.weight > 0] if speed else []
+    return sorted(found, key=lambda anchor: -anchor.weight)[:MOST_ANCHORS]
+
+
+def anchor_text(anchor: Anchor, catalog: Catalog) -> str:
+    """Return a measured row in words, with its weight and where it was published."""
+    gpu = catalog.get(anchor.gpu)
+    value = fmt.quantity(anchor.value, anchor.metric)
+    measured = f"{gpu.name if gpu else anchor.gpu}, {anchor.model}, {anchor.stack}: {value}"
+    return f"{measured} (weight {fmt.percent(anchor.weight)}; {anchor.source})"
+
+
+def job_content(job: Job, machine: Machine, catalog: Catalog) -> QuoteJob:
     """Return one workload of a quote."""
     speed, bars = job.speed, memory_bars(job, machine)
     assumed = {**(job.memory[0].assumed if job.memory else {}), **(speed.assumed if speed else {})}
@@ -100,9 +117,6 @@ def job_content(job: Job, machine: Machine) -> QuoteJob:
         interval=fmt.interval(speed.low, speed.high, speed.metric) if speed else "",
         stack=speed.stack if speed else "",
         bound=speed.bound if speed else "",
-        anchors=tuple(
-            f"{a.gpu}, {a.model}, {a.stack}: {fmt.quantity(a.value, a.metric)} (weight {fmt.percent(a.weight)}, {a.source})"
-            for a in (speed.anchors[:3] if speed else ())
-        ),
+        anchors=tuple(anchor_text(anchor, catalog) for anchor in leading_anchors(speed)),
         assumed=", ".join(f"{field} {value}" for field, value in sorted(assumed.items())),
     )

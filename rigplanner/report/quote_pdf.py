@@ -40,8 +40,6 @@ def _footer_text(quote: Quote) -> str:
 
 
 def _story(quote: Quote, sheet: Sheet) -> list[Any]:
-    from reportlab.platypus import PageBreak
-
     return [
         *_head(quote, sheet),
         *_verdict(quote, sheet),
@@ -51,7 +49,7 @@ def _story(quote: Quote, sheet: Sheet) -> list[Any]:
         *_power(quote, sheet),
         *_renting(quote, sheet),
         *_findings(quote, sheet),
-        PageBreak(),
+        sheet.gap(14),
         *_annex(quote, sheet),
     ]
 
@@ -119,7 +117,7 @@ def _machine(quote: Quote, sheet: Sheet) -> list[Any]:
     story: list[Any] = []
     picture = machine_picture(quote.machine)
     if picture.shapes:
-        story.append(sheet.together([*sheet.section("The machine"), picture_flowable(picture, sheet.width), sheet.gap(4)]))
+        story.append(sheet.together([*sheet.heading("The machine"), picture_flowable(picture, sheet.width), sheet.gap(4)]))
     if quote.links:
         story += [sheet.text(quote.links, "body"), sheet.gap(6)]
     if quote.slots:
@@ -168,7 +166,7 @@ def _power(quote: Quote, sheet: Sheet) -> list[Any]:
     pairs = (*quote.power, *quote.running)
     rows = [[sheet.text(word, "body"), sheet.text(value, "body", align="right")] for word, value in pairs]
     return [
-        sheet.together([*sheet.section("Power, circuit and heat"), sheet.table(rows, (0.7, 0.3), header=False)]),
+        sheet.together([*sheet.heading("Power, circuit and heat"), sheet.table(rows, (0.7, 0.3), header=False)]),
         sheet.gap(14),
     ]
 
