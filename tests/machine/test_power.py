@@ -10,10 +10,10 @@ from rigplanner.machine.machine import PowerTree
 from rigplanner.rig.document import Site
 
 
-def tree(*chosen: object, site: Site = Site(), cap: float | None = None) -> PowerTree:
+def tree(*chosen: object, site: Site | None = None, cap: float | None = None) -> PowerTree:
     rig, catalog = rig_of(*chosen)  # type: ignore[arg-type]
     items = tuple(replace(item, power_cap_w=cap) if item.uid == "gpu" else item for item in rig.items)
-    return assemble(replace(rig, site=site, items=items), catalog).power
+    return assemble(replace(rig, site=site or Site(), items=items), catalog).power
 
 
 def test_loads_add_up_to_the_wall() -> None:
@@ -78,7 +78,12 @@ def test_plugs_are_counted_by_type() -> None:
 
 
 def server(**more: object) -> System:
-    fields = {"role": "complete", "max_power_w": 2000, "includes": (Inclusion("test.gpu.card", 2, ("A", "B")),), **more}
+    fields = {
+        "role": "complete",
+        "max_power_w": 2000,
+        "includes": (Inclusion(part="test.gpu.card", quantity=2, places=("A", "B")),),
+        **more,
+    }
     layout = Layout(sockets=("SP3",), slots=(slot("A", 1), slot("B", 4), slot("C", 7)))
     return System(id="test.system.one", name="S", vendor="T", layout=layout, **fields)
 
