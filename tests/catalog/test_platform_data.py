@@ -7,8 +7,8 @@ import pytest
 
 from rigplanner.catalog.lint import ID
 from rigplanner.catalog.load import Catalog, shipped_catalog
-from rigplanner.catalog.parts import CPU, GPU, DrivePort, LaneMode, Layout, Motherboard, NetworkCard, Slot, Storage, System
-from rigplanner.machine.lanes import seat
+from rigplanner.catalog.parts import CPU, GPU, LaneMode, Layout, Motherboard, NetworkCard, Slot, Storage, System
+from rigplanner.machine.lanes import places_of, seat
 
 X86_ISA = {"sse4.2", "avx", "avx2", "fma", "avx_vnni", "avx512f", "avx512_vnni", "avx512_bf16", "amx"}
 ISA = X86_ISA | {"neon", "sve2", "bf16", "i8mm", "vsx3"}
@@ -53,7 +53,7 @@ def test_every_place_and_switch_hangs_on_something_that_exists(boards: list[Moth
         layout = board.layout
         switches = {switch.id: switch.origin for switch in layout.switches}
         roots = {f"cpu{n}" for n in range(max(1, len(layout.sockets)))} | {"chipset"}
-        for name, origin in [(place.id, place.origin) for place in (*layout.slots, *layout.drives)] + list(switches.items()):
+        for name, origin in [(place.id, place.origin) for place in places_of(layout)] + list(switches.items()):
             seen: set[str] = set()
             while origin is not None and origin not in roots:
                 assert origin in switches and origin not in seen, f"{board.id} {name}: {origin}"
@@ -63,7 +63,7 @@ def test_every_place_and_switch_hangs_on_something_that_exists(boards: list[Moth
 
 def test_lane_modes_name_places_and_do_something(boards: list[Motherboard | System]) -> None:
     for board in boards:
-        places = {place.id: place for place in (*board.layout.slots, *board.layout.drives)}
+        places = {place.id: place for place in places_of(board.layout)}
         assert len(places) == len(board.layout.slots) + len(board.layout.drives), board.id
         for mode in board.layout.lane_modes:
             named = {*mode.widths, *mode.gens, *mode.disabled, *mode.when.used, *mode.when.empty}
@@ -106,12 +106,12 @@ def holds(mode: LaneMode, lane_class: str, used: set[str]) -> bool:
 
 def lanes_taken(layout: Layout, cpu: CPU, origin: str, uplink: int | None) -> int:
     """Lanes of one socket in use when every place is occupied; `uplink` caps the width of switches."""
-    places: list[Slot | DrivePort] = [place for place in (*layout.slots, *layout.drives) if place.origin == origin]
-    used = {place.id for place in (*layout.slots, *layout.drives)}
+    places = [place for place in places_of(layout) if place.origin == origin]
+    used = {place.id for place in places_of(layout)}
     modes = [mode for mode in layout.lane_modes if holds(mode, cpu.lane_class or "", used)]
     taken = sum(min(switch.width, uplink or switch.width) for switch in layout.switches if switch.origin == origin)
     for place in places:
-        if any(place.id in mode.disabled for mode in modes) or getattr(place, "kind", "") == "sata":
+        if any(place.id in mode.disabled for mode in modes) or place.kind == "sata":
             continue
         widths = [place.width or 0] + [mode.widths[place.id] for mode in modes if place.id in mode.widths]
         taken += min([*widths, cpu.peg_width or 16] if isinstance(place, Slot) else widths)
