@@ -46,6 +46,10 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "PCI006": {"": "The board cannot map memory above 4 GB, which {a} needs."},
     "PCI007": {"": "The board has no resizable BAR, which {a} needs for its speed."},
     "PCI008": {"": "{a} in {b} gets {actual}, its ports carry {needed}."},
+    "PCI009": {
+        "": "The lanes of {places} hang on a firmware setting: {needed}.",
+        "info": "Set the firmware to {needed} for {places}.",
+    },
     "RIS001": {"": "{a} carries PCIe {actual}.0 x{width}, the card and its slot PCIe {needed}.0 x{card_width}."},
     "NVL001": {"": "{b} has no NVLink connector for {a}."},
     "NVL002": {"": "{a} has connector {actual}, the card {needed}."},
@@ -156,6 +160,7 @@ FIX_TEXTS = {
     "free-lanes": "Let the drive in {places} find another place",
     "move-drive": "Move {piece} to {places}",
     "move-card": "Move {piece} to {place}",
+    "set-firmware": "Set the firmware to {choice}",
     "other-riser": "Take {part}",
     "other-case": "Take {part}",
     "other-cooler": "Take {part}",

@@ -67,7 +67,7 @@ def lacks(situation: Situation) -> Iterator[Lack]:
     yield Lack("cpu", whole or bool(situation.cpus))
     yield Lack("memory", whole or bool(situation.memory))
     yield Lack("psu", whole or bool(situation.supplies))
-    yield Lack("storage", bool(situation.drives))
+    yield Lack("storage", whole or bool(situation.drives))
 
 
 @rule(

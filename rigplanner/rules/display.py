@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from rigplanner.catalog.parts import Motherboard, System
+from rigplanner.rules.completeness import WHOLE
 from rigplanner.rules.finding import Finding
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Situation
@@ -22,9 +23,10 @@ class Screen(Struct, frozen=True):
 
 
 def screens(situation: Situation) -> Iterator[Screen]:
-    """The board of a rig with CPU or GPU."""
+    """The board of a rig with CPU or GPU that the owner puts together."""
     board = situation.board
-    if board is not None and (situation.cpus or situation.cards):
+    whole = isinstance(board.board, System) and board.board.role in WHOLE if board else True
+    if board is not None and not whole and (situation.cpus or situation.cards):
         yield Screen(board.name, board.board)
 
 

@@ -16,16 +16,17 @@ from rigplanner.rules.situation import Situation
 
 
 class Pattern(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Parts of one kind by id prefix, or by the value of a field."""
+    """Parts of one kind by id prefix, and by the value of a field ("layout.chipset")."""
 
     kind: str
     id: str = ""
     field: str = ""
-    value: str = ""
+    values: tuple[str | float, ...] = ()
 
 
 class KnownPair(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Two parts that do not go together, or only on a condition."""
+    """Two parts that do not go together, or only on a condition; `settled_by` names the software or firmware
+    (`settings.software`) whose version, once the rig states it, settles the matter."""
 
     key: str
     first: Pattern
@@ -33,6 +34,7 @@ class KnownPair(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     severity: Literal["error", "warning", "info"]
     text: str
     source: Source
+    settled_by: str | None = None
 
 
 @cache
@@ -46,7 +48,10 @@ def matches(pattern: Pattern, part: Part) -> bool:
     """Say whether a part is one that the pattern means."""
     if kind_of(part) != pattern.kind or not part.id.startswith(pattern.id):
         return False
-    return not pattern.field or str(getattr(part, pattern.field, None)) == pattern.value
+    value: object = part
+    for name in pattern.field.split(".") if pattern.field else ():
+        value = getattr(value, name, None)
+    return not pattern.field or value in pattern.values
 
 
 class Together(Struct, frozen=True):
@@ -65,6 +70,8 @@ class Together(Struct, frozen=True):
 def together(situation: Situation) -> Iterator[Together]:
     """Known pairs of which both halves are in the rig."""
     for pair in known_pairs():
+        if pair.settled_by in situation.rig.settings.software:
+            continue
         first = next((piece for piece in situation.machine.pieces if matches(pair.first, piece.part)), None)
         second = next((piece for piece in situation.machine.pieces if matches(pair.second, piece.part)), None)
         if first and second and first.name != second.name:

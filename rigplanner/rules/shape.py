@@ -108,7 +108,6 @@ def heads(situation: Situation, case: Split) -> Iterator[Finding]:
 
 @rule(
     "WRK002", "Tensor degree is not a power of two", "warning", over=tensor_splits,
-    needs=("heads",),
     reason="Kernels of serving stacks are made and tested for degrees of 1, 2, 4 and 8; six GPUs run as 2 x 3 stages instead.",
     source="vLLM and SGLang deployment notes",
 )  # fmt: skip
@@ -186,27 +185,26 @@ def experts(situation: Situation, case: Split) -> Iterator[Finding]:
 
 
 class Exchange(Struct, frozen=True):
-    """A job on several GPUs without direct exchange between some of them; `letters` are those of `p2p` for the pairs."""
+    """Jobs on several GPUs that exchange; `letters` are those of `p2p` for the pairs."""
 
-    name: str
-    job: JobFacts
-    gpus: int
+    names: tuple[str, ...]
     letters: tuple[str, ...]
-    stages: bool
 
     @property
     def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
+        return self.names
 
 
 def exchanges(situation: Situation) -> Iterator[Exchange]:
-    """Jobs on rigs with several GPUs."""
+    """The jobs of a rig with several GPUs, but those that run as a pipeline of single GPUs; NVLink to all GPUs needs no PCIe."""
     machine = situation.machine
     count = len(machine.gpus)
-    pairs = tuple(machine.p2p[a][b] for a in range(len(machine.p2p)) for b in range(len(machine.p2p)) if a != b)
-    for job in situation.jobs if count > 1 else ():
-        plan = job.workload.parallelism
-        yield Exchange(job.name, job, count, pairs, plan is not None and plan.pipeline == count)
+    plans = [(job.name, job.workload.parallelism) for job in situation.jobs]
+    names = tuple(name for name, plan in plans if plan is None or plan.pipeline < count)
+    linked = len(machine.islands) == 1 and any(edge.kind in ("nvlink", "nvswitch", "xgmi") for edge in machine.edges)
+    if count > 1 and names and not linked:
+        size = range(len(machine.p2p))
+        yield Exchange(names, tuple(machine.p2p[a][b] for a in size for b in size if a != b))
 
 
 @rule(
@@ -217,20 +215,12 @@ def exchanges(situation: Situation) -> Iterator[Exchange]:
     source="NVIDIA/nccl-tests issue 117; NVIDIA/nccl issue 1127; nvidia-smi topo -p2p captures",
 )  # fmt: skip
 def peer_to_peer(situation: Situation, case: Exchange) -> Iterator[Finding]:
-    """Warn when some pair is not supported; unknown pairs stay unknown."""
-    if case.stages:
-        return
-    denied = sum(letter not in ("OK", "X", "") for letter in case.letters)
-    machine = situation.machine
-    if len(machine.islands) == 1 and any(edge.kind in ("nvlink", "nvswitch", "xgmi") for edge in machine.edges):
-        return
-    if denied:
+    """Warn where the driver allows none, remark where only the way between some is too long; unknown pairs stay unknown."""
+    refused = [letter for letter in case.letters if letter not in ("OK", "X", "")]
+    if refused:
         yield peer_to_peer.finding(
-            case,
-            "warning" if "GNS" in case.letters else "info",
-            actual=denied // 2,
-            needed=len(case.letters) // 2,
-            letters=sorted({letter for letter in case.letters if letter not in ("OK", "X", "")}),
-        )
+            case, "warning" if "GNS" in refused else "info", needed=len(case.letters) // 2, actual=len(refused) // 2,
+            letters=sorted(set(refused)),
+        )  # fmt: skip
     elif "" in case.letters:
         yield peer_to_peer.unknown(case, "machine:p2p")

@@ -2,13 +2,25 @@
 
 from rule_bench import DESK_SLOTS, SERVER, bench_rig, case, named
 
-from rigplanner.catalog.parts import Slot
+from rigplanner.catalog.parts import LaneMode, Slot, When
+from rigplanner.rig.document import Settings
 
 DESK_RIG = bench_rig()
 SERVER_RIG = bench_rig(SERVER)
 TWO_CARDS = bench_rig(gpu=("gpu.card", 2, ("PCIE1", "PCIE2")))
 BARE = {"board.desk": {"layout.slots": ()}}
 PORTLESS = {"board.desk": {"layout.drives": ()}}
+
+M2_PAIR = bench_rig(storage=("drive.nvme", 1, ("M2_2",)))
+CHOOSING = {
+    "board.desk": {
+        "layout.lane_modes": (
+            LaneMode(when=When(used=("M2_2",), bios="m2-cpu"), widths={"PCIE1": 8}),
+            LaneMode(when=When(used=("M2_2",), bios="m2-chipset"), widths={"M2_2": 2}),
+        ),
+        "layout.bios_default": ("m2-chipset",),
+    }
+}
 
 CASES = (
     case("CPU001", "fires", bench_rig(cpu="cpu.server")),
@@ -172,6 +184,16 @@ CASES = (
     case("PCI008", "limit", bench_rig(nic=("nic.fast", 1, ("PCIE2",))), {"nic.fast": {"port_gbps": 8 * 15.752}}),
     case("PCI008", "silent", DESK_RIG),
     case("PCI008", "unknown", bench_rig(nic=("nic.fast", 1, ("PCIE3",))), {"nic.fast": {"ports": None}}),
+    case("PCI009", "fires", M2_PAIR, CHOOSING),
+    case(
+        "PCI009",
+        "fires",
+        bench_rig(storage=("drive.nvme", 1, ("M2_2",)), settings=Settings(bios={"M2_2": "m2-cpu"})),
+        CHOOSING,
+        "info",
+    ),
+    case("PCI009", "limit", bench_rig(storage=("drive.nvme", 1, ("M2_1",))), CHOOSING),
+    case("PCI009", "silent", DESK_RIG),
     case("RIS001", "fires", bench_rig(riser="riser.slow")),
     case("RIS001", "limit", bench_rig(riser="riser.slow"), {"riser.slow": {"gen": 4}}),
     case("RIS001", "silent", bench_rig(riser="riser.fast")),

@@ -386,7 +386,7 @@ MORE: tuple[Part, ...] = (
     replace(_CARD, id="gpu.twin", name="gpu.twin", prices=()),
     replace(_CARD, id="gpu.thin", name="gpu.thin", slots=2, cooling="blower", tdp_w=200, connectors=(Plug("pcie8", 1),), prices=()),
     replace(_BRIDGE, id="bridge.two", name="bridge.two", spacing_slots=2, proven_with={"gpu.thin": "tested"}),
-    replace(_PASSIVE, id="nvidia.datacenter.t4", name="Tesla T4", slots=1, tdp_w=70, connectors=(), compute_capability="7.5"),
+    replace(_PASSIVE, id="nvidia.tesla.t4", name="Tesla T4", slots=1, tdp_w=70, connectors=(), compute_capability="7.5"),
     replace(_BAREBONE, id="hp.elitedesk.800-g5", name="EliteDesk 800 G5", layout=DESK_LAYOUT),
 )
 

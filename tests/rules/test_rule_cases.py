@@ -29,7 +29,9 @@ NEVER_UNKNOWN = {
     "GPU002": "ids are always known",
     "KNO001": "a pair is known or it is not listed",
     "NVL008": "islands are computed from the links that are known",
+    "PCI009": "a mode hangs on a setting or it does not",
     "RIG003": "a doubt is written down or it is not",
+    "WRK002": "degrees of parallelism have defaults",
     "WRK004": "degrees of parallelism have defaults",
 }
 
