@@ -160,8 +160,9 @@ def drive_uses(ground: Ground) -> list[DriveUse]:
         offer = ground.offers[port.id]
         held = tuple(name for name, place in ports.items() if place == port.id)
         width, gen = offer.width, offer.gen
-        if len(held) == 1 and parts[held[0]].interface == "nvme":
-            width, gen = least(width, parts[held[0]].width), least(gen, parts[held[0]].gen)
+        drive = parts.get(held[0]) if len(held) == 1 else None
+        if drive is not None and drive.interface == "nvme":
+            width, gen = least(width, drive.width), least(gen, drive.gen)
         usable = 0 if offer.disabled_by else capacity(port, offer)
         uses.append(
             DriveUse(

@@ -39,9 +39,6 @@ class Standing(Struct, frozen=True):
         return Standing({**self.slots, card.name: slot.id}, {**self.taken, slot.id: card.name}, self.ports, hidden)
 
 
-EMPTY = Standing({}, {}, {}, {})
-
-
 def columns_behind(card: Card, slot: Slot) -> range:
     """Return the columns that a card hides beyond its own; none where it hangs on a riser or the position is not known."""
     if slot.position is None or card.riser is not None:

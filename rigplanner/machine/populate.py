@@ -4,11 +4,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.parts import Bridge, Riser
+from rigplanner.machine.adapters import Adapter, fit_adapters, is_extension
 from rigplanner.machine.bridging import BridgeSeeker
 from rigplanner.machine.lanes import Seating, places_of, seat
 from rigplanner.machine.machine import PlacementProblem
 from rigplanner.machine.pieces import Board, Pieces, home_of
-from rigplanner.machine.seekers import Card, Drive, card_of, drive_of
+from rigplanner.machine.seekers import Card, Drive, adapter_card, card_of, drive_of
 from rigplanner.machine.settle import Settled, settle
 from rigplanner.machine.sockets import Seats
 from rigplanner.rig.document import Rig
@@ -31,6 +32,7 @@ class _Waiting(Struct):
     cards: list[Card]
     drives: list[Drive]
     bridges: list[BridgeSeeker]
+    adapters: list[Adapter]
 
 
 def populate(rig: Rig, counted: Pieces, boards: tuple[Board, ...], seats: Seats) -> list[Populated]:
@@ -39,13 +41,19 @@ def populate(rig: Rig, counted: Pieces, boards: tuple[Board, ...], seats: Seats)
     populated: list[Populated] = []
     for board in boards:
         last = board.index == len(boards) - 1
+        own = by_home.get(board.name, _Waiting([], [], [], []))
+        adapters = own.adapters + (waiting.adapters if board.index == 0 else [])
+        board, standing = _with_adapters(board, adapters, own, waiting)
         seating = seat(board.layout, seats.by_board[board.name], rig.settings.bios)
         places = {place.id for place in places_of(board.layout)}
-        own = by_home.get(board.name, _Waiting([], [], []))
-        cards = own.cards + [c for c in waiting.cards if not c.wish or c.wish in places or last]
+        slotted = [adapter_card(name, riser, place) for name, (riser, place) in standing.items() if riser.slot_kind == "pcie"]
+        plugged = {name: place for name, (riser, place) in standing.items() if riser.slot_kind != "pcie"}
+        cards = slotted + own.cards + [c for c in waiting.cards if not c.wish or c.wish in places or last]
         drives = own.drives + [d for d in waiting.drives if not d.wish or d.wish in places or last]
         bridges = own.bridges + waiting.bridges
-        settled = settle(seating, cards, drives, bridges)
+        settled = settle(seating, cards, drives, bridges, plugged)
+        homeless = [_no_place(adapter) for adapter in adapters if adapter[0] not in standing]
+        settled = replace(settled, problems=(*settled.problems, *homeless))
         if not last:
             settled, waiting = _pass_on(settled, waiting, places)
         gone = {c.name for c in waiting.cards} | {d.name for d in waiting.drives} | {b.name for b in waiting.bridges}
@@ -65,14 +73,14 @@ def populate(rig: Rig, counted: Pieces, boards: tuple[Board, ...], seats: Seats)
 
 def _sorted_by_home(counted: Pieces, boards: tuple[Board, ...]) -> tuple[dict[str, _Waiting], _Waiting]:
     homes: dict[str, _Waiting] = {}
-    loose = _Waiting([], [], [])
-    risers: list[tuple[str, Riser, str]] = []
+    loose = _Waiting([], [], [], [])
+    risers: list[Adapter] = []
     for piece in counted.pieces:
         home = home_of(piece.name, boards)
-        group = loose if home is None else homes.setdefault(home.name, _Waiting([], [], []))
+        group = loose if home is None else homes.setdefault(home.name, _Waiting([], [], [], []))
         wish = counted.wishes[piece.name]
-        if isinstance(piece.part, Riser) and is_extension(piece.part):
-            risers.append((piece.name, piece.part, wish))
+        if isinstance(piece.part, Riser):
+            (risers if is_extension(piece.part) else group.adapters).append((piece.name, piece.part, wish))
         elif isinstance(piece.part, Bridge):
             group.bridges.append(BridgeSeeker(piece.name, piece.part, wish))
         elif (card := card_of(piece.name, piece.part, wish)) is not None:
@@ -83,12 +91,27 @@ def _sorted_by_home(counted: Pieces, boards: tuple[Board, ...]) -> tuple[dict[st
     return homes, loose
 
 
-def is_extension(riser: Riser) -> bool:
-    """Say whether a riser leads one slot to one card, without making other places of it."""
-    return riser.slot_kind == "pcie" and riser.output == "pcie" and riser.outputs == 1
+def _with_adapters(
+    board: Board, adapters: list[Adapter], own: _Waiting, waiting: _Waiting
+) -> tuple[Board, dict[str, tuple[Riser, str]]]:
+    """Return the board with the places that its adapters add, and where each adapter stands."""
+    if not adapters:
+        return board, {}
+    reserved = {card.wish for card in (*own.cards, *waiting.cards)} | {drive.wish for drive in (*own.drives, *waiting.drives)}
+    layout, standing = fit_adapters(board.layout, adapters, reserved)
+    risers = {name: riser for name, riser, _ in adapters}
+    return Board(board.index, board.name, replace(board.part, layout=layout)), {n: (risers[n], p) for n, p in standing.items()}
 
 
-def with_risers(cards: list[Card], risers: list[tuple[str, Riser, str]], bridged: set[str]) -> list[Card]:
+def _no_place(adapter: Adapter) -> PlacementProblem:
+    name, riser, wish = adapter
+    kind = "slot" if riser.slot_kind == "pcie" else "port"
+    return PlacementProblem(
+        piece=name, reason=f"{kind}-missing" if wish else f"no-{kind}", place=wish or None, needed=riser.slot_kind
+    )
+
+
+def with_risers(cards: list[Card], risers: list[Adapter], bridged: set[str]) -> list[Card]:
     """Return the cards with risers handed out: to the card with the same wished slot, else to the last GPU without a bridge,
     thickest first. The riser's width and generation cap the card's link."""
     led: dict[str, tuple[str, Riser]] = {}
@@ -125,5 +148,6 @@ def _pass_on(settled: Settled, waiting: _Waiting, places: set[str]) -> tuple[Set
         [c for c in waiting.cards if c.name in leaving or (c.wish and c.wish not in places)],
         [d for d in waiting.drives if d.name in leaving or (d.wish and d.wish not in places)],
         [b for b in waiting.bridges if b.name in leaving],
+        [],
     )
     return Settled(settled.standing, settled.bridges, problems, settled.proven), rest

@@ -73,9 +73,12 @@ def card_of(name: str, part: AnyPart, wish: str) -> Card | None:
         return Card(name=name, part=part, kind="pcie", width=part.edge_width, gen=part.edge_gen, columns=1, wish=wish)
     if isinstance(part, Storage) and part.form_factor == "aic":
         return Card(name=name, part=part, kind="pcie", width=part.width, gen=part.gen, columns=1, wish=wish)
-    if isinstance(part, Riser) and part.slot_kind == "pcie":
-        return Card(name=name, part=part, kind="pcie", width=part.width, gen=part.gen, columns=1, wish=wish)
     return None
+
+
+def adapter_card(name: str, riser: Riser, place: str) -> Card:
+    """Return an adapter as the card that stands in its slot."""
+    return Card(name=name, part=riser, kind="pcie", width=riser.width, gen=riser.gen, columns=1, wish=place)
 
 
 def drive_of(name: str, part: AnyPart, wish: str) -> Drive | None:

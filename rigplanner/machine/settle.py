@@ -6,7 +6,7 @@ from rigplanner.catalog.parts import DrivePort, Slot
 from rigplanner.machine.bridging import BridgeSeeker, bridge_problem, bridged
 from rigplanner.machine.lanes import Offer, Seating
 from rigplanner.machine.machine import PlacementProblem
-from rigplanner.machine.placement import EMPTY, Standing, in_the_way, protocols_of, search
+from rigplanner.machine.placement import Standing, in_the_way, protocols_of, search
 from rigplanner.machine.ports import capacity
 from rigplanner.machine.seekers import Card, Drive, enters, speaks
 
@@ -21,12 +21,15 @@ class Settled(Struct, frozen=True):
     proven: bool
 
 
-def settle(seating: Seating, cards: list[Card], drives: list[Drive], bridges: list[BridgeSeeker]) -> Settled:
-    """Place everything on one board; a wished place is kept or refused with a reason."""
+def settle(
+    seating: Seating, cards: list[Card], drives: list[Drive], bridges: list[BridgeSeeker], plugged: dict[str, str]
+) -> Settled:
+    """Place everything on one board; a wished place is kept or refused with a reason. `plugged` gives the ports that adapters
+    hold."""
     slots = {slot.id: slot for slot in seating.layout.slots}
     ports = {port.id: port for port in seating.layout.drives}
     problems: list[PlacementProblem] = []
-    standing = EMPTY
+    standing = Standing({}, {}, plugged, {})
     for card in cards:
         if card.wish:
             refusal = _card_refusal(card, seating, slots, standing)

@@ -19,7 +19,7 @@ from small_parts import (
     slot,
 )
 
-from rigplanner.catalog.parts import DrivePort, LaneMode, When
+from rigplanner.catalog.parts import DrivePort, LaneMode, Riser, When
 from rigplanner.machine.alternatives import alternatives
 from rigplanner.machine.assemble import assemble
 from rigplanner.rig.document import Settings
@@ -216,3 +216,42 @@ def test_an_unknown_part_is_named() -> None:
     rig, catalog = rig_of(gpu())
     del catalog.parts["test.gpu.card"]
     assert assemble(rig, catalog).unknown == ("test.gpu.card:*",)
+
+
+def carrier(outputs: int = 4, output: str = "m2", slot_kind: str = "pcie", width: int = 16) -> Riser:
+    return Riser(
+        id=f"test.riser.{slot_kind}-{output}", name="Adapter", vendor="T", gen=4, width=width, slot_kind=slot_kind, output=output,
+        outputs=outputs,
+    )  # fmt: skip
+
+
+def test_a_carrier_makes_four_sockets_of_a_slot() -> None:
+    two = board([slot("A", 1), slot("B", 4, bifurcation=("x4x4x4x4",))])
+    machine = machine_of(two, cpu(), gpu(), carrier(), (m2(), 4))
+    assert places(machine) == {"gpu.0": "A", "riser.0": "B", **{f"storage.{n}": f"B/{n + 1}" for n in range(4)}}
+    assert [(use.width, use.gen) for use in machine.drives] == [(4, 4)] * 4
+
+
+def test_a_narrow_slot_serves_only_the_first_sockets_of_a_carrier() -> None:
+    machine = machine_of(pair_board(), cpu(), (gpu(), 1, ("S1",)), (carrier(), 1, ("S2",)))
+    assert [use.port.id for use in machine.drives if use.port.id.startswith("S2/")] == ["S2/1", "S2/2"]
+    whole = machine_of(pair_board(), cpu(), (carrier(), 1, ("S1",)), (m2("nvme"), 1, ("M2",)))
+    assert {use.port.id for use in whole.drives if use.disabled_by} == {"S1/3", "S1/4"}
+
+
+def test_an_m2_adapter_gives_a_slot() -> None:
+    ports = [DrivePort(id="M", kind="m2", origin="cpu0", gen=4, width=4, protocols=("nvme",))]
+    machine = machine_of(board([], ports), cpu(), carrier(1, "pcie", "m2", 4), gpu())
+    assert places(machine) == {"gpu.0": "M/1", "riser.0": "M"}
+    assert widths(machine) == {"gpu.0": (4, 4)}
+
+
+def test_a_module_stands_on_an_adapter() -> None:
+    machine = machine_of(board([slot("A", 1)]), cpu(), carrier(1, "sxm2"), gpu("v100", form_factor="sxm2", edge_gen=3))
+    assert places(machine) == {"riser.0": "A", "gpu.0": "A/1"}
+    assert machine.problems == ()
+
+
+def test_an_adapter_without_a_place_says_so() -> None:
+    assert reasons(machine_of(board([slot("A", 1)]), cpu(), carrier(1, "pcie", "m2", 4))) == {"riser.0": "no-port"}
+    assert reasons(machine_of(board([slot("A", 1)]), cpu(), (carrier(), 1, ("Z",)))) == {"riser.0": "slot-missing"}
