@@ -266,7 +266,7 @@ class Mlp:
             up = ops.mul(tape, up, activate(tape, gate, traits.act))
             return self.down(up)
         x = self.up(x)
-        x = activate(tape, x, traits.act)
+        x = activate(tape, x, "gelu" if self.net.setting.fused_act else traits.act)
         return self.down(x)
 
 
@@ -382,6 +382,8 @@ class Decoder:
         states = self.hidden()
         if net.setting.headless:
             return states
+        if net.setting.loss == "fused" and net.setting.training:
+            return fused_token_loss(tape, states, self.head.weight)
         logits = self.head(states)
         if self.form.traits.scaled_logits:
             logits = ops.sub_self(tape, logits)
@@ -391,13 +393,25 @@ class Decoder:
             logits = ops.sub_self(tape, logits)
         if not net.setting.training:
             return logits
-        return chunked_token_loss(tape, logits) if net.setting.chunked_loss else next_token_loss(tape, logits)
+        return next_token_loss(tape, logits) if net.setting.loss == "plain" else chunked_token_loss(tape, logits)
 
 
 def next_token_loss(tape: Tape, logits: Tensor) -> Tensor:
     """Logits in float, then the cross-entropy over all positions."""
     wide = ops.cast(tape, logits, F32)
     return ops.cross_entropy(tape, wide.view(wide.size // wide.shape[-1], wide.shape[-1]))
+
+
+def fused_token_loss(tape: Tape, states: Tensor, weight: Tensor) -> Tensor:
+    """The loss straight from the states: logits are made and dropped piece by piece, gradients at once (cut cross-entropy)."""
+    tape.flops += 2 * states.size * weight.shape[0]
+    shape, table = states.shape, weight.shape
+
+    def pull(grad: Tensor) -> Sequence[Tensor | None]:
+        return new(tape, shape, kept.dtype), new(tape, table, kept.dtype) if weight.needs_grad else None
+
+    kept = states
+    return record(tape, new(tape, (), F32), (states, weight), pull)
 
 
 def chunked_token_loss(tape: Tape, logits: Tensor, chunks: int = 8) -> Tensor:

@@ -6,7 +6,7 @@ from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.job import Job
 from rigplanner.workload.net import Setting
 from rigplanner.workload.network import Network
-from rigplanner.workload.quant import KV_BITS, weight_bytes
+from rigplanner.workload.quant import BITS, KV_BITS, weight_bytes
 from rigplanner.workload.stacks import MemoryStack
 from rigplanner.workload.tape import BF16, F32
 from rigplanner.workload.training import Demand, walked
@@ -26,12 +26,14 @@ def infer(network: Network, job: Job, stack: MemoryStack) -> Demand:
     """The demand of generating `output_tokens` after `input_tokens` for each sample of the batch, on the fullest GPU."""
     ways = job.tensor * job.pipeline
     weights = weights_of(network, job) / ways
+    if network.vocab and stack.gathers_all and ways > 1:
+        weights += 2.0 * network.embedding_params * (1 - 1 / ways)
     if stack.slug == "llama.cpp":
         return _ggml(network, job, weights)
-    generates = job.output_tokens > 0 or stack.slug == "vllm"
+    generates = job.generates or stack.slug == "vllm"
     tokens = (job.input_tokens or 1) + job.output_tokens
     cache = job.batch * network.kv_values(tokens) * KV_BITS[job.kv_precision] / 8 / ways if generates and _caches(network) else 0.0
-    growth = cache if stack.kv_growth == "copied" and job.kv_precision in ("fp16", "bf16", "fp32") else 0.0
+    growth = cache if stack.kv_growth == "copied" else 0.0
     activations = _activations(network, job, stack, generates)
     return Demand(
         weights=weights,
@@ -41,6 +43,11 @@ def infer(network: Network, job: Job, stack: MemoryStack) -> Demand:
         kv_cache=cache,
         buffers=stack.growth * growth,
     )
+
+
+def quantised(job: Job) -> bool:
+    """Whether weights are stored in fewer than 16 bits."""
+    return BITS.get(job.precision, 16.0) < 16
 
 
 def _caches(network: Network) -> bool:
@@ -57,9 +64,8 @@ def _activations(network: Network, job: Job, stack: MemoryStack, generates: bool
     step = walked(network.config, setting, precision, "sgd", stack.slug == "trace")
     if not generates or stack.slug == "trace":
         return float(step.peak - step.weights)
-    logits = 2.0 * job.batch * length * network.vocab
     layers = Setting(batch=job.batch, length=max(1, length), dtype=dtype, training=False, eager=job.eager, headless=True)
-    return float(_peak_of_layers(network, layers, precision)) + job.batch * network.vocab * 6.0 if logits else 0.0
+    return float(_peak_of_layers(network, layers, precision)) + 6.0 * job.batch * network.vocab * (length if stack.prompt_logits else 1)
 
 
 def _peak_of_layers(network: Network, setting: Setting, precision: str) -> int:
@@ -77,12 +83,12 @@ def _ggml(network: Network, job: Job, weights: float) -> Demand:
     causal = network.kind != "encoder"
     cache = network.kv_values(tokens) * KV_BITS[job.kv_precision] / 8 * max(1, job.batch)
     batch = min(GGML_BATCH, tokens)
-    width = max(network.vocab if causal else 0, 3 * network.ffn, 4 * network.hidden)
-    compute = 4.0 * batch * (width + network.hidden) * (1.0 if causal else 0.6)
-    scores = 0.0 if job.flags & {"flash_attention"} or not job.eager else 4.0 * network.heads * batch * tokens * 0.5
-    return Demand(
-        weights=weights, gradients=0.0, optimizer=0.0, activations=max(compute, scores), kv_cache=cache / job.tensor / job.pipeline
-    )
+    outputs = 4.0 * batch * (network.vocab + network.hidden) if causal else 0.0
+    scores = 4.0 * network.heads * batch * tokens if job.eager else 0.0
+    layers = scores + 4.0 * batch * (network.ffn + 3 * network.hidden)
+    table = 0.0 if network.tied and causal else weights * network.vocab * network.hidden / max(1.0, network.params)
+    return Demand(weights=weights - table, gradients=0.0, optimizer=0.0, activations=max(outputs, layers), kv_cache=cache / job.tensor / job.pipeline,
+                  host=table)  # fmt: skip
 
 
 def pool(network: Network, job: Job, stack: MemoryStack, card_gib: float | None) -> tuple[Demand, float]:

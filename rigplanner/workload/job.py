@@ -59,6 +59,7 @@ class Job(Struct, frozen=True, kw_only=True):
     image: int | tuple[int, int]
     input_tokens: int
     output_tokens: int
+    generates: bool
     frames: int
     checkpointing: str
     eager: bool
@@ -104,7 +105,7 @@ def read_job(workload: Workload, network: Network, count: int, card: bool) -> Jo
     return Job(
         task=task, precision=precision, quant=workload.quant, optimizer=_optimizer(workload, task, assumed), batch=batch,
         length=_length(workload, network, image, assumed), image=image, input_tokens=workload.input_tokens or workload.seq_len or 0,
-        output_tokens=workload.output_tokens or 0, frames=workload.frames or 1, checkpointing=_checkpointing(workload),
+        output_tokens=workload.output_tokens or 0, generates=workload.output_tokens is not None, frames=workload.frames or 1, checkpointing=_checkpointing(workload),
         eager=workload.attention == "eager", lora_rank=rank if task in ("train_lora", "train_qlora") else 0, lora_targets=names, saves_embedding=saves,
         kv_precision=_kv(workload), data=_data(degrees, count), zero=degrees.zero, tensor=degrees.tensor, pipeline=degrees.pipeline,
         context=degrees.context, expert=degrees.expert, offload=_offload(degrees), flags=frozenset(workload.flags),

@@ -52,9 +52,13 @@ def _answer(
 ) -> MemoryEstimate:
     tensors = demand.tensors / GIB
     moving = (demand.activations + demand.buffers + demand.kv_cache) / GIB
-    allocated = tensors + (stack.fixed_gib if stack.fixed_counts else 0.0)
-    spare = stack.slack * moving + stack.static_slack * (tensors - moving)
-    reserved = tensors + spare + stack.fixed_gib
+    fixed, static = stack.fixed_gib, stack.static_slack
+    if job.task.startswith("train"):
+        fixed = fixed if stack.train_fixed_gib is None else stack.train_fixed_gib
+        static = static if stack.train_static_slack is None else stack.train_static_slack
+    allocated = tensors + (fixed if stack.fixed_counts else 0.0)
+    spare = stack.slack * moving + static * (tensors - moving)
+    reserved = tensors + spare + fixed
     if reservation is not None:
         reserved = max(reserved, reservation)
     nccl = NCCL_GIB if count > 1 and stack.slug != "trace" else 0.0
@@ -64,7 +68,7 @@ def _answer(
     parts = MemoryParts(
         weights_gib=demand.weights / GIB, gradients_gib=demand.gradients / GIB, optimizer_gib=demand.optimizer / GIB,
         activations_gib=demand.activations / GIB, kv_cache_gib=demand.kv_cache / GIB,
-        workspace_gib=demand.buffers / GIB + spare + stack.fixed_gib, context_gib=stack.context_gib + nccl,
+        workspace_gib=demand.buffers / GIB + spare + fixed, context_gib=stack.context_gib + nccl,
     )  # fmt: skip
     assumed = dict(job.assumed)
     if network.relative:

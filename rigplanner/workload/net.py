@@ -12,7 +12,9 @@ from rigplanner.workload.tape import F32, Grads, Shape, Storage, Tape, Tensor, b
 
 
 class Setting(Struct, frozen=True, kw_only=True):
-    """How a step runs: `dtype` of the parameters, `attention` eager or sdpa, LoRA rank and the names of the layers it adapts."""
+    """How a step runs: `dtype` of the parameters, `attention` eager or sdpa, LoRA rank and the names of the layers it
+    adapts. `loss`: plain, chunked or fused (no logits are kept). `headless` stops before the head; `fused_act` has one kernel for
+    gelu_new."""
 
     batch: int
     length: int
@@ -22,7 +24,8 @@ class Setting(Struct, frozen=True, kw_only=True):
     checkpointing: bool = False
     lora_rank: int = 0
     lora_targets: tuple[str, ...] = ()
-    chunked_loss: bool = False
+    loss: str = "plain"
+    fused_act: bool = False
     headless: bool = False
 
 

@@ -196,6 +196,8 @@ _nowhere = new(Tape(), (0,), BOOL).storage
 
 def layer_norm(tape: Tape, x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
     """native_layer_norm: keeps its input, the mean and the reciprocal deviation of each row."""
+    if tape.autocast and tape.semantics.float_norms:
+        x = cast(tape, x, F32)
     rows = (*x.shape[:-1], 1)
     stats = [new(tape, rows, F32), new(tape, rows, F32)]
     kept, sides = x, [None if item is None else item.shape for item in (weight, bias)]

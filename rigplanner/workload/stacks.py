@@ -18,7 +18,7 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     that the allocator holds beyond the live activations, `static_slack` beyond weights and states. `compiled`: the share of
     activations left when the graph is compiled. `selective`: how far selective recomputation lies from none (0) to full (1).
     `low` and `high` span the 80 % interval as factors of the estimate. `kv_growth`: the cache is joined anew each token (`copied`)
-    or allocated once (`whole`). `chunked_loss`: logits are raised to float a chunk at a time."""
+    or allocated once (`whole`). `loss` as in the walk; `prompt_logits`: the head sees the whole prompt."""
 
     slug: str = ""
     context_gib: float
@@ -32,7 +32,16 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     fixed_counts: bool = False
     growth: float = 1.0
     kept: float = 2.2
-    chunked_loss: bool = False
+    loss: Literal["plain", "chunked", "fused"] = "plain"
+    prompt_logits: bool = False
+    fused_act: bool = False
+    gathers_all: bool = False
+    unknown_checkpointing: Literal["none", "selective", "full"] = "none"
+    train_fixed_gib: float | None = None
+    train_static_slack: float | None = None
+    quantised_activations: float = 1.0
+    quantised_gib: float = 0.0
+    activation_factor: float = 1.0
     adapters: Literal["fp32", "base"] = "base"
     low: float = 0.85
     high: float = 1.2

@@ -25,15 +25,16 @@ class Semantics(Struct, frozen=True, kw_only=True):
     """Where eager PyTorch differs between the CPU and a CUDA device.
 
     `explicit_mask`: fused attention gets a materialised mask. `fused_dropout`: its kernel can drop weights. `byte_dropout`: the dropout mask is one byte per value, else it has
-    the width of its input. `in_place_sums`: two gradients of one tensor are added in place."""
+    the width of its input. `in_place_sums`: two gradients of one tensor are added in place. `float_norms`: autocast normalises in float."""
 
     explicit_mask: bool = False
     fused_dropout: bool = True
     byte_dropout: bool = True
     in_place_sums: bool = True
+    float_norms: bool = True
 
 
-CPU_TRACE = Semantics(explicit_mask=True, fused_dropout=False, byte_dropout=False, in_place_sums=False)
+CPU_TRACE = Semantics(explicit_mask=True, fused_dropout=False, byte_dropout=False, in_place_sums=False, float_norms=False)
 CUDA = Semantics()
 
 

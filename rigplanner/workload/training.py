@@ -46,12 +46,18 @@ def parameter_type(job: Job) -> str:
     return F32 if job.precision in ("fp32", "tf32") or job.precision.startswith("amp") else BF16
 
 
-def setting_of(job: Job, checkpointing: bool, chunked: bool = False) -> Setting:
-    """The setting of the walk: this GPU's samples and its share of the sequence."""
+def setting_of(job: Job, checkpointing: bool, stack: MemoryStack) -> Setting:
+    """The setting of the walk: this GPU's samples and its share of the sequence. FSDP computes in the low type itself."""
+    loss = "chunked" if "chunked_cross_entropy" in job.flags and stack.loss == "plain" else stack.loss
     return Setting(
-        batch=job.batch, length=max(1, job.length // job.context), dtype=parameter_type(job), eager=job.eager, checkpointing=checkpointing,
-        lora_rank=job.lora_rank, lora_targets=job.lora_targets or ALL_LINEAR if job.lora_rank else (), chunked_loss=chunked,
+        batch=job.batch, length=max(1, job.length // job.context), dtype=BF16 if sharded_amp(job) else parameter_type(job), eager=job.eager, checkpointing=checkpointing,
+        lora_rank=job.lora_rank, lora_targets=job.lora_targets or ALL_LINEAR if job.lora_rank else (), loss=loss, fused_act=stack.fused_act,
     )  # fmt: skip
+
+
+def sharded_amp(job: Job) -> bool:
+    """Mixed precision by FSDP or ZeRO-3: parameters are gathered in the low type, nothing is cast by autocast."""
+    return job.precision.startswith("amp") and job.zero == 3
 
 
 ALL_LINEAR = (
@@ -72,20 +78,21 @@ def step_walk(network: Network, job: Job, stack: MemoryStack) -> tuple[Walk, flo
         if parameter_type(job) == BF16
         else "fp32"
     )
-    amp = "amp_bf16" if job.precision.startswith("amp") else amp
-    words = {"optimizer": "adamw" if OPTIMIZERS[job.optimizer].copies else "adamw_fused", "precision": amp}
+    low = "bf16" if parameter_type(job) == BF16 or sharded_amp(job) else "amp_bf16" if job.precision.startswith("amp") else "fp32"
+    words = {"optimizer": "adamw" if OPTIMIZERS[job.optimizer].copies else "adamw_fused", "precision": low}
     words["optimizer"] = job.optimizer if job.optimizer in ("adamw", "adamw_fused", "sgd", "sgd_momentum") else words["optimizer"]
-    chunked = "chunked_cross_entropy" in job.flags or stack.chunked_loss
     traced = stack.slug == "trace"
     share = stack.compiled if "compile" in job.flags else 1.0
 
     def run(checkpointing: bool) -> Walk:
         return walked(
-            network.config or b"", setting_of(job, checkpointing, chunked), words["precision"], words["optimizer"], traced
+            network.config or b"", setting_of(job, checkpointing, stack), words["precision"], words["optimizer"], traced
         )
 
-    if job.checkpointing in ("none", "full"):
-        return run(job.checkpointing == "full"), share
+    checkpointing = stack.unknown_checkpointing if job.checkpointing == "unknown" else job.checkpointing
+    share *= stack.activation_factor * (stack.quantised_activations if job.task == "train_qlora" else 1.0)
+    if checkpointing in ("none", "full"):
+        return run(checkpointing == "full"), share
     kept, again = run(False), run(True)
     wanted = kept.activations + stack.selective * (again.activations - kept.activations)
     return kept, share * wanted / max(1, kept.activations)
@@ -119,13 +126,14 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
     activations = _shared_activations(step.activations * share, network, job)
     if "optimizer_in_backward" in job.flags:
         held, gradients = held / max(1, network.layers), gradients / max(1, network.layers)
-    copies = optimizer.copies * trained * width / shards[0]
-    at_activations = activations + held * (step.gradients / max(1.0, step.trained * width))
-    at_step = held + copies
-    gathered = _gathered(network, job, width)
-    return _offloaded(Demand(
-        weights=base, gradients=held, optimizer=state, activations=max(at_activations, at_step) - held, buffers=gathered + _dequantised(network, job),
-    ), job)  # fmt: skip
+    copies = optimizer.copies * trained * width / shards[0] if "optimizer_in_backward" not in job.flags else 0.0
+    at_activations = activations + held * min(1.0, step.gradients / max(1.0, step.trained * width))
+    at_step = held + copies if job.offload == "none" else 0.0
+    gathered = base * shards[2] if stack.gathers_all and shards[2] > 1 and job.lora_rank else _gathered(network, job, width)
+    beside = gathered + _dequantised(network, job) + (stack.quantised_gib * 2**30 if job.task == "train_qlora" else 0.0)
+    moving = max(at_activations, at_step)
+    kept = 0.0 if job.offload in ("all", "nvme") else held
+    return _offloaded(Demand(weights=base, gradients=min(kept, moving), optimizer=state, activations=moving - min(kept, moving), buffers=beside), job)
 
 
 def _base_bytes(network: Network, job: Job, step: Walk, width: float) -> float:
