@@ -12,8 +12,8 @@ from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Drive, Situation, is_built_in
 from rigplanner.rules.slots import free_slots
 
-GBS_PER_LANE = {1: 0.25, 2: 0.5, 3: 0.985, 4: 1.969, 5: 3.938, 6: 7.563}
-"""GB/s one way of one PCIe lane after line coding (PCI-SIG: 2.5, 5, 8, 16, 32, 64 GT/s)."""
+GBS_PER_LANE = {1: 0.25, 2: 0.5, 3: 8 / 8.125, 4: 16 / 8.125, 5: 32 / 8.125, 6: 64 / 8.125}
+"""GB/s one way of one PCIe lane after line coding (PCI-SIG: 2.5 and 5 GT/s at 8b/10b; 8, 16, 32 at 128b/130b; 64)."""
 
 MIN_GPU_GBS = 10.0
 """GB/s one way below which a GPU that could take twice as much is held back (PCIe 3.0 x8 is 7.9, x16 15.8)."""
