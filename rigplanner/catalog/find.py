@@ -1,67 +1,163 @@
-"""Find parts by words in any order, with the trade's abbreviations."""
+"""Find parts by words in any order, with the trade's abbreviations; and find the part that a shop's text names."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from functools import cached_property
+from heapq import nsmallest
+from itertools import pairwise
 
-from msgspec import Struct
+from rigplanner.catalog.naming import Naming, PhraseTable
+from rigplanner.catalog.parts import CPU, GPU, AnyPart, Chassis, MemoryKit, Motherboard, Part, PowerSupply, Storage, System, kind_of
+from rigplanner.catalog.words import words_of
 
-from rigplanner.catalog.parts import Part, kind_of
+__all__ = ["LONGEST_QUERY", "PartIndex", "words_of"]
 
 LONGEST_QUERY = 200
+IMPORTED = ("opendb.", "pcpp.")
+"""Beginnings of the ids of imported parts: of equal matches the catalog's own come first."""
 
-_SPLIT = re.compile(r"[^0-9a-z.+]+")
-_JOINTS = re.compile(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])|(?<=[a-z])\.|\.(?=[a-z])")
-
-
-def words_of(text: str) -> list[str]:
-    """Split text into lower-case words as a searcher would type them."""
-    return [word for piece in _SPLIT.split(text.casefold()) if (word := piece.strip("."))]
-
-
-class Entry(Struct, frozen=True):
-    """What is searched of one part: `text` holds its words between spaces, whole and cut where letters meet digits."""
-
-    part: Part
-    names: tuple[str, ...]
-    text: str
+_CUT = re.compile(r"[a-z]+|[^a-z]+")
+_TRIM = ".+"
 
 
 class PartIndex:
-    """An index over parts for `find`; build it once for a catalog."""
+    """An index over parts for `find` and `named_in`; build it once for a catalog.
+
+    Words point to the numbers of the parts that hold them. Parts are numbered in the order in which equal matches are shown:
+    own before imported, short names before long ones.
+    """
 
     def __init__(self, parts: Iterable[Part]) -> None:
-        self._by_kind: dict[str | None, list[Entry]] = {None: []}
-        for part in parts:
-            entry = _entry(part)
-            self._by_kind[None].append(entry)
-            self._by_kind.setdefault(kind_of(part), []).append(entry)
+        self._listed = list(parts)
+        self._parts = sorted(self._listed, key=lambda part: (part.id.startswith(IMPORTED), len(part.name)))
+        self._names: dict[str, list[int]] = {}
+        lists: dict[str, list[int]] = {}
+        cuts: dict[str, tuple[str, ...]] = {}
+        for number, part in enumerate(self._parts):
+            held: set[str] = set()
+            for text in (part.name, *part.aliases):
+                words = words_of(text)
+                self._names.setdefault("".join(words), []).append(number)
+                held.update(words)
+                held.update(a + b for a, b in pairwise(words) if a[-1].isdigit() and b.isalpha())
+            held.update(words_of(part.vendor), spec_words(part), () if part.id.startswith(IMPORTED) else words_of(part.id))
+            for word in tuple(held):
+                if word not in cuts:
+                    cuts[word] = _pieces(word)
+                held.update(cuts[word])
+            for word in held:
+                lists.setdefault(word, []).append(number)
+        self._with = {word: frozenset(numbers) for word, numbers in lists.items()}
+
+    @cached_property
+    def _vocabulary(self) -> str:
+        return "\n" + "\n".join(self._with) + "\n"
+
+    @cached_property
+    def _squeezed(self) -> str:
+        return "\n" + "\n".join(self._names) + "\n"
+
+    @cached_property
+    def _kinds(self) -> dict[str, frozenset[int]]:
+        kinds: dict[str, list[int]] = {}
+        for number, part in enumerate(self._parts):
+            kinds.setdefault(kind_of(part), []).append(number)
+        return {kind: frozenset(numbers) for kind, numbers in kinds.items()}
+
+    @cached_property
+    def _phrases(self) -> PhraseTable:
+        return PhraseTable(self._parts)
 
     def find(self, query: str, kind: str | None = None, limit: int | None = None) -> list[Part]:
-        """Return the parts in which every word of `query` occurs, best match first; an empty query returns all."""
+        """Return the parts in which every word of `query` occurs, best match first; an empty query returns all.
+
+        First the very name or alias, then all words whole, then all at the beginning of a word, then anywhere inside one (words
+        of one letter match whole words and beginnings only).
+        """
         words = words_of(query[:LONGEST_QUERY])
-        entries = self._by_kind.get(kind, [])
         if not words:
-            return [entry.part for entry in entries[:limit]]
-        found = entries
-        for word in sorted(words, key=len, reverse=True):
-            found = [entry for entry in found if word in entry.text]
+            return [part for part in self._listed if kind is None or kind_of(part) == kind][:limit]
+        among = self._kinds.get(kind, frozenset()) if kind else None
+        found: list[int] = []
+        seen: AbstractSet[int] = frozenset()
+        for numbers in self._levels(words):
+            fresh = (numbers if among is None else numbers & among) - seen
+            found += sorted(fresh) if limit is None else nsmallest(limit - len(found), fresh)
+            seen = seen | fresh
+            if limit is not None and len(found) >= limit:
+                break
+        return [self._parts[number] for number in found]
+
+    def named_in(self, text: str, kind: str | None = None) -> Naming:
+        """Return which part a shop's text names, and how sure that is."""
+        return self._phrases.named_in(text, kind)
+
+    def _levels(self, words: list[str]) -> Iterator[AbstractSet[int]]:
         squeezed = "".join(words)
-        if not found:
-            found = [entry for entry in entries if any(squeezed in name for name in entry.names)]
-        ranked = sorted(found, key=lambda entry: (_rank(entry, words, squeezed), len(entry.part.name)))
-        return [entry.part for entry in ranked[:limit]]
+        yield set(self._names.get(squeezed, ()))
+        yield self._all_with([[word] if word in self._with else [] for word in words])
+        begins = [_between_breaks(self._vocabulary, "\n" + word) for word in words]
+        yield self._all_with(begins)
+        inside = [
+            _between_breaks(self._vocabulary, word) if len(word) > 1 else begun for word, begun in zip(words, begins, strict=True)
+        ]
+        anywhere = self._all_with(inside)
+        yield anywhere
+        if not anywhere:
+            names = _between_breaks(self._squeezed, squeezed)
+            yield {number for name in names for number in self._names[name]}
+
+    def _all_with(self, choices: list[list[str]]) -> AbstractSet[int]:
+        """Return the numbers of the parts that hold, for each list of words, at least one of them."""
+        found: AbstractSet[int] | None = None
+        for held in sorted(choices, key=lambda words: sum(len(self._with[word]) for word in words)):
+            sets = [self._with[word] for word in held]
+            if found is not None:
+                sets = [found & numbers for numbers in sets]
+            found = sets[0] if len(sets) == 1 else frozenset().union(*sets)
+            if not found:
+                break
+        return found or frozenset()
 
 
-def _entry(part: Part) -> Entry:
-    phrases = [" ".join(words_of(text)) for text in (part.name, *part.aliases)]
-    loose = " ".join([*phrases, *words_of(part.vendor), *words_of(part.id)])
-    return Entry(part, tuple(phrase.replace(" ", "") for phrase in phrases), f" {loose} {_JOINTS.sub(' ', loose)} ")
+def _pieces(word: str) -> tuple[str, ...]:
+    """Cut a word where letters meet digits: "rtx3090ti" holds rtx, 3090 and ti."""
+    pieces = [piece.strip(_TRIM) for piece in _CUT.findall(word)]
+    return tuple(piece for piece in pieces if piece) if len(pieces) > 1 else ()
 
 
-def _rank(entry: Entry, words: list[str], squeezed: str) -> int:
-    """0 the very name or alias, 1 all words whole, 2 all words begin a word, 3 somewhere inside."""
-    if squeezed in entry.names:
-        return 0
-    if all(f" {word} " in entry.text for word in words):
-        return 1
-    return 2 if all(f" {word}" in entry.text for word in words) else 3
+def _between_breaks(lines: str, wanted: str) -> list[str]:
+    """Return the lines, each between line breaks, that hold `wanted`; beginning with a break it must begin the line."""
+    found = []
+    place = lines.find(wanted)
+    while place >= 0:
+        begin = lines.rfind("\n", 0, place + 1) + 1
+        end = lines.index("\n", place + 1)
+        found.append(lines[begin:end])
+        place = lines.find(wanted, end)
+    return found
+
+
+def spec_words(part: Part) -> tuple[str, ...]:
+    """Return what people call a part by besides its name: capacity, generation, watts, socket, chipset ("4tb", "gen4")."""
+    return tuple(word.casefold() for word in _spec_words(part) if word)
+
+
+def _spec_words(part: Part | AnyPart) -> Iterator[str]:
+    if isinstance(part, Storage):
+        yield f"{part.capacity_gb / 1000:g}tb" if part.capacity_gb >= 1000 else f"{part.capacity_gb:g}gb"
+        yield f"gen{part.gen}" if part.gen else ""
+        yield from (part.interface, part.form_factor.removesuffix("."))
+    elif isinstance(part, GPU):
+        yield f"{part.memory_gib:g}gb" if part.memory_gib else ""
+    elif isinstance(part, MemoryKit):
+        yield from (f"{part.modules * part.module_gib:g}gb", part.type, part.module)
+    elif isinstance(part, PowerSupply):
+        yield from (f"{rating.watts:g}w" for rating in part.supply.ratings)
+    elif isinstance(part, CPU):
+        yield part.socket
+    elif isinstance(part, Motherboard | System):
+        yield from (*part.layout.sockets, part.layout.chipset or "", part.layout.memory_type or "")
+    elif isinstance(part, Chassis):
+        yield f"{part.enclosure.rack_units:g}u" if part.enclosure.rack_units else ""

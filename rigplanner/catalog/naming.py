@@ -1,0 +1,120 @@
+"""Which part does a shop's line name? The longest name of a part that stands whole in the text."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import GPU, Part, kind_of
+from rigplanner.catalog.words import words_of
+
+Confidence = Literal["exact", "words", "ambiguous", "none"]
+"""exact: name and maker stand in the text; words: the name does, without its maker; ambiguous: several parts are so named."""
+
+MOST_WORDS = 12
+SHORTEST_NAME = 4
+
+MAKER_WORDS = {
+    "華碩": "asus", "技嘉": "gigabyte", "微星": "msi", "華擎": "asrock", "海韻": "seasonic", "海盜船": "corsair", "三星": "samsung",
+    "美光": "crucial", "金士頓": "kingston", "威剛": "adata", "芝奇": "g.skill", "酷碼": "cooler master", "全漢": "fsp",
+    "曜越": "thermaltake", "貓頭鷹": "noctua", "利民": "thermalright", "聯力": "lian li", "希捷": "seagate", "銀欣": "silverstone",
+    "振華": "super flower", "安鈦克": "antec", "分形": "fractal design", "追風者": "phanteks", "九州風神": "deepcool",
+}  # fmt: skip
+"""Makers as Taiwanese shops write them."""
+CHIP_KINDS = ("gpu", "cpu")
+"""Kinds whose name needs no maker beside it: a board partner sells NVIDIA's chip."""
+FAMILY_WORDS = {
+    "nvidia", "amd", "intel", "geforce", "radeon", "ryzen", "core", "threadripper", "epyc", "xeon", "instinct", "ssd",
+    "3", "5", "7", "9", "r3", "r5", "r7", "r9",
+}  # fmt: skip
+"""Words before a model number that shops leave out or shorten."""
+OTHER_MODEL = {
+    "ti", "super", "xt", "xtx", "gre", "d", "v2", "v3", "v4", "max", "plus", "pro", "ultra", "mini", "lite", "laptop", "mobile",
+    "mxm", "wifi", "wifi7", "ii", "iii", "iv",
+}  # fmt: skip
+"""A word right after a name that makes it another model."""
+_MEMORY = re.compile(r"(\d{1,3})gb?")
+
+
+class Naming(Struct, frozen=True):
+    """What a text names: the part (None without or with several), how sure that is, by which name, and the parts if several."""
+
+    part: Part | None
+    confidence: Confidence
+    name: str = ""
+    among: tuple[str, ...] = ()
+
+
+class PhraseTable:
+    """The names of parts, squeezed, each with the parts that bear it and whether the maker is left out of it."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self._bearers: dict[str, list[tuple[Part, bool]]] = {}
+        for part in parts:
+            for phrase, bare in _phrases(part):
+                bearers = self._bearers.setdefault(phrase, [])
+                if all(other is not part for other, _ in bearers):
+                    bearers.append((part, bare))
+
+    def named_in(self, text: str, kind: str | None = None) -> Naming:
+        """Return the part with the longest name that begins and ends with words of the text."""
+        words = shop_words(text)
+        for phrase, after in _runs(words):
+            bearers = [pair for pair in self._bearers.get(phrase, ()) if kind is None or kind_of(pair[0]) == kind]
+            bearers = [pair for pair in bearers if _agrees(pair[0], words)]
+            if not bearers:
+                continue
+            if after in OTHER_MODEL:
+                return Naming(None, "none", phrase)
+            if len(bearers) > 1:
+                return Naming(None, "ambiguous", phrase, tuple(part.id for part, _ in bearers))
+            part, bare = bearers[0]
+            sure = not bare or kind_of(part) in CHIP_KINDS or _squeezed(part.vendor) in "".join(words)
+            return Naming(part, "exact" if sure and not phrase.isdigit() else "words", phrase)
+        return Naming(None, "none")
+
+
+def shop_words(text: str) -> list[str]:
+    """Return the words of a shop's line: full-width letters made plain, Chinese names of makers put into Latin."""
+    text = unicodedata.normalize("NFKC", text)
+    for chinese, latin in MAKER_WORDS.items():
+        text = text.replace(chinese, f" {latin} ")
+    return words_of(text)
+
+
+def _squeezed(text: str) -> str:
+    return "".join(words_of(text))
+
+
+def _phrases(part: Part) -> Iterator[tuple[str, bool]]:
+    maker = words_of(part.vendor)
+    for text in (part.name, *part.aliases):
+        words = words_of(text)
+        yield "".join(words), words[: len(maker)] != maker
+        if words[: len(maker)] == maker and len("".join(words[len(maker) :])) >= SHORTEST_NAME:
+            words = words[len(maker) :]
+            yield "".join(words), True
+        while len(words) > 1 and words[0] in FAMILY_WORDS and len("".join(words[1:])) >= SHORTEST_NAME:
+            words = words[1:]
+            yield "".join(words), True
+
+
+def _runs(words: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield runs of words squeezed, with the word that follows, the longest first."""
+    runs = []
+    for begin in range(len(words)):
+        squeezed = ""
+        for end in range(begin, min(begin + MOST_WORDS, len(words))):
+            squeezed += words[end]
+            runs.append((squeezed, words[end + 1] if end + 1 < len(words) else ""))
+    return iter(sorted(runs, key=lambda run: -len(run[0])))
+
+
+def _agrees(part: Part, words: list[str]) -> bool:
+    """Say whether the sizes of memory in the text allow this card: a shop's 8 GB card is not the catalog's 12 GB one."""
+    if not isinstance(part, GPU) or part.memory_gib is None:
+        return True
+    sizes = {float(found.group(1)) for word in words if (found := _MEMORY.fullmatch(word))}
+    return not sizes or part.memory_gib in sizes
