@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.parts import GPU
 from rigplanner.evidence import Estimate, Step
-from rigplanner.machine.interconnect import Interconnect, link_rate, of_machine, pcie_rate, ring_rate
+from rigplanner.machine.interconnect import PLAIN_NETWORK_GBS, Interconnect, link_rate, of_machine, pcie_rate, ring_rate
 from rigplanner.machine.machine import Machine
 
 SOURCE = "NVIDIA/nccl src/graph; nccl-tests results in public issues"
@@ -49,9 +49,9 @@ NVLS_US = 25.0
 LL_SHARE = 0.5
 TREE_SHARE = 0.92
 
-NODE_NETWORK_GBS = {"nvswitch": {7: 100.0, 8: 200.0, 9: 400.0, 10: 400.0}, "other": {}}
-"""Network of one node in GB/s where none is named: DGX-2 8 x 100 Gb/s, DGX A100 8 x 200, DGX H100 and B200 8 x 400."""
-PLAIN_NETWORK_GBS = 12.5
+NODE_NETWORK_GBS = {7: 100.0, 8: 200.0, 9: 400.0, 10: 400.0}
+"""Network of one NVSwitch node in GB/s where none is named, by compute capability: DGX-2 8 x 100 Gb/s, DGX A100 8 x 200, DGX H100
+and B200 8 x 400."""
 
 
 def allreduce(machine: Machine, indices: tuple[int, ...] | None = None) -> Estimate | None:
@@ -65,7 +65,11 @@ def allreduce_of(net: Interconnect) -> Estimate | None:
     if net.count < 2:
         return None
     found = [step for step in (_nvls(net), _over_nvlink(net), _over_pcie(net)) if step is not None]
-    return max(found, key=lambda estimate: estimate.value, default=None)
+    best = max(found, key=lambda estimate: estimate.value, default=None)
+    if net.network is None:
+        return best
+    across = _estimate("network", "network ports of one board", {"network": net.network}, net.network)
+    return across if best is None or across.value < best.value else best
 
 
 def _nvls(net: Interconnect) -> Estimate | None:
@@ -150,7 +154,7 @@ def _net_of_link(gpu: GPU, count: int, link: str) -> Interconnect:
 
 
 def _network(gpu: GPU, link: str) -> Estimate:
-    rate = NODE_NETWORK_GBS["nvswitch" if link == "nvswitch" else "other"].get(_major(gpu), PLAIN_NETWORK_GBS)
+    rate = NODE_NETWORK_GBS.get(_major(gpu), PLAIN_NETWORK_GBS) if link == "nvswitch" else PLAIN_NETWORK_GBS
     return _estimate("network", "network of one node, assumed", {"network": rate}, rate)
 
 

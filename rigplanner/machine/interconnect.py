@@ -32,12 +32,14 @@ BETWEEN_UNKNOWN = {1: 6.0, 2: 6.0, 3: 8.0, 4: 14.5, 5: 30.0, 6: 40.0}
 
 STEPS_PER_LINK = 4
 MOST_CYCLES = 400
+PLAIN_NETWORK_GBS = 12.5
+"""Network of one node where none is named: 100 Gb/s, an assumption."""
 
 
 class Interconnect(Struct, frozen=True, kw_only=True):
     """`nvlink` maps pairs of indices to GB/s (both orders), `switched` the rate of each GPU into an NVSwitch, `pcie` the slowest
     PCIe link that a ring over the GPUs crosses, `hosted` says that it passes a CPU, `staged` that the driver forbids peer access,
-    `between` the rate across sockets where it crosses them; None is unknown or absent."""
+    `between` the rate across sockets where it crosses them, `network` the one between boards; None is unknown or absent."""
 
     gpus: tuple[GPU, ...]
     nvlink: dict[tuple[int, int], float]
@@ -46,6 +48,7 @@ class Interconnect(Struct, frozen=True, kw_only=True):
     hosted: bool
     staged: bool
     between: float | None
+    network: float | None = None
 
     @property
     def count(self) -> int:
@@ -83,7 +86,18 @@ def of_machine(machine: Machine, indices: tuple[int, ...] | None = None) -> Inte
         hosted=any(cell in ("PHB", "NODE", "SYS", "") for row in cells for cell in row),
         staged=any(word in ("GNS", "CNS", "NS") for word in outside),
         between=_between(cells, [cpu.cpu for cpu in machine.cpus], gpus),
+        network=_network(machine, chosen),
     )
+
+
+def _network(machine: Machine, chosen: tuple[int, ...]) -> float | None:
+    """Return the rate of the slowest board's network ports in GB/s when the GPUs stand on several boards, else None."""
+    board_of = {use.piece: use.board for use in machine.slots if use.piece is not None}
+    boards = {board_of.get(machine.gpus[index].piece, "") for index in chosen}
+    if len(boards) < 2:
+        return None
+    rates = [sum(nic.gbps or 0.0 for nic in machine.nics if board_of.get(nic.piece) == board) / 8 for board in boards]
+    return min(rates) or PLAIN_NETWORK_GBS
 
 
 def _nvlinks(

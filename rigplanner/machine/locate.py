@@ -44,6 +44,7 @@ class Location(Struct, frozen=True):
     bridge: str
     socket: int | None
     numa: int | None
+    board: int = 0
 
 
 class Tree(Struct, frozen=True):
@@ -66,11 +67,11 @@ class Tree(Struct, frozen=True):
         if base == "chipset":
             nodes = (*nodes, chipset_node(self.board)) if _is_amd(layout) else nodes
         if local is None or local >= max(1, len(self.numa_nodes)):
-            return Location(nodes, "", None, None)
+            return Location(nodes, "", None, None, self.board.index)
         name = bridge_name(layout, local, top or place, root or _root_on(layout, top))
         if base == "chipset":
             name = self.bridges[0][0] if self.bridges and self.bridges[0] else name
-        return Location(nodes, f"{self.board.index}:{name}", self._global(local), self._numa(local, name))
+        return Location(nodes, f"{self.board.index}:{name}", self._global(local), self._numa(local, name), self.board.index)
 
     def affinity(self, numa: int | None) -> str | None:
         """Return the logical CPUs of a NUMA node as Linux numbers them: first threads of all cores, then the second ones; None

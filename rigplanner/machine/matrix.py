@@ -14,7 +14,8 @@ class Device(Struct, frozen=True):
 
 
 def letters(a: Location, b: Location) -> str:
-    """Return PIX, PXB, PHB, NODE or SYS for two places in the PCIe tree, "" where it is not known.
+    """Return PIX, PXB, PHB, NODE or SYS for two places in the PCIe tree, "" where it is not known and
+    between boards, which only a network joins.
 
     PIX: through one switch; PXB: through several, without the host bridge; PHB: within one host bridge; NODE: between host
     bridges of one NUMA node; SYS: between NUMA nodes (nvidia-smi's own legend)."""
@@ -22,7 +23,7 @@ def letters(a: Location, b: Location) -> str:
     if common is not None:
         between = a.chain.index(common) + b.chain.index(common) + 1
         return "PIX" if between == 1 else "PXB"
-    if a.numa is None or b.numa is None:
+    if a.numa is None or b.numa is None or a.board != b.board:
         return ""
     if a.numa != b.numa:
         return "SYS"

@@ -1,6 +1,7 @@
 """From settled boards to slots in use, GPUs, network ports, drives, edges and matrix."""
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.parts import GPU, NetworkCard, Storage
 from rigplanner.machine.lanes import Offer
@@ -208,7 +209,7 @@ def _gpus(
         assert isinstance(part, GPU)
         location = seat.location if seat else NOWHERE
         if part.dies > 1:
-            location = Location((name, *location.chain), location.bridge, location.socket, location.numa)
+            location = replace(location, chain=(name, *location.chain))
         for _ in range(part.dies):
             places[len(gpus)] = (seat, location)
             gpus.append(

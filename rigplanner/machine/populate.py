@@ -56,19 +56,22 @@ def populate(rig: Rig, counted: Pieces, boards: tuple[Board, ...], seats: Seats)
         settled = replace(settled, problems=(*settled.problems, *homeless))
         if not last:
             settled, waiting = _pass_on(settled, waiting, places)
-        gone = {c.name for c in waiting.cards} | {d.name for d in waiting.drives} | {b.name for b in waiting.bridges}
-        kept = [] if last else gone
+        gone = set() if last else _names(waiting)
         populated.append(
             Populated(
                 board,
                 seating,
-                tuple(c for c in cards if c.name not in kept),
-                tuple(d for d in drives if d.name not in kept),
-                tuple(b for b in bridges if b.name not in kept),
+                tuple(c for c in cards if c.name not in gone),
+                tuple(d for d in drives if d.name not in gone),
+                tuple(b for b in bridges if b.name not in gone),
                 settled,
             )
         )
     return populated
+
+
+def _names(waiting: _Waiting) -> set[str]:
+    return {c.name for c in waiting.cards} | {d.name for d in waiting.drives} | {b.name for b in waiting.bridges}
 
 
 def _sorted_by_home(counted: Pieces, boards: tuple[Board, ...]) -> tuple[dict[str, _Waiting], _Waiting]:

@@ -5,7 +5,7 @@ import statistics
 from pathlib import Path
 
 import pytest
-from small_parts import board, bridge, cpu, gpu, linked_gpu, machine_of, slot
+from small_parts import board, bridge, cpu, gpu, linked_gpu, machine_of, nic, slot
 
 from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.load import Catalog
@@ -113,3 +113,16 @@ def test_measured_bandwidths_are_met(shared: Path, catalog: Catalog) -> None:
     assert len(errors) == len(LINKS)
     assert statistics.median(errors) < 0.15
     assert sum(inside) / len(inside) >= 0.8
+
+
+def test_two_boards_meet_over_their_network() -> None:
+    one = board([slot("A", 1), slot("B", 4), slot("N", 7)])
+    machine = machine_of((one, 2), (cpu(), 2), (gpu(), 2), (nic(), 2))
+    boards = {use.board for use in machine.slots if use.piece is not None and use.piece.startswith("gpu")}
+    assert boards == {"motherboard.0"}
+    spread = machine_of((one, 2), (cpu(), 2), (gpu(slots=1), 4), (nic(port_gbps=100), 2))
+    assert spread.matrix[0][1] == "PHB"
+    assert spread.matrix[0][3] == ""
+    estimate = allreduce(spread)
+    assert estimate is not None
+    assert estimate.steps[-1].name == "network"
