@@ -118,7 +118,7 @@ def _job(index: int, workload: Workload, machine: Machine) -> Job:
 
 
 def memory_of(workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
-    """Return what the memory model says of a workload on `count` GPUs of a model, or why it cannot."""
+    """Return what the memory model says of a workload on `count` GPUs, or why it cannot; of a GPU it reads size and generation."""
     from rigplanner.catalog.zoo import shipped_zoo
     from rigplanner.workload.memory import estimate_memory
 
@@ -128,7 +128,8 @@ def memory_of(workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
         except WorkloadFault as fault:
             return str(fault)
 
-    return _memories.get((msgspec.msgpack.encode(workload), id(gpu), count), gpu, make)
+    key = (msgspec.msgpack.encode(workload), gpu.memory_gib, gpu.architecture, gpu.compute_capability, count)
+    return _memories.get(key, None, make)
 
 
 def _memory(workload: Workload, machine: Machine) -> tuple[tuple[MemoryEstimate, ...], str | None]:

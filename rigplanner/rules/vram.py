@@ -136,7 +136,7 @@ def _smaller_batch(situation: Situation, case: Fit) -> tuple[Fix, ...]:
 
 
 class Offload(Struct, frozen=True):
-    """A job that keeps part of its state in host memory."""
+    """A job that keeps part of its state in host memory: `host_gib` is the whole machine's."""
 
     name: str
     host_gib: float
@@ -151,7 +151,7 @@ def offloading(situation: Situation) -> Iterator[Offload]:
     """Jobs that need host memory."""
     have = situation.memory_gib if situation.memory else None
     for job in situation.jobs:
-        host = sum(need.host_gib for need in job.memory)
+        host = max((need.host_gib for need in job.memory), default=0.0)
         if host > 0:
             yield Offload(job.name, host, have)
 
@@ -159,10 +159,10 @@ def offloading(situation: Situation) -> Iterator[Offload]:
 @rule(
     "MEM009", "Offload needs more host memory than there is", "error", over=offloading,
     needs=("have_gib",),
-    reason="Offloaded optimizer states live in host memory, once for each process.",
+    reason="Offloaded states of all processes live in host memory.",
     source="The memory model; DeepSpeed's memory estimators",
 )  # fmt: skip
 def offload(situation: Situation, case: Offload) -> Iterator[Finding]:
-    """Compare the sum over all GPUs with the host's memory, in GiB."""
+    """Compare what all processes keep in host memory with what there is, in GiB."""
     if case.have_gib is not None and case.host_gib > case.have_gib:
         yield offload.finding(case, needed=round(case.host_gib, 1), actual=case.have_gib, unit="GiB")
