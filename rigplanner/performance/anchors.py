@@ -17,7 +17,7 @@ from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.answer import Anchor
 from rigplanner.performance.constants import speed_model
 from rigplanner.performance.job import Job, read_job
-from rigplanner.performance.kriging import Corrected, Covariance, Point, covariance_of, krige
+from rigplanner.performance.kriging import Corrected, Field, Point, krige
 from rigplanner.performance.measured import Measured, shipped_measured
 from rigplanner.performance.metrics import samples_per_second
 from rigplanner.performance.modelled import modelled_samples_per_second
@@ -71,7 +71,7 @@ class Evidence:
 
     def __init__(self, placed: Iterable[Placed]) -> None:
         self.placed = tuple(placed)
-        self.covariance: Covariance = covariance_of(speed_model())
+        self.field = Field(speed_model())
         self._known: dict[tuple[Point, int], Anchored] = {}
         self._by: dict[tuple[str, str], list[Placed]] = defaultdict(list)
         for item in self.placed:
@@ -102,8 +102,11 @@ class Evidence:
                 break
         else:
             found.update((id(item), item) for item in self.placed if allowed is None or allowed(item.row))
-        covariance = self.covariance
-        return heapq.nlargest(most, found.values(), key=lambda item: covariance(point, item.point))
+        items = list(found.values())
+        if len(items) <= most:
+            return items
+        near = self.field.covariances(point, [item.point for item in items])
+        return [items[i] for i in heapq.nlargest(most, range(len(items)), key=near.__getitem__)]
 
     def correct(self, point: Point, most: int, allowed: Callable[[Measured], bool] | None = None) -> Anchored:
         """Return the log correction of a point from its nearest rows, and those rows."""
@@ -113,9 +116,7 @@ class Evidence:
         near = self.nearest(point, most, allowed)
         variances = speed_model().variances
         own = variances["noise"] + variances["machine"] + variances["source"]
-        found = krige(
-            point, [item.point for item in near], [item.residual for item in near], self.covariance, variances["noise"], own
-        )
+        found = krige(point, [item.point for item in near], [item.residual for item in near], self.field, variances["noise"], own)
         anchored = Anchored(tuple(near), found)
         if allowed is None:
             if len(self._known) >= REMEMBERED:

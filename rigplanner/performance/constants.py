@@ -12,7 +12,8 @@ class Physics(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Multipliers of the physical model, 1 where nothing was learned.
 
     `matrix`: matrix rate by arithmetic path; `generation`: matrix rate by architecture; `kind_matrix`, `kind_traffic`: matrix
-    rate and traffic by kind of net; `launch`: host time per kernel by family of stack. `cache` is the exponent of L2 size over
+    rate and traffic by kind of net; `launch`: host time per kernel by family of stack.
+    `stream_...`: traffic, traffic on HBM and kernel overhead of language models that write. `cache` is the exponent of L2 size over
     6 MiB by which traffic shrinks. Power: cards whose FP16 rate per watt passes `watt_rate` (growing by `watt_era` per era)
     lose `power_slope` of the excess. `exchange`: time of an exchange by link class; `crowd` and `crowd_staged`: its growth per
     doubling of the GPUs beyond two over PCIe, with peer access and staged through the host. `overlap`: share of a step that
@@ -27,6 +28,9 @@ class Physics(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     traffic_forward: float
     weights: float
     tail: float
+    stream_traffic: float
+    stream_fast_memory: float
+    stream_tail: float
     cache: float
     power_slope: float
     watt_rate: float

@@ -104,12 +104,13 @@ def read_job(
     batch, given = _batch(workload, shape, task, count, silicon)
     if not given and task in ("train", "train_lora", "inference"):
         assumed["batch_per_gpu"] = f"{batch:g}"
-    rate, link = matrix_tflops(silicon, precision, gpu.name), _link(link, count, gpu)
-    stack = find_stack(named.kin.like) if named.kin else named
+    stack, link = find_stack(named.kin.like) if named.kin else named, _link(link, count, gpu)
+    arithmetic = _arithmetic(precision, stack, shape, silicon)
+    rate = matrix_tflops(silicon, arithmetic, gpu.name)
     degrees = _degrees(workload, task, count, stack)
     return Job(
         shape=shape, silicon=silicon, stack=stack, named=named, task=task, precision=precision, matrix_tflops=rate,
-        path=arithmetic_path(precision, rate, silicon), batch=batch, batch_given=given, accumulate=_accumulate(workload),
+        path=arithmetic_path(arithmetic, rate, silicon), batch=batch, batch_given=given, accumulate=_accumulate(workload),
         input_tokens=workload.input_tokens or 0, output_tokens=workload.output_tokens or 0, checkpointing=_checkpointing(workload),
         count=count, nodes=nodes, link=link, lane=lane(link, gpu, count), bus_gbs=bus_gbs(gpu, count, nodes, link, machine),
         tensor=degrees.tensor, pipeline=degrees.pipeline, sharded=stack.sharded or degrees.zero >= 2,
@@ -127,6 +128,12 @@ def _language_task(task: str, shape: Shape, workload: Workload) -> str:
     ):
         return task
     return "decode" if (workload.batch_per_gpu or 1) == 1 else "serve"
+
+
+def _arithmetic(precision: str, stack: Stack, shape: Shape, silicon: Silicon) -> str:
+    """MLPerf's transformers train in 8-bit floats wherever the silicon has them at full rate (submitters' code since v2.1)."""
+    lowered = stack.family == "mlperf" and precision == "mixed" and shape.kind in ("encoder", "llm", "moe")
+    return "fp8" if lowered and silicon.fp8 is not None and silicon.era >= 6.0 else precision
 
 
 def _usual_precision(stack: Stack, silicon: Silicon) -> str:

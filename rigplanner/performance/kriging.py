@@ -7,15 +7,18 @@ Method: Gaussian-process regression (Rasmussen and Williams 2006, equations 2.25
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import mul
 
 from msgspec import Struct
 
 from rigplanner.performance.constants import SpeedModel
 
+REMEMBERED = 400_000
+"""Pairs of points whose covariance is kept."""
 
-class Point(Struct, frozen=True):
+
+class Point(Struct, frozen=True, cache_hash=True):
     """Where a row lies: what it shares with others by name, and its coordinates. `silicon` holds the coordinates of the GPU;
     `batch` is the log of the batch per GPU or None; `count` the log2 of the GPUs; `tokens` and `written` are logs too."""
 
@@ -37,75 +40,98 @@ class Point(Struct, frozen=True):
     written: float
 
 
-Covariance = Callable[[Point, Point], float]
+class Field:
+    """The covariance of points under one set of constants, with what was computed before."""
 
+    def __init__(self, model: SpeedModel) -> None:
+        self._model = model
+        self._similar: dict[tuple[tuple[float, ...], tuple[float, ...]], tuple[float, float]] = {}
+        self._pairs: dict[tuple[Point, Point], float] = {}
 
-def silicon_similarity(model: SpeedModel) -> Callable[[Point, Point], tuple[float, float]]:
-    """Return the function that gives the wide (rational quadratic) and narrow (squared exponential) similarity of two GPUs."""
-    known: dict[tuple[tuple[float, ...], tuple[float, ...]], tuple[float, float]] = {}
-
-    def similarity(a: Point, b: Point) -> tuple[float, float]:
-        key = (a.silicon, b.silicon)
-        found = known.get(key)
+    def similarity(self, a: tuple[float, ...], b: tuple[float, ...]) -> tuple[float, float]:
+        """Return the wide (rational quadratic) and narrow (squared exponential) similarity of two silicons."""
+        found = self._similar.get((a, b))
         if found is None:
-            squares = [(x - y) ** 2 for x, y in zip(a.silicon, b.silicon, strict=True)]
-            found = known[key] = (
-                1 / (1 + sum(map(mul, model.wide, squares))),
-                math.exp(-0.5 * sum(map(mul, model.narrow, squares))),
-            )
-            if len(known) > 50_000:
-                known.clear()
+            squares = [(x - y) ** 2 for x, y in zip(a, b, strict=True)]
+            wide, narrow = sum(map(mul, self._model.wide, squares)), sum(map(mul, self._model.narrow, squares))
+            found = self._similar[(a, b)] = 1 / (1 + wide), math.exp(-0.5 * narrow)
+            if len(self._similar) > REMEMBERED:
+                self._similar.clear()
         return found
 
-    return similarity
+    def covariance(self, a: Point, b: Point) -> float:
+        """Return the covariance of two points, without the noise of a measurement."""
+        return self.covariances(a, (b,))[0]
 
+    def known_covariance(self, a: Point, b: Point) -> float:
+        """Return the same, remembered: for pairs of measured rows, which meet again and again."""
+        found = self._pairs.get((a, b))
+        if found is None:
+            if len(self._pairs) > REMEMBERED:
+                self._pairs.clear()
+            found = self._pairs[(a, b)] = self._pairs[(b, a)] = self.covariance(a, b)
+        return found
 
-def covariance_of(model: SpeedModel) -> Covariance:
-    """Return the covariance function of two rows, without the noise of a measurement."""
-    v, d, similar = model.variances, model.distances, silicon_similarity(model)
+    def covariances(self, target: Point, points: Iterable[Point]) -> list[float]:
+        """Return the covariance of one point with each of many."""
+        v, similarity, silicon = self._model.variances, self.similarity, target.silicon
+        offset, family, model, task, source, machine = (v[k] for k in ("offset", "family", "model", "task", "source", "machine"))
+        silicon_task, same_stack = v["silicon_task"], self._within_stack(target)
+        found, similar = [], dict[str, tuple[float, float]]()
+        for point in points:
+            if point.gpu not in similar:
+                similar[point.gpu] = similarity(silicon, point.silicon)
+            wide, narrow = similar[point.gpu]
+            total = offset
+            if point.family == target.family:
+                total += family
+            if point.model == target.model:
+                total += model
+            if point.task == target.task:
+                total += task
+                if point.precision == target.precision:
+                    total += silicon_task * wide
+            if target.source and point.source == target.source:
+                total += source + (machine if point.gpu == target.gpu and point.count == target.count else 0.0)
+            found.append(total + same_stack(point, wide, narrow) if point.stack == target.stack else total)
+        return found
 
-    def near_batch(a: Point, b: Point) -> float:
-        if a.batch is None or b.batch is None:
-            return float(a.batch is b.batch)
-        return math.exp(-d["batch"] * (a.batch - b.batch) ** 2)
+    def _within_stack(self, a: Point) -> Callable[[Point, float, float], float]:
+        v, d, exp = self._model.variances, self._model.distances, math.exp
+        per_batch, per_count, per_token, per_written = d["batch"], d["count"], d["tokens"], d["written"]
+        stack, machine_stack, stack_model, metric, tokens = (
+            v[k] for k in ("stack", "machine_stack", "stack_model", "metric", "tokens")
+        )
+        stack_precision, silicon_stack, silicon_kind = v["stack_precision"], v["silicon_stack"], v["silicon_kind"]
+        silicon_model, cell, silicon_cell, row, row_batch = (
+            v[k] for k in ("silicon_model", "cell", "silicon_cell", "row", "row_batch")
+        )
 
-    def same_stack(a: Point, b: Point, wide: float, narrow: float, count: float, batch: float) -> float:
-        total = v["stack"] + (v["variant"] if a.variant == b.variant else 0.0)
-        same_precision, same_gpu, same_link = a.precision == b.precision, a.gpu == b.gpu, a.link == b.link
-        if same_precision:
-            total += v["stack_precision"] + v["silicon_stack"] * wide + (v["silicon_kind"] * wide if a.kind == b.kind else 0.0)
-        if same_gpu:
-            total += v["gpu_stack"] + (v["machine_stack"] * count if same_link else 0.0)
-        if same_link:
-            total += v["scale_stack"] * count
-        if a.model == b.model:
-            total += v["stack_model"] + v["silicon_model"] * wide + v["batch_model"] * batch
-            total += v["scale_model"] * count if same_link else 0.0
-            total += v["variant_model"] if a.variant == b.variant else 0.0
-            total += v["metric"] if a.metric == b.metric else 0.0
-            total += v["tokens"] * math.exp(-d["tokens"] * (a.tokens - b.tokens) ** 2 - d["written"] * (a.written - b.written) ** 2)
+        def covariance(b: Point, wide: float, narrow: float) -> float:
+            total, same_precision = stack, a.precision == b.precision
+            if same_precision:
+                total += stack_precision + (silicon_stack + silicon_kind if a.kind == b.kind else silicon_stack) * wide
+            near = exp(-per_count * (a.count - b.count) ** 2) if a.gpu == b.gpu else 0.0
+            if near and a.link == b.link:
+                total += machine_stack * near
+            if a.model != b.model:
+                return total
+            total += stack_model + silicon_model * wide + (metric if a.metric == b.metric else 0.0)
+            total += tokens * exp(-per_token * (a.tokens - b.tokens) ** 2 - per_written * (a.written - b.written) ** 2)
             if same_precision and a.task == b.task:
-                total += v["cell"] + v["silicon_cell"] * narrow
-                total += (v["row"] * count + v["row_batch"]) * batch if same_gpu else 0.0
-        return total
+                total += cell + silicon_cell * narrow
+                if near:
+                    batch = _near_batch(a.batch, b.batch, per_batch)
+                    total += (row * near + row_batch) * batch
+            return total
 
-    def covariance(a: Point, b: Point) -> float:
-        wide, narrow = similar(a, b)
-        count = math.exp(-d["count"] * (a.count - b.count) ** 2)
-        batch = near_batch(a, b)
-        total = v["offset"] + (v["family"] if a.family == b.family else 0.0) + (v["model"] if a.model == b.model else 0.0)
-        if a.task == b.task:
-            total += v["task"]
-            total += v["kind_task"] + v["batch_kind"] * batch if a.kind == b.kind else 0.0
-            if a.precision == b.precision:
-                total += v["silicon_task"] * wide + (v["gpu_task"] if a.gpu == b.gpu else 0.0)
-        if a.link == b.link:
-            total += v["scale"] * count
-        if a.source and a.source == b.source:
-            total += v["source"] + (v["machine"] if a.gpu == b.gpu and a.count == b.count else 0.0)
-        return total + same_stack(a, b, wide, narrow, count, batch) if a.stack == b.stack else total
+        return covariance
 
-    return covariance
+
+def _near_batch(a: float | None, b: float | None, per_batch: float) -> float:
+    if a is None or b is None:
+        return float(a is b)
+    return math.exp(-per_batch * (a - b) ** 2)
 
 
 class Corrected(Struct, frozen=True):
@@ -121,22 +147,22 @@ class Corrected(Struct, frozen=True):
         return math.exp(self.mean)
 
 
-def krige(
-    target: Point, rows: Sequence[Point], residuals: Sequence[float], covariance: Covariance, noise: float, own: float
-) -> Corrected:
+def krige(target: Point, rows: Sequence[Point], residuals: Sequence[float], field: Field, noise: float, own: float) -> Corrected:
     """Return the correction of `target` from the rows and their residuals; `own` is the variance of the target's own part that no
     row can share (noise of its measurement included)."""
-    prior = covariance(target, target) + own
+    prior = field.covariance(target, target) + own
     if not rows:
         return Corrected(0.0, math.sqrt(prior), ())
-    near = [covariance(target, row) for row in rows]
+    near, known = field.covariances(target, rows), field.known_covariance
     lower: list[list[float]] = []
     for i, row in enumerate(rows):
-        line = [covariance(row, rows[j]) for j in range(i)]
+        line: list[float] = []
         for j in range(i):
-            line[j] = (line[j] - sum(map(mul, line[:j], lower[j]))) / lower[j][j]
-        pivot = covariance(row, row) + noise - sum(x * x for x in line)
-        lower.append([*line, math.sqrt(max(pivot, noise / 4))])
+            above = lower[j]
+            line.append((known(row, rows[j]) - sum(map(mul, line, above))) / above[j])
+        pivot = known(row, row) + noise - sum(map(mul, line, line))
+        line.append(math.sqrt(max(pivot, noise / 4)))
+        lower.append(line)
     weights = _solve(lower, near)
     mean = sum(map(mul, weights, residuals))
     spread = prior - sum(map(mul, weights, near))
@@ -147,7 +173,7 @@ def _solve(lower: list[list[float]], right: list[float]) -> list[float]:
     """Solve L L' x = right for a lower triangle L."""
     size, forward = len(right), list[float]()
     for i, line in enumerate(lower):
-        forward.append((right[i] - sum(map(mul, line[:i], forward))) / line[i])
+        forward.append((right[i] - sum(map(mul, line, forward))) / line[i])
     solution = [0.0] * size
     for i in range(size - 1, -1, -1):
         above = sum(lower[j][i] * solution[j] for j in range(i + 1, size))

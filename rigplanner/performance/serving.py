@@ -31,10 +31,16 @@ def _degree(job: Job) -> int:
     return 1 if job.split_by_layer else job.tensor
 
 
+def _traffic_factor(job: Job) -> float:
+    """How much longer the weights take than at the usual share of bandwidth; thin products fill wide HBM less well."""
+    physics = speed_model().physics
+    return physics.stream_traffic * (physics.stream_fast_memory if job.silicon.fast_memory else 1.0)
+
+
 def _overhead(job: Job) -> float:
     """Seconds of one pass in which kernels ramp up or the host lags behind."""
     physics, kernels = speed_model().physics, job.shape.kernels
-    return kernels * (KERNEL_TAIL_S * physics.tail + job.stack.launch_us * 1e-6 * physics.launch.get(job.stack.family, 1.0))
+    return kernels * (KERNEL_TAIL_S * physics.stream_tail + job.stack.launch_us * 1e-6 * physics.launch.get(job.stack.family, 1.0))
 
 
 def decode(job: Job) -> Stream:
@@ -42,7 +48,7 @@ def decode(job: Job) -> Stream:
     shape, degree = job.shape, _degree(job)
     context = job.input_tokens + (job.output_tokens or 512) / 2
     read = shape.active_m * 1e6 * weight_bits(job.precision) / 8 + shape.kv_values * 2 * context
-    traffic = read / (job.silicon.bandwidth_gbs * 1e9 * degree * DECODE_BANDWIDTH_SHARE) * speed_model().physics.traffic_forward
+    traffic = read / (job.silicon.bandwidth_gbs * 1e9 * degree * DECODE_BANDWIDTH_SHARE) * _traffic_factor(job)
     other = _overhead(job) + (2 * shape.layers * ALLREDUCE_LATENCY_S if degree > 1 else 0.0)
     return Stream(job.batch / (traffic + other), 0.0, traffic, other, job.batch)
 
@@ -54,6 +60,7 @@ def prefill(job: Job) -> Stream:
     traffic = (
         shape.params_m * 1e6 * weight_bits(job.precision) / 8 / (job.silicon.bandwidth_gbs * 1e9 * degree * DECODE_BANDWIDTH_SHARE)
     )
+    traffic *= _traffic_factor(job)
     other = _overhead(job)
     gain = PIPELINE_GAIN if job.count > 1 and degree == 1 else 1.0
     return Stream(tokens * job.batch / (matrix + traffic + other) * gain, matrix, traffic, other, job.batch)
@@ -69,7 +76,7 @@ def serve(job: Job) -> Stream:
     streams = max(1.0, min(free / max(1.0, shape.kv_values * value_bytes * (inp + 0.6 * out)), MOST_STREAMS))
     if job.batch_given:
         streams = min(streams, job.batch * n)
-    bandwidth = job.silicon.bandwidth_gbs * 1e9 * n * SERVE_BANDWIDTH_SHARE / speed_model().physics.traffic_forward
+    bandwidth = job.silicon.bandwidth_gbs * 1e9 * n * SERVE_BANDWIDTH_SHARE / _traffic_factor(job)
     per_token = 2 * shape.active_m * 1e6
     prompt = inp / out * (per_token + shape.attention_gflop * 1e9 / shape.tokens * 0.5)
     traffic = (stored / streams + shape.kv_values * value_bytes * (inp + out / 2)) / bandwidth

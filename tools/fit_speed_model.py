@@ -1,0 +1,309 @@
+"""Fit the constants of the speed model to the measured rows, beginning at those that ship.
+
+    python tools/fit_speed_model.py --steps 150 --rows 1400 -o catalog/benchmarks/speed_model.json
+
+Needs PyTorch beside RigPlanner. Physics and kriging are fitted together by gradient descent on the predictive likelihood
+(Student t, 3 degrees of freedom) of rows whose whole GPU, source, generation or only themselves are left out, in closed form from one inverse
+(Rasmussen and Williams 2006, section 5.4.2). Multipliers are held near 1 by normal priors in the logarithm.
+"""
+
+import argparse
+import json
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+from torch import Tensor
+
+from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.performance import roofline, scaling, serving
+from rigplanner.performance.anchors import find_gpu, place
+from rigplanner.performance.constants import Physics, SpeedModel, speed_model
+from rigplanner.performance.job import Job, read_job
+from rigplanner.performance.measured import Measured, shipped_measured
+from rigplanner.performance.metrics import samples_per_second
+from rigplanner.performance.modelled import model_speed
+
+NEUTRAL = Physics(
+    matrix={}, generation={}, kind_matrix={}, kind_traffic={}, launch={}, traffic_train=1.0, traffic_forward=1.0, weights=1.0,
+    tail=1.0, stream_traffic=1.0, stream_fast_memory=1.0, stream_tail=1.0, cache=0.0, power_slope=0.0, watt_rate=0.8, watt_era=1.0,
+    exchange={}, crowd=0.0, crowd_staged=0.0, overlap=0.6, last_bucket=0.15,
+)  # fmt: skip
+TERMS: dict[str, tuple[tuple[str, ...], str]] = {
+    "offset": ((), ""), "stack": (("stack",), ""), "family": (("family",), ""), "model": (("model",), ""), "task": (("task",), ""),
+    "stack_model": (("stack", "model"), ""), "cell": (("stack", "model", "precision", "task"), ""),
+    "stack_precision": (("stack", "precision"), ""), "metric": (("stack", "model", "metric"), ""),
+    "silicon_task": (("task", "precision"), "w"), "silicon_stack": (("stack", "precision"), "w"),
+    "silicon_kind": (("stack", "precision", "kind"), "w"), "silicon_model": (("stack", "model"), "w"),
+    "silicon_cell": (("stack", "model", "precision", "task"), "n"), "row": (("stack", "model", "precision", "task", "gpu"), "bc"),
+    "row_batch": (("stack", "model", "precision", "task", "gpu"), "b"), "machine": (("source", "gpu", "count"), ""),
+    "machine_stack": (("stack", "gpu", "link"), "c"), "tokens": (("stack", "model"), "t"), "source": (("source",), ""),
+}  # fmt: skip
+"""Term of the covariance -> what two rows must share, and the distances that it falls with: (w)ide and (n)arrow silicon, (b)atch,
+(c)ount, (t)okens."""
+SCHEMES = {"gpu": 1.0, "source": 0.6, "itself": 0.5, "generation": 0.4}
+GLOBALS = (
+    "traffic_train", "traffic_forward", "weights", "tail", "cache", "power_slope", "watt_rate", "watt_era", "crowd", "crowd_staged",
+    "overlap", "last_bucket", "network", "stream_traffic", "stream_fast_memory", "stream_tail",
+)  # fmt: skip
+PRIORS = {"path": 0.3, "generation": 0.25, "lane": 0.6, "kind_matrix": 0.6, "kind_traffic": 0.6, "launch": 0.5, "globals": 0.7}
+
+
+def describe(row: Measured) -> dict[str, Any]:
+    """Return the components of a row's modelled time without any learned constant, and where it lies."""
+    gpu = find_gpu(row.gpu)
+    job = read_job(row.workload, gpu, row.count, row.nodes, row.link, shipped_zoo())
+    point, modelled, silicon = place(job, gpu.id, row.metric, row.source), model_speed(job), job.silicon
+    found: dict[str, Any] = {field: getattr(point, field) for field in point.__struct_fields__}
+    found |= {
+        "measured": math.log(samples_per_second(job, row.value, row.metric, job.shape.samples_to_train)),
+        "generation": silicon.generation, "era": silicon.era, "half": silicon.half, "tdp": silicon.tdp_w, "l2": silicon.l2_mib,
+        "hbm": float(silicon.fast_memory), "path": job.path, "lane": job.lane if job.count > 1 else "none", "gpus": float(job.count),
+        "network": float(job.nodes > 1), "train": float(point.task == "train"),
+    }  # fmt: skip
+    return found | (_step_parts(job, modelled.times) if modelled.times else _stream_parts(job, modelled.samples_s))
+
+
+def _step_parts(job: Job, times: Any) -> dict[str, float]:
+    exchange = scaling.exchange_seconds(job) if job.count > 1 and job.task != "inference" else 0.0
+    return {"step": 1.0, "matrix": times.matrix_s, "traffic": times.traffic_s, "weights": times.weights_s, "tail": times.tail_s,
+            "launch": times.launch_s, "rest": 0.0, "exchange": exchange, "samples": job.batch * job.count}  # fmt: skip
+
+
+def _stream_parts(job: Job, samples_s: float) -> dict[str, float]:
+    stream = {"decode": serving.decode, "prefill": serving.prefill, "serve": serving.serve}[job.task](job)
+    tail, launch = job.shape.kernels * roofline.KERNEL_TAIL_S, job.shape.kernels * job.stack.launch_us * 1e-6
+    if job.task == "serve":
+        tail = launch = 0.0
+    whole = stream.matrix_s + stream.traffic_s + stream.other_s
+    return {"step": 0.0, "matrix": stream.matrix_s, "traffic": stream.traffic_s, "weights": 0.0, "tail": tail, "launch": launch,
+            "rest": max(0.0, stream.other_s - tail - launch), "exchange": 0.0, "samples": samples_s * whole}  # fmt: skip
+
+
+class Data:
+    """The rows as tensors: columns, masks of what pairs share, squared distances, and the groups that are left out."""
+
+    def __init__(self, rows: Sequence[dict[str, Any]], words: dict[str, list[str]]) -> None:
+        self.rows, self.words = rows, words
+        self.size = len(rows)
+        self.masks = {name: (self.same(keys), how) for name, (keys, how) in TERMS.items()}
+        self.silicon = [self.distance(lambda row, i=i: row["silicon"][i]) for i in range(len(rows[0]["silicon"]))]
+        self.batch = self.distance(lambda row: row["batch"] or 0.0)
+        known = self.column(lambda row: row["batch"] is not None)
+        self.both, self.neither = known[:, None] * known, (1 - known)[:, None] * (1 - known)
+        self.count, self.tokens, self.written = (self.distance(lambda row, k=k: row[k]) for k in ("count", "tokens", "written"))
+        self.groups = {scheme: self.grouped(scheme) for scheme in SCHEMES if scheme != "itself"}
+
+    def column(self, of: Callable[[dict[str, Any]], Any]) -> Tensor:
+        return torch.tensor([float(of(row)) for row in self.rows])
+
+    def __getitem__(self, name: str) -> Tensor:
+        return self.column(lambda row: row[name])
+
+    def index(self, name: str) -> Tensor:
+        return torch.tensor([self.words[name].index(row[name]) for row in self.rows])
+
+    def same(self, keys: tuple[str, ...]) -> Tensor:
+        numbers: dict[tuple[Any, ...], int] = {}
+        index = torch.tensor([numbers.setdefault(tuple(row[key] for key in keys), len(numbers)) for row in self.rows])
+        return (index[:, None] == index).double()
+
+    def distance(self, of: Callable[[dict[str, Any]], Any]) -> Tensor:
+        column = self.column(of)
+        return (column[:, None] - column) ** 2
+
+    def grouped(self, name: str) -> tuple[list[Tensor], Tensor, Tensor]:
+        members: dict[str, list[int]] = {}
+        for i, row in enumerate(self.rows):
+            members.setdefault(row[name], []).append(i)
+        groups = [torch.tensor(group) for group in members.values()]
+        flat = torch.cat([(group[:, None] * self.size + group).reshape(-1) for group in groups])
+        return groups, flat, torch.argsort(torch.cat(groups))
+
+
+def parameters(words: dict[str, list[str]], model: SpeedModel) -> dict[str, Tensor]:
+    """Return the logarithms to fit, beginning at the shipped constants."""
+    physics = model.physics
+
+    def logs(key: str, table: dict[str, float]) -> Tensor:
+        return torch.tensor([math.log(table.get(word, 1.0)) for word in words[key]])
+
+    start = {
+        "variances": torch.tensor([math.log(model.variances.get(name, 0.01)) for name in (*TERMS, "noise")]),
+        "wide": torch.tensor(model.wide).log(),
+        "narrow": torch.tensor(model.narrow).log(),
+        "distances": torch.tensor([math.log(model.distances[name]) for name in ("batch", "count", "tokens", "written")]),
+        "path": logs("path", physics.matrix),
+        "generation": logs("generation", physics.generation),
+        "lane": logs("lane", physics.exchange),
+        "kind_matrix": logs("kind", physics.kind_matrix),
+        "kind_traffic": logs("kind", physics.kind_traffic),
+        "launch": logs("family", physics.launch),
+        "globals": torch.tensor([_vector(physics)[name] for name in GLOBALS]),
+    }
+    return {name: tensor.double().requires_grad_() for name, tensor in start.items()}
+
+
+def _vector(physics: Physics) -> dict[str, float]:
+    """Return the inverse of `constants`."""
+
+    def logit(share: float) -> float:
+        share = min(max(share, 0.02), 0.98)
+        return math.log(share / (1 - share))
+
+    found = {
+        name: math.log(getattr(physics, name)) for name in GLOBALS if name.startswith(("traffic", "weights", "tail", "stream"))
+    }
+    return found | {
+        "cache": math.log(max(physics.cache, 1e-3) / 0.1) / 2, "power_slope": logit(physics.power_slope) / 2,
+        "watt_rate": math.log(physics.watt_rate / 0.8), "watt_era": physics.watt_era - 1, "crowd": physics.crowd - 0.3,
+        "crowd_staged": physics.crowd_staged - 0.5, "overlap": logit(physics.overlap) - 0.4,
+        "last_bucket": math.log(physics.last_bucket / 0.15), "network": math.log(physics.exchange.get("network", 1.0)),
+    }  # fmt: skip
+
+
+def constants(p: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return the global constants of physics from the fitted vector."""
+    g = dict(zip(GLOBALS, p["globals"], strict=True))
+    found = {name: g[name].exp() for name in GLOBALS}
+    found["cache"], found["power_slope"] = 0.1 * (2 * g["cache"]).exp(), torch.sigmoid(2 * g["power_slope"])
+    found["watt_rate"], found["watt_era"] = 0.8 * g["watt_rate"].exp(), 1 + g["watt_era"]
+    found["crowd"], found["crowd_staged"] = 0.3 + g["crowd"], 0.5 + g["crowd_staged"]
+    found["overlap"], found["last_bucket"] = torch.sigmoid(g["overlap"] + 0.4), 0.15 * g["last_bucket"].exp()
+    return found
+
+
+def modelled(data: Data, p: dict[str, Tensor]) -> Tensor:
+    """Return the log of the modelled speed; the same formulas as rigplanner.performance.roofline, scaling and serving."""
+    c, step, kind = constants(p), data["step"], data.index("kind")
+    softplus = torch.nn.functional.softplus
+    excess = 3 * (data["half"] / (data["tdp"] * c["watt_rate"] * (0.15 * (data["era"] - 4.6) * c["watt_era"]).exp())).log()
+    vector = (data.index("path") == data.words["path"].index("vector")).double()
+    throttled = (c["power_slope"] * softplus(excess) / 3 * (1 - 0.7 * vector)).exp()
+    share = p["path"][data.index("path")] + p["generation"][data.index("generation")] + p["kind_matrix"][kind]
+    own = p["kind_traffic"][kind].exp() * (c["traffic_train"] * data["train"] + c["traffic_forward"] * (1 - data["train"]))
+    stream = c["stream_traffic"] * (1 + data["hbm"] * (c["stream_fast_memory"] - 1))
+    traffic = data["traffic"] * torch.where(step > 0, own * (data["l2"] / 6) ** -c["cache"], stream)
+    tail = data["tail"] * torch.where(step > 0, c["tail"], c["stream_tail"])
+    busy = data["matrix"] * (-share).exp() * throttled + traffic + data["weights"] * c["weights"] + tail
+    launch = data["launch"] * p["launch"][data.index("family")].exp()
+    total = torch.where(step > 0, (busy**3 + launch**3 + 1e-30) ** (1 / 3), busy + launch + data["rest"])
+    lanes = data.index("lane")
+    staged, shared = (torch.isin(lanes, torch.tensor([data.words["lane"].index(word) for word in names]))
+                      for names in (("staged",), ("pcie", "bridge")))  # fmt: skip
+    crowd = (data["gpus"] / 2).clamp(min=0.5) ** (c["crowd"] * shared + c["crowd_staged"] * staged)
+    exchange = data["exchange"] * p["lane"][lanes].exp() * (1 + data["network"] * (c["network"] - 1)) * crowd
+    soft = 0.2 * total
+    exposed = c["last_bucket"] * exchange + soft * softplus((exchange - c["overlap"] * total) / soft) * (data["exchange"] > 0)
+    return data["samples"].log() - (total + exposed).log()
+
+
+def covariance(data: Data, p: dict[str, Tensor]) -> Tensor:
+    """Return the covariance of all rows with their noise; the same terms as rigplanner.performance.kriging."""
+    batch, count, tokens, written = p["distances"].exp()
+    factors = {
+        "w": 1 / (1 + sum(d * w for d, w in zip(data.silicon, p["wide"].exp(), strict=True))),
+        "n": (-0.5 * sum(d * w for d, w in zip(data.silicon, p["narrow"].exp(), strict=True))).exp(),
+        "b": data.both * (-batch * data.batch).exp() + data.neither,
+        "c": (-count * data.count).exp(),
+        "t": (-tokens * data.tokens - written * data.written).exp(),
+    }
+    sums: dict[str, Tensor] = {}
+    for (mask, how), variance in zip(data.masks.values(), p["variances"].exp(), strict=False):
+        sums[how] = sums.get(how, 0) + variance * mask
+    whole = p["variances"][-1].exp() * torch.eye(data.size)
+    for how, part in sums.items():
+        whole = whole + math.prod([factors[letter] for letter in how], start=part)
+    return whole
+
+
+def left_out(inverse: Tensor, alpha: Tensor, grouping: tuple[list[Tensor], Tensor, Tensor] | None) -> tuple[Tensor, Tensor]:
+    """Return error and variance of every row predicted without its group (None: without itself)."""
+    if grouping is None:
+        variance = 1 / inverse.diagonal()
+        return alpha * variance, variance
+    groups, flat, order = grouping
+    blocks = torch.split(inverse.reshape(-1)[flat], [len(group) ** 2 for group in groups])
+    errors, variances = [], []
+    for group, block in zip(groups, blocks, strict=True):
+        own = torch.linalg.inv(block.reshape(len(group), len(group)))
+        errors.append(own @ alpha[group])
+        variances.append(own.diagonal())
+    return torch.cat(errors)[order], torch.cat(variances)[order]
+
+
+def loss(data: Data, measured: Tensor, p: dict[str, Tensor]) -> Tensor:
+    """Return the negative predictive log likelihood over the schemes, and the priors."""
+    inverse = torch.linalg.inv(covariance(data, p))
+    alpha = inverse @ (measured - modelled(data, p))
+    total = torch.zeros(())
+    for scheme, weight in SCHEMES.items():
+        error, variance = left_out(inverse, alpha, data.groups.get(scheme))
+        total = total + weight * (0.5 * variance.log() + 2 * torch.log1p(error**2 / variance / 3)).mean()
+    return total + 0.75 * sum(((p[name] / spread) ** 2).sum() for name, spread in PRIORS.items()) / data.size
+
+
+def shipped(p: dict[str, Tensor], words: dict[str, list[str]], widening: float, provenance: str) -> SpeedModel:
+    """Return the constants in the form that ships."""
+    c = {name: _round(value) for name, value in constants(p).items()}
+
+    def table(name: str, key: str) -> dict[str, float]:
+        return {word: _round(value.exp()) for word, value in zip(words[key], p[name], strict=True) if word != "none"}
+
+    physics = Physics(
+        matrix=table("path", "path"), generation=table("generation", "generation"), kind_matrix=table("kind_matrix", "kind"),
+        kind_traffic=table("kind_traffic", "kind"), launch=table("launch", "family"),
+        exchange=table("lane", "lane") | {"network": c.pop("network")}, **c,
+    )  # fmt: skip
+    variances = {name: _round(value.exp()) for name, value in zip((*TERMS, "noise"), p["variances"], strict=True)}
+    distances = {
+        name: _round(value.exp()) for name, value in zip(("batch", "count", "tokens", "written"), p["distances"], strict=True)
+    }
+    return SpeedModel(physics, variances, tuple(_round(value.exp()) for value in p["wide"]),
+                      tuple(_round(value.exp()) for value in p["narrow"]), distances, widening, provenance)  # fmt: skip
+
+
+def _round(value: Tensor) -> float:
+    return float(f"{value.item():.4g}")
+
+
+def main() -> None:
+    """Fit and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--steps", type=int, default=150)
+    parser.add_argument("--rows", type=int, default=1400)
+    parser.add_argument("--rate", type=float, default=0.06)
+    parser.add_argument("--widening", type=float, default=1.25)
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    args = parser.parse_args()
+    torch.set_default_dtype(torch.float64)
+    start = speed_model()
+    neutral = msgspec.structs.replace(start, physics=NEUTRAL)
+    for module in (roofline, scaling, serving):
+        module.speed_model = lambda: neutral  # type: ignore[attr-defined]
+    rows = [describe(row) for row in shipped_measured() if row.workload.task != "collective"]
+    words = {name: sorted({row[name] for row in rows}) for name in ("path", "generation", "lane", "kind", "family")}
+    chosen = torch.randperm(len(rows), generator=torch.Generator().manual_seed(0))[: args.rows].sort().values
+    data = Data([rows[i] for i in chosen], words)
+    measured, p = data["measured"], parameters(words, start)
+    optimizer = torch.optim.Adam(list(p.values()), lr=args.rate)
+    for step in range(args.steps):
+        optimizer.zero_grad()
+        value = loss(data, measured, p)
+        value.backward()
+        optimizer.step()
+        with torch.no_grad():
+            p["variances"].clamp_(math.log(1e-6), math.log(20))
+            p["variances"][0].clamp_(max=math.log(0.01))
+        if step % 10 == 0:
+            print(f"step {step}: {value.item():.4f}", flush=True)
+    provenance = f"tools/fit_speed_model.py: {args.steps} steps on {data.size} of {len(rows)} measured rows"
+    found = shipped(p, words, args.widening, provenance)
+    args.output.write_text(json.dumps(msgspec.to_builtins(found), indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
