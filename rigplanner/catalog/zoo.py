@@ -1,6 +1,7 @@
 """The model zoo: networks people train and serve, by slug, with the facts that decide their memory and speed."""
 
 import difflib
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -67,7 +68,12 @@ class Zoo:
 
     def get(self, slug: str) -> Model | None:
         """Return the model of this slug, alias or published name, or None."""
-        return self.models.get(slug) or self._names.get(slug.casefold())
+        known = self.models.get(slug) or self._names.get(slug.casefold())
+        if known is not None or len(slug) > LONGEST_NAME:
+            return known
+        plain = base_name(slug.casefold())
+        unsized = re.sub(r"_\d{3}$", "", plain)
+        return next((self._names[name] for name in (plain, unsized, f"{unsized}_224") if name in self._names), None)
 
     def find(self, words: str) -> list[Model]:
         """Return the models whose names hold all of `words`, shortest name first."""
@@ -78,6 +84,16 @@ class Zoo:
     def nearest(self, slug: str, most: int = 4) -> list[str]:
         """Return up to `most` slugs that look like `slug`."""
         return [self._names[name].slug for name in difflib.get_close_matches(slug.casefold(), self._names, most, 0.5)]
+
+
+LONGEST_NAME = 200
+_TRAINED_AS = re.compile(r"^(gluon|tv|swsl|ssl|jx|tf|ens_adv|ig)_|_(in22ft1k|in21ft1k|in22k|in21k|22kft1k|22k|dist|distilled|bitm|bit_distilled|bit_teacher|hnf|hnfd"
+                         r"|v1[bcds]|in21ft1k|miil|a[123])(?=_|$)")  # fmt: skip
+
+
+def base_name(name: str) -> str:
+    """A network's name without the words that say how its weights were trained, not what its layers are."""
+    return _TRAINED_AS.sub("", name)
 
 
 def _searchable(model: Model) -> str:

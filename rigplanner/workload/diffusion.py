@@ -18,10 +18,10 @@ DECODE_BYTES_PER_PIXEL = 3000.0
 """Peak of the image decoder: about 6 maps of 128 to 256 channels in 16 bits at full resolution."""
 
 
-def tokens_of(network: Network, job: Job) -> float:
+def tokens_of(job: Job, stack: MemoryStack) -> float:
     """Tokens of one sample: the latent image (or clip) and the prompt."""
     frames = 1 + (job.frames - 1) / FRAMES_PER_LATENT
-    return pixels(job.image) / LATENT_PIXELS**2 * frames + 512
+    return pixels(job.image) / LATENT_PIXELS**2 * frames + stack.text_tokens
 
 
 def sizes(network: Network) -> tuple[float, float]:
@@ -35,7 +35,7 @@ def sizes(network: Network) -> tuple[float, float]:
 def diffuse(network: Network, job: Job, stack: MemoryStack) -> Demand:
     """The demand of one step of training, or of generating one batch."""
     layers, hidden = sizes(network)
-    tokens = tokens_of(network, job) * job.batch
+    tokens = tokens_of(job, stack) * job.batch
     encoders = sum(part.params_m for part in network.components if part.role == "text_encoder") * 1e6
     vae = sum(part.params_m for part in network.components if part.role == "vae") * 1e6
     word = job.precision.removeprefix("amp_")
@@ -46,14 +46,18 @@ def diffuse(network: Network, job: Job, stack: MemoryStack) -> Demand:
     decode = (
         DECODE_BYTES_PER_PIXEL
         * pixels(job.image)
-        * (1 if job.flags & {"vae_tiling", "vae_slicing"} else max(1, min(job.frames, 16)))
+        * max(1, min(job.frames, 16))
+        * (0.25 if job.flags & {"vae_tiling", "vae_slicing"} else 1.0)
     )
     working = tokens * hidden * 2 * 12
     if "sequential_cpu_offload" in job.flags:
         return Demand(weights=base / layers, gradients=0, optimizer=0, activations=max(decode, working), host=base + beside)
     if "model_cpu_offload" in job.flags:
         largest = max(base, weight_bytes(word, job.quant, encoders, 0.0))
-        return Demand(weights=largest, gradients=0, optimizer=0, activations=working, host=base + beside)
+        alone = max(largest + working, 2 * vae + decode)
+        return Demand(
+            weights=min(largest, alone), gradients=0, optimizer=0, activations=alone - min(largest, alone), host=base + beside
+        )
     return Demand(weights=base + beside, gradients=0, optimizer=0, activations=max(decode, working))
 
 
@@ -61,7 +65,7 @@ def _training(network: Network, job: Job, stack: MemoryStack, base: float, row: 
     """Adapters on a frozen base, or all weights; `row` is the bytes of one hidden state of the whole batch."""
     optimizer = OPTIMIZERS[job.optimizer]
     full = job.task == "train_full"
-    trained = network.params if full else 2.0 * job.lora_rank * layers * 12 * row / row * sizes(network)[1]
+    trained = network.params if full else 2.0 * job.lora_rank * layers * 12 * sizes(network)[1]
     kept = row * VALUES_PER_TOKEN * (1.5 if job.flags & {"dora"} else 1.0)
     activations = row * layers + 2 * kept if job.checkpointing == "full" else kept * layers
     width = 2.0 if full else 4.0

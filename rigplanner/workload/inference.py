@@ -65,7 +65,9 @@ def _activations(network: Network, job: Job, stack: MemoryStack, generates: bool
     if not generates or stack.slug == "trace":
         return float(step.peak - step.weights)
     layers = Setting(batch=job.batch, length=max(1, length), dtype=dtype, training=False, eager=job.eager, headless=True)
-    return float(_peak_of_layers(network, layers, precision)) + 6.0 * job.batch * network.vocab * (length if stack.prompt_logits else 1)
+    return float(_peak_of_layers(network, layers, precision)) + 6.0 * job.batch * network.vocab * (
+        length if stack.prompt_logits else 1
+    )
 
 
 def _peak_of_layers(network: Network, setting: Setting, precision: str) -> int:

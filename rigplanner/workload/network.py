@@ -96,7 +96,7 @@ def resolve(workload: Workload, zoo: Zoo) -> Network:
     if workload.config is not None:
         return _from_config(msgspec.json.encode(workload.config), workload.model or "config")
     model = zoo.get(workload.model) if workload.model else None
-    if workload.params_m and (model is None or model.config is None):
+    if workload.params_m and (model is None or model.config is None or workload.activations_m):
         return _from_figures(workload, model)
     if model is None:
         if workload.params_b:
@@ -142,6 +142,10 @@ _SIZES = (
 
 def _from_figures(workload: Workload, model: Model | None) -> Network:
     size = workload.image_size if workload.image_size is not None else 224
+    if model and model.figures and workload.activations_m is None and workload.gmacs is None:
+        return msgspec.structs.replace(
+            from_model(model), slug=workload.model or model.slug, params=1e6 * (workload.params_m or model.params_m or 0.0)
+        )
     row = Figures(
         image_size=size if isinstance(size, int) else (size[0], size[-1]),
         gmacs=workload.gmacs,

@@ -31,7 +31,8 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     kv_growth: Literal["copied", "whole"] = "whole"
     fixed_counts: bool = False
     growth: float = 1.0
-    kept: float = 2.2
+    kept: float = 1.0
+    text_tokens: int = 512
     loss: Literal["plain", "chunked", "fused"] = "plain"
     prompt_logits: bool = False
     fused_act: bool = False

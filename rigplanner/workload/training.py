@@ -68,6 +68,10 @@ ALL_LINEAR = (
 )  # fmt: skip
 
 
+ACTIVATIONS_LEFT = 0.5
+"""Share of activations that stays on the card when they are off-loaded: logits and the layers in flight."""
+
+
 def step_walk(network: Network, job: Job, stack: MemoryStack) -> tuple[Walk, float]:
     """The walk of the step, and the share of its activations that remains (selective recomputation, compiled graph)."""
     assert network.config is not None
@@ -82,14 +86,13 @@ def step_walk(network: Network, job: Job, stack: MemoryStack) -> tuple[Walk, flo
     words = {"optimizer": "adamw" if OPTIMIZERS[job.optimizer].copies else "adamw_fused", "precision": low}
     words["optimizer"] = job.optimizer if job.optimizer in ("adamw", "adamw_fused", "sgd", "sgd_momentum") else words["optimizer"]
     traced = stack.slug == "trace"
-    share = stack.compiled if "compile" in job.flags else 1.0
+    checkpointing = stack.unknown_checkpointing if job.checkpointing == "unknown" else job.checkpointing
+    share = stack.compiled if "compile" in job.flags and checkpointing != "full" else 1.0
+    share *= ACTIVATIONS_LEFT if "activation_offload" in job.flags else 1.0
 
     def run(checkpointing: bool) -> Walk:
-        return walked(
-            network.config or b"", setting_of(job, checkpointing, stack), words["precision"], words["optimizer"], traced
-        )
+        return walked(network.config or b"", setting_of(job, checkpointing, stack), words["precision"], words["optimizer"], traced)
 
-    checkpointing = stack.unknown_checkpointing if job.checkpointing == "unknown" else job.checkpointing
     share *= stack.activation_factor * (stack.quantised_activations if job.task == "train_qlora" else 1.0)
     if checkpointing in ("none", "full"):
         return run(checkpointing == "full"), share
@@ -122,6 +125,8 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
         extra = network.embedding_params * (2 if network.tied else 1) / ways
         base, gradients, state = base + 2 * extra, gradients + 2 * extra, state + 8 * extra
     shards = [job.data if job.zero >= stage else 1 for stage in (1, 2, 3)]
+    if job.offload in ("all", "nvme"):
+        gradients = 0.0
     state, held, base = state / shards[0], gradients / shards[1], base / shards[2]
     activations = _shared_activations(step.activations * share, network, job)
     if "optimizer_in_backward" in job.flags:
@@ -133,7 +138,10 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
     beside = gathered + _dequantised(network, job) + (stack.quantised_gib * 2**30 if job.task == "train_qlora" else 0.0)
     moving = max(at_activations, at_step)
     kept = 0.0 if job.offload in ("all", "nvme") else held
-    return _offloaded(Demand(weights=base, gradients=min(kept, moving), optimizer=state, activations=moving - min(kept, moving), buffers=beside), job)
+    return _offloaded(
+        Demand(weights=base, gradients=min(kept, moving), optimizer=state, activations=moving - min(kept, moving), buffers=beside),
+        job,
+    )
 
 
 def _base_bytes(network: Network, job: Job, step: Walk, width: float) -> float:
@@ -146,15 +154,18 @@ def _base_bytes(network: Network, job: Job, step: Walk, width: float) -> float:
 
 def _shared_activations(activations: float, network: Network, job: Job) -> float:
     """Tensor parallelism with sequence parallelism divides activations; a pipeline stage holds its layers for as many
-    micro-batches as there are stages, which leaves about the whole (Korthikanti et al. 2022, arXiv 2205.05198)."""
-    return activations / job.tensor / (1.0 if job.pipeline == 1 else max(1.0, min(job.pipeline, job.batch) * 0.75))
+    micro-batches as there are stages, each a share of the batch (Korthikanti et al. 2022, arXiv 2205.05198)."""
+    return activations / job.tensor / job.pipeline
 
 
 def _gathered(network: Network, job: Job, width: float) -> float:
-    """ZeRO-3 and FSDP: two layers and the root (embedding, head) whole in the compute type, and one layer's gradients."""
+    """ZeRO-3 and FSDP: two layers and the root (embedding, head) whole in the compute type, and one layer's gradients. Under a
+    pipeline the stage stays whole over its micro-batches, with gradients in fp32 (FSDP2 without resharding)."""
     if job.zero < 3 or job.data == 1 or not network.layers:
         return 0.0
     ways, compute = job.tensor * job.pipeline, 2.0 if job.precision != "fp32" else 4.0
+    if job.pipeline > 1:
+        return network.params / ways * (compute + 4.0)
     layer = (network.params - network.embedding_params) / network.layers / ways
     trained = layer if not job.lora_rank else 0.02 * layer
     bits = 4.5 / 8 if job.task == "train_qlora" else compute
@@ -168,6 +179,8 @@ def _dequantised(network: Network, job: Job) -> float:
 
 def _offloaded(demand: Demand, job: Job) -> Demand:
     """Move states to the computer: the optimizer's, or all; DeepSpeed keeps 1.5 times the bytes there."""
+    if job.optimizer.startswith("paged"):
+        demand = msgspec.structs.replace(demand, optimizer=0.0, host=demand.host + demand.optimizer)
     if job.offload == "none":
         return demand
     host = 1.5 * (demand.optimizer + (demand.gradients + demand.weights if job.offload in ("all", "nvme") else 0.0)) * job.data
