@@ -47,7 +47,7 @@ def _sit(piece: Piece, cpu: CPU, boards: tuple[Board, ...], seats: dict[str, lis
     choices = [home] if home is not None else list(boards)
     for board in choices:
         for index, socket in enumerate(board.layout.sockets):
-            if socket == cpu.socket and seats[board.name][index] is None:
+            if cpu.socket in (None, socket) and seats[board.name][index] is None:
                 seats[board.name][index] = piece
                 return None
     for board in choices:

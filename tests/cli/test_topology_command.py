@@ -24,7 +24,7 @@ def test_json_of_a_bridged_pair(samples: list[Path], capsys: pytest.CaptureFixtu
     assert bandwidth["low"] < bandwidth["value"] < bandwidth["high"]
 
 
-@pytest.mark.parametrize(("form", "start"), [("matrix", "\tGPU0"), ("nccl", "<system"), ("svg", "<svg")])
+@pytest.mark.parametrize(("form", "start"), [("matrix", "\tGPU0"), ("nccl", "<system"), ("svg", "<svg"), ("dot", "graph")])
 def test_other_formats(samples: list[Path], capsys: pytest.CaptureFixture[str], form: str, start: str) -> None:
     assert main(["topology", sample(samples, "dgx-1-v100"), "--format", form]) == 0
     assert capsys.readouterr().out.startswith(start)
@@ -64,3 +64,14 @@ def test_faults_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(["topology", "--nvidia-smi", str(path), "--gpu", "RTX 4090"]) == 2
     path.write_bytes(b"\xff\xfe\x00G")
     assert main(["topology", "--nvidia-smi", str(path), "--gpu", "RTX 3090"]) == 2
+
+
+def test_nccl_xml_in_and_out(samples: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["topology", sample(samples, "dual-rtx-3090"), "--format", "nccl"]) == 0
+    path = tmp_path / "topo.xml"
+    path.write_text(capsys.readouterr().out, "utf-8")
+    assert main(["topology", "--nccl", str(path), "--gpu", "RTX 3090", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["links"] == [["X", "NV4"], ["NV4", "X"]]
+    assert main(["topology", "--hwloc", str(path), "--gpu", "RTX 3090"]) == 2
+    assert "expected topology" in capsys.readouterr().err
+    assert main(["topology", "--lspci", str(path), "--gpu", "RTX 3090"]) == 2

@@ -1,0 +1,180 @@
+"""Formats of other tools: NCCL topology XML out and in, hwloc XML, lspci -tv, nvidia-smi -q."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_parts import board, bridge, cpu, linked_gpu, machine_of, nic, slot
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.parts import Switch
+from rigplanner.machine.assemble import assemble
+from rigplanner.machine.hwloc_xml import read_hwloc
+from rigplanner.machine.lspci_tree import TreeFault, parse_lspci
+from rigplanner.machine.nccl_xml import nccl_xml, read_nccl_xml
+from rigplanner.machine.pci_paths import nvidia_gpus, path_cells
+from rigplanner.machine.smi_query import QueryFault, parse_query
+from rigplanner.machine.xml_tree import XmlFault, parse_xml
+from rigplanner.rig.files import read_rig
+
+LSPCI = r"""-+-[0000:00]-+-00.0  Advanced Micro Devices, Inc. [AMD] Root Complex
+ |           +-01.1-[01-05]----00.0-[02-05]--+-00.0-[03]--+-00.0  NVIDIA Corporation GA102 [GeForce RTX 3090]
+ |           |                               |            \-00.1  NVIDIA Corporation GA102 High Definition Audio Controller
+ |           |                               \-01.0-[04]----00.0  NVIDIA Corporation GA102 [GeForce RTX 3090]
+ |           \-03.1-[06]----00.0  NVIDIA Corporation GA102 [GeForce RTX 3090]
+ \-[0000:40]-+-00.0  Advanced Micro Devices, Inc. [AMD] Root Complex
+             \-01.1-[41]----00.0  NVIDIA Corporation GA102 [GeForce RTX 3090]
+"""
+
+HWLOC = """<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE topology SYSTEM "hwloc2.dtd">
+<topology version="2.0">
+  <object type="Machine" os_index="0">
+    <object type="Package" os_index="0" gp_index="3">
+      <info name="CPUModel" value="AMD EPYC 7302P"/>
+      <object type="NUMANode" os_index="0" local_memory="68719476736"/>
+      <object type="Core"><object type="PU" os_index="0"/><object type="PU" os_index="16"/></object>
+      <object type="Bridge" gp_index="10" bridge_type="0-1">
+        <object type="Bridge" gp_index="11" bridge_type="1-1" bridge_pci="0000:[01-01]">
+          <object type="PCIDev" pci_busid="0000:01:00.0" pci_type="0300 [10de:2204]">
+            <info name="PCIVendor" value="NVIDIA Corporation"/><info name="PCIDevice" value="GA102 [GeForce RTX 3090]"/>
+            <object type="OSDev" name="cuda0"/>
+          </object>
+        </object>
+        <object type="Bridge" gp_index="12" bridge_type="1-1" bridge_pci="0000:[02-02]">
+          <object type="PCIDev" pci_busid="0000:02:00.0" pci_type="0300 [10de:2204]">
+            <info name="PCIVendor" value="NVIDIA Corporation"/><info name="PCIDevice" value="GA102 [GeForce RTX 3090]"/>
+          </object>
+        </object>
+      </object>
+      <object type="Bridge" gp_index="20" bridge_type="0-1">
+        <object type="Bridge" gp_index="21" bridge_type="1-1" bridge_pci="0000:[41-41]">
+          <object type="PCIDev" pci_busid="0000:41:00.0" pci_type="0300 [10de:2204]">
+            <info name="PCIVendor" value="NVIDIA Corporation"/><info name="PCIDevice" value="GA102 [GeForce RTX 3090]"/>
+          </object>
+        </object>
+      </object>
+    </object>
+  </object>
+</topology>
+"""
+
+QUERY = """==============NVSMI LOG==============
+
+Attached GPUs                             : 1
+GPU 00000000:41:00.0
+    Product Name                          : NVIDIA GeForce RTX 3090
+    PCI
+        GPU Link Info
+            PCIe Generation
+                Max                       : 4
+                Current                   : 1
+            Link Width
+                Max                       : 16x
+                Current                   : 8x
+    FB Memory Usage
+        Total                             : 24576 MiB
+    GPU Power Readings
+        Current Power Limit               : 280.00 W
+        Max Power Limit                   : 365.00 W
+"""
+
+
+def test_the_shared_example_reads_as_a_bridged_pair(shared: Path) -> None:
+    text = (shared / "reference" / "topo" / "example-2x3090-x8x8-nvlink.xml").read_text("utf-8")
+    assert read_nccl_xml(text) == (["GPU0", "GPU1"], [["X", "NV4"], ["NV4", "X"]])
+
+
+def test_nccl_xml_reads_back_with_the_same_letters(catalog: Catalog, samples: list[Path]) -> None:
+    for stem in ("dgx-1-v100", "dual-rtx-3090", "titan-x-server"):
+        machine = assemble(read_rig(next(path for path in samples if path.stem == stem)), catalog)
+        count = len(machine.gpus)
+        assert read_nccl_xml(nccl_xml(machine))[1] == [list(row[:count]) for row in machine.matrix[:count]], stem
+
+
+def test_nccl_xml_holds_switches_ports_and_links() -> None:
+    two = board(
+        [slot("A", 1, origin="plx"), slot("B", 4, origin="plx"), slot("N", 8, origin="plx")],
+        switches=[Switch(id="plx", model="PEX", origin="cpu0", gen=4, width=16)],
+    )
+    text = nccl_xml(machine_of(two, cpu(), (linked_gpu(), 2), bridge(3), nic()))
+    system = parse_xml(text, 100)
+    switch = system.children[0].children[0]
+    assert switch.attributes["class"] == "0x060400"
+    gpus = [child for pci in switch.children for child in pci.children if child.name == "gpu"]
+    assert [gpu.attributes["sm"] for gpu in gpus] == ["86", "86"]
+    assert gpus[0].children[0].attributes == {"target": "0000:03:00.0", "count": "4", "tclass": "0x030200"}
+    net = next(child for pci in switch.children for child in pci.children if child.name == "nic").children[0]
+    assert net.attributes["speed"] == "100000"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('<!DOCTYPE x [<!ENTITY a "b">]><system version="1"/>', "document types"),
+        ('<system a="&evil;"/>', "the entity &evil; is not defined"),
+        ("<system><cpu></system>", "closes no open element"),
+        ("<system>", "ends inside"),
+        ("", "No XML element"),
+        ("<a/><b/>", "second outermost"),
+        ("<a>" * 70, "levels"),
+        ("<a><b/><b/><b/></a>" + "<c/>" * 3000, "second outermost"),
+        ('<a x="1" x="2"/>', "doubled"),
+        ("<a x=1/>", "expected name"),
+        ("<topology/>", "expected system"),
+        ('<system version="1"><cpu numaid="0"/></system>', "no gpu"),
+    ],
+)
+def test_foreign_and_hostile_xml_is_refused(text: str, words: str) -> None:
+    with pytest.raises(XmlFault, match=words):
+        read_nccl_xml(text)
+
+
+def test_a_thousand_elements_are_too_many() -> None:
+    with pytest.raises(XmlFault, match="more than"):
+        read_nccl_xml("<system>" + "<cpu/>" * 3000 + "</system>")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(alphabet="<>/=\"'abc &;!-[]", max_size=120))
+def test_any_text_is_xml_or_refused(text: str) -> None:
+    try:
+        root = parse_xml(text, 50)
+    except XmlFault:
+        return
+    assert root.name
+
+
+def test_lspci_shows_switches_and_host_bridges() -> None:
+    gpus = nvidia_gpus(parse_lspci(LSPCI))
+    assert [gpu.address for gpu in gpus] == ["0000:03:00.0", "0000:04:00.0", "0000:06:00.0", "0000:41:00.0"]
+    assert path_cells(gpus)[0] == ["X", "PIX", "PHB", ""]
+    assert path_cells(gpus)[2] == ["PHB", "PHB", "X", ""]
+
+
+@pytest.mark.parametrize("text", ["", "nothing here", "           +-01.0  Device\n"])
+def test_what_is_no_tree_is_refused(text: str) -> None:
+    with pytest.raises(TreeFault):
+        parse_lspci(text)
+
+
+def test_hwloc_tells_cpus_memory_and_letters() -> None:
+    machine = read_hwloc(HWLOC)
+    assert (machine.cpus, machine.logical_cpus, machine.memory_bytes) == (("AMD EPYC 7302P",), 2, (2**36,))
+    gpus = nvidia_gpus(list(machine.devices))
+    assert path_cells(gpus) == [["X", "PHB", "NODE"], ["PHB", "X", "NODE"], ["NODE", "NODE", "X"]]
+
+
+def test_hwloc_of_another_kind_is_refused() -> None:
+    with pytest.raises(XmlFault, match="expected topology"):
+        read_hwloc('<system version="1"/>')
+
+
+def test_nvidia_smi_query_gives_links_and_limits() -> None:
+    gpu = parse_query(QUERY)[0]
+    assert (gpu.name, gpu.address) == ("NVIDIA GeForce RTX 3090", "00000000:41:00.0")
+    assert (gpu.link_max, gpu.link_now) == ((4, 16), (1, 8))
+    assert (gpu.power_limit_w, gpu.power_max_w, gpu.memory_mib) == (280, 365, 24576)
+    with pytest.raises(QueryFault):
+        parse_query("hello")
