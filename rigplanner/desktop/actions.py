@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QMenuBar
 
 from rigplanner.desktop import documents, icons
 from rigplanner.desktop.session import Session
-from rigplanner.desktop.theme import look
 
 if TYPE_CHECKING:
     from rigplanner.desktop.window import Window
@@ -172,16 +171,17 @@ def make_actions(window: "Window") -> dict[str, QAction]:
         actions["undo"].setText(f"Undo {session.undo_name()}".strip().replace("&", "&&"))
         actions["redo"].setText(f"Redo {session.redo_name()}".strip().replace("&", "&&"))
 
-    def paint() -> None:
-        for command in COMMANDS:
-            if command.icon:
-                actions[command.id].setIcon(icons.icon(command.icon))
-
     update()
-    paint()
+    paint_actions(actions)
     window.session.document_changed.connect(update)
-    look.look_changed.connect(paint)
     return actions
+
+
+def paint_actions(actions: dict[str, QAction]) -> None:
+    """Give the actions their icons in the colours in force."""
+    for command in COMMANDS:
+        if command.icon:
+            actions[command.id].setIcon(icons.icon(command.icon))
 
 
 def fill_menus(bar: QMenuBar, actions: dict[str, QAction]) -> None:

@@ -21,7 +21,7 @@ from rigplanner.desktop import icons
 from rigplanner.desktop.build_model import ROW_ROLE, BuildModel, BuildRow, build_rows
 from rigplanner.desktop.session import Change, Session
 from rigplanner.desktop.theme import STATE_OF, look, row_px, sized_font, small_font
-from rigplanner.desktop.widgets import button, column, icon_button, label, panel, row, rule, strip
+from rigplanner.desktop.widgets import button, column, icon_button, indented, label, panel, row, rule, strip
 from rigplanner.desktop.words import KIND_WORDS, VERDICT_ICONS, money, plural
 from rigplanner.rig.document import Item, part_of
 from rigplanner.rig.edits import LARGEST_QUANTITY, Edit
@@ -138,6 +138,8 @@ class BuildList(QWidget):
         self._cap.setSpecialValueText("none")
         self._cap.setKeyboardTracking(False)
         self._cap.valueChanged.connect(self._set_cap)
+        for box in (self._quantity, self._price, self._cap):
+            indented(box)
         self._form = QFormLayout()
         self._form.setContentsMargins(12, 8, 12, 8)
         self._form.setSpacing(4)

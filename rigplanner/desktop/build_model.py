@@ -48,7 +48,8 @@ def build_rows(session: Session) -> list[BuildRow]:
     rig, order = session.rig, list(KINDS)
     assessment = session.assessment
     rows = [_item_row(session, item, assessment.report if assessment else None) for item in rig.items]
-    present = {row.kind for row in rows}
+    parts = [piece.part for piece in assessment.machine.pieces] if assessment else []
+    present = {row.kind for row in rows} | {kind_of(part) for part in parts}
     systems = any(isinstance(part_of(rig, session.catalog, item.part), System) for item in rig.items)
     missing = [kind for kind in ESSENTIAL if kind not in present and not (systems and kind in IN_SYSTEM)]
     rows += [BuildRow(kind=kind) for kind in missing]

@@ -14,9 +14,9 @@ from rigplanner.desktop.theme import STATE_OF, look
 from rigplanner.desktop.widgets import button, column, icon_button, label, panel, row, strip, tint
 from rigplanner.desktop.words import VERDICT_WORDS, cell, day, plural, shortened, signed
 from rigplanner.evidence import Source
-from rigplanner.planning.effects import Effect, Effects, effects_of
-from rigplanner.report.words import finding_text, rule_title
+from rigplanner.planning.effects import Effect, Effects
 from rigplanner.rig.document import part_of
+from rigplanner.rig.edits import Edit
 
 MEASURES = {"vram": "VRAM", "load": "Load", "price": "Price", "speed": "Speed", "speed_per_money": "Speed per money"}
 
@@ -66,6 +66,7 @@ class Details(QWidget):
         if part is None:
             self.title.setText("No part selected")
             self.facts.setHtml(_styled("<p>Select a row to see its figures, their sources and what choosing it would change.</p>"))
+            self._session.tasks.cancel("effects")
             self.changes.setHtml("")
             return
         rig = self._session.rig
@@ -77,10 +78,22 @@ class Details(QWidget):
         tint(self._star, "star-full" if full else "star", "accent" if full else "soft")
         self.facts.setHtml(_styled(facts_html(part, self._session.catalog.sources)))
         if replaced is not None and replaced.part == part.id:
+            self._session.tasks.cancel("effects")
             self.changes.setHtml(_styled("<p>This part is in the rig.</p>"))
             return
-        found = effects_of(rig, choice_edits(rig, part, self._uid), self._session.catalog, self._session.today)
-        self.changes.setHtml(_styled(effects_html(found, self._session)))
+        self._work_out(choice_edits(rig, part, self._uid))
+
+    def _work_out(self, edits: tuple[Edit, ...]) -> None:
+        """Show what the edits would change as soon as it is known; the former answer stays until then."""
+        session = self._session
+        rig, catalog, today = session.rig, session.catalog, session.today
+
+        def work(_: object) -> Effects | None:
+            from rigplanner.planning.effects import effects_of
+
+            return effects_of(rig, edits, catalog, today)
+
+        session.tasks.run_task("effects", work, lambda found: self.changes.setHtml(_styled(effects_html(found, session))))
 
     def put_into_rig(self) -> None:
         """Make the edit that the pane describes."""
@@ -164,6 +177,8 @@ def _source(number: int, key: str, sources: dict[str, Source]) -> str:
 
 def effects_html(found: Effects | None, session: Session) -> str:
     """Return the changed figures and the findings that would come and go."""
+    from rigplanner.report.words import finding_text, rule_title
+
     if found is None:
         return "<p class=soft>This cannot be done to the rig as it stands.</p>"
     rows = "".join(_effect_row(figure) for figure in found.figures)

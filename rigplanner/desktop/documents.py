@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFileDialog
 
 from rigplanner.rig.document import Rig
 from rigplanner.whole_file import write_whole
 
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QFileDialog
+
     from rigplanner.desktop.session import Session
     from rigplanner.desktop.window import Window
 
@@ -49,7 +50,7 @@ def open_file(window: "Window", path: Path, sample: bool = False) -> None:
 
 def ask_open(window: "Window") -> None:
     """Ask for a rig file."""
-    _ask(window, "Open a rig", RIG_FILES, QFileDialog.AcceptMode.AcceptOpen, lambda path: open_file(window, path))
+    _ask(window, "Open a rig", RIG_FILES, True, lambda path: open_file(window, path))
 
 
 def save(window: "Window") -> None:
@@ -62,13 +63,13 @@ def save(window: "Window") -> None:
 
 def ask_save(window: "Window") -> None:
     """Ask where to write the rig."""
-    _ask(window, "Save the rig", RIG_FILES, QFileDialog.AcceptMode.AcceptSave, window.session.save,
+    _ask(window, "Save the rig", RIG_FILES, False, window.session.save,
          f"{file_name(window.session.rig.name)}.rig", "rig")  # fmt: skip
 
 
 def ask_save_quote(window: "Window") -> None:
     """Ask where to write the quote."""
-    _ask(window, "Save the quote", "PDF (*.pdf)", QFileDialog.AcceptMode.AcceptSave, lambda path: save_quote(window.session, path),
+    _ask(window, "Save the quote", "PDF (*.pdf)", False, lambda path: save_quote(window.session, path),
          f"{file_name(window.session.rig.name)}.pdf", "pdf")  # fmt: skip
 
 
@@ -113,7 +114,7 @@ def copy_as(window: "Window", form: str) -> None:
 def ask_parts_list(window: "Window") -> None:
     """Show the start page's field for a parts list."""
     window.show_tab("Start")
-    window.start.focus_paste()
+    window.view("Start").focus_paste()
 
 
 def file_name(name: str) -> str:
@@ -122,15 +123,15 @@ def file_name(name: str) -> str:
     return kept[:80] or "rig"
 
 
-def _ask(window: "Window", title: str, filters: str, mode: QFileDialog.AcceptMode, chosen: Callable[[Path], object],
-         name: str = "", suffix: str = "") -> QFileDialog:  # fmt: skip
+def _ask(window: "Window", title: str, filters: str, opens: bool, chosen: Callable[[Path], object],
+         name: str = "", suffix: str = "") -> "QFileDialog":  # fmt: skip
+    from PySide6.QtWidgets import QFileDialog
+
     folder = window.session.path.parent if window.session.path else Path.home()
     dialog = QFileDialog(window, title, str(folder), filters)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.setAcceptMode(mode)
-    dialog.setFileMode(
-        QFileDialog.FileMode.ExistingFile if mode == QFileDialog.AcceptMode.AcceptOpen else QFileDialog.FileMode.AnyFile
-    )
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptOpen if opens else QFileDialog.AcceptMode.AcceptSave)
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFile if opens else QFileDialog.FileMode.AnyFile)
     if name:
         dialog.selectFile(name)
     if suffix:

@@ -9,7 +9,6 @@ from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import STATE_OF, look, row_px, sized_font, small_font
 from rigplanner.desktop.words import THIN, VERDICT_ICONS, VERDICT_WORDS, number, percent, shortened
 from rigplanner.planning.limits import Limit, limits
-from rigplanner.report.quote_jobs import workload_title
 
 FULL_SCALE = 1.5
 """The bar ends at 150 %, so that the limit stands at two thirds of it."""
@@ -146,6 +145,8 @@ class GaugeRow(QWidget):
         assessment = self._session.assessment
         if assessment is None:
             return
+        from rigplanner.report.quote_jobs import workload_title
+
         shown = []
         for limit in limits(assessment):
             if limit.job is None:

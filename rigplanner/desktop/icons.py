@@ -3,14 +3,14 @@
 from functools import cache
 
 from PySide6.QtCore import QByteArray, QRectF, Qt
-from PySide6.QtGui import QIcon, QPainter, QPixmap
+from PySide6.QtGui import QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
 from rigplanner.data import data_path
 from rigplanner.desktop.theme import STATE_OF, look
 from rigplanner.desktop.words import VERDICT_ICONS
 
-SIZES_PX = (16, 20, 24)
+SIZE_PX = 16
 
 
 @cache
@@ -36,19 +36,20 @@ def pixmap(name: str, token: str = "text", size_px: int = 16, ratio: float = 1.0
 
 
 @cache
-def _icon(name: str, color: str, off_color: str) -> QIcon:
+def _icon(name: str, color: str, ratio: float) -> QIcon:
     made = QIcon()
-    for size_px in SIZES_PX:
-        for ratio in (1.0, 2.0):
-            made.addPixmap(_pixmap(name, color, size_px, ratio))
-            made.addPixmap(_pixmap(name, color, size_px, ratio), QIcon.Mode.Selected)
-            made.addPixmap(_pixmap(name, off_color, size_px, ratio), QIcon.Mode.Disabled)
+    for scale in {1.0, ratio}:
+        drawn = _pixmap(name, color, SIZE_PX, scale)
+        made.addPixmap(drawn)
+        made.addPixmap(drawn, QIcon.Mode.Selected)
     return made
 
 
 def icon(name: str, token: str = "text") -> QIcon:
-    """Return an icon in the colour of a token in all sizes."""
-    return _icon(name, getattr(look.tokens, token), look.tokens.strong_line)
+    """Return an icon in the colour of a token; Qt greys it where it is disabled."""
+    application = QGuiApplication.instance()
+    ratio = application.devicePixelRatio() if isinstance(application, QGuiApplication) else 1.0
+    return _icon(name, getattr(look.tokens, token), ratio)
 
 
 def verdict_icon(verdict: str) -> QIcon:

@@ -45,10 +45,14 @@ class Drawing(Struct, frozen=True, kw_only=True):
     wires: tuple[Wire, ...] = ()
 
 
+NARROWEST = 0.72
+
+
 class Scale(Struct, frozen=True):
-    """Sizes that follow the font: `row` is the height of a table row."""
+    """Sizes that follow the font: `row` is the height of a table row; `squeeze` narrows all but the tracks."""
 
     row: float
+    squeeze: float = 1.0
 
     @property
     def box(self) -> float:
@@ -56,23 +60,23 @@ class Scale(Struct, frozen=True):
 
     @property
     def socket(self) -> float:
-        return self.row * 6.2
+        return self.row * 6.2 * self.squeeze
 
     @property
     def hub(self) -> float:
-        return self.row * 4.4
+        return self.row * 4.4 * self.squeeze
 
     @property
     def link(self) -> float:
-        return self.row * 5.0
+        return self.row * 5.0 * self.squeeze
 
     @property
     def place(self) -> float:
-        return self.row * 4.2
+        return self.row * 4.2 * self.squeeze
 
     @property
     def device(self) -> float:
-        return self.row * 9.5
+        return self.row * 9.5 * self.squeeze
 
     @property
     def track(self) -> float:

@@ -1,5 +1,7 @@
 """The Machine tab: the drawing, the places as a table, the matrix of links, and a way to move a piece by keyboard."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QComboBox, QHeaderView, QSizePolicy, QSplitter, QWidget
@@ -28,7 +30,7 @@ class MachineView(QWidget):
         self.drawing.selected.connect(session.point_at)
         self.drawing.drag_started.connect(self._offer)
         self.drawing.explained.connect(self._explain)
-        self.drawing.moved.connect(self.move)
+        self.drawing.moved.connect(self._drop)
         self.hint = label("", "small")
         self.drawing.setToolTip("Drag a card to another place, or use the fields below")
         self.places = plain_table("Places", ("Place", "On", "Link", "Holds"))
@@ -62,6 +64,7 @@ class MachineView(QWidget):
         session.rig_changed.connect(self._rig_changed)
         session.subject_pointed.connect(self._show_piece)
         look.look_changed.connect(self.drawing.update)
+        self._refresh()
 
     def _rig_changed(self, change: Change) -> None:
         if change.machine:
@@ -122,11 +125,21 @@ class MachineView(QWidget):
 
     def _fill_targets(self) -> None:
         self.targets.clear()
-        self.go.setEnabled(bool(self._piece))
+        self.go.setEnabled(False)
         if not self._piece or not self.isVisible():
             return
-        for move in moves(self._session.rig, self._session.catalog, self._piece):
+        self._find_moves(self._piece, self._take_targets)
+
+    def _find_moves(self, piece: str, take: Callable[[tuple[Move, ...]], None]) -> None:
+        """Try all places of a piece aside from the window."""
+        rig, catalog = self._session.rig, self._session.catalog
+        self._session.tasks.run_task("moves", lambda _: moves(rig, catalog, piece), take)
+
+    def _take_targets(self, found: tuple[Move, ...]) -> None:
+        self.targets.clear()
+        for move in found:
             self.targets.addItem(_target_words(move), move)
+        self.go.setEnabled(bool(found))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -155,9 +168,12 @@ class MachineView(QWidget):
             self._session.point_at(piece)
 
     def _offer(self, piece: str) -> None:
-        self._moves = {move.place: move for move in moves(self._session.rig, self._session.catalog, piece)}
+        self._find_moves(piece, self._take_offer)
+
+    def _take_offer(self, found: tuple[Move, ...]) -> None:
+        self._moves = {move.place: move for move in found}
         self.drawing.show_targets(self._moves)
-        if not self._moves:
+        if not found:
             self.hint.setText("This piece is built in and stays where it is.")
 
     def _explain(self, place: str) -> None:
@@ -167,17 +183,18 @@ class MachineView(QWidget):
     def _move_chosen(self) -> None:
         move = self.targets.currentData()
         if isinstance(move, Move):
-            self.move(self._piece, move.place)
+            self._make(move)
 
-    def move(self, piece: str, place: str) -> None:  # type: ignore[override]
-        """Put a piece into a place, if the machine allows it."""
-        found = {move.place: move for move in moves(self._session.rig, self._session.catalog, piece)}.get(place)
-        if found is None or found.here:
-            return
-        if found.problems:
-            self._session.tell(f"{place}: {problem_words(found.problems[0])}.", "warning")
-            return
-        self._session.edit(f"Move {self.pieces.currentText()} to {place}", *found.edits)
+    def _drop(self, _: str, place: str) -> None:
+        if (move := self._moves.get(place)) is not None:
+            self._make(move)
+
+    def _make(self, move: Move) -> None:
+        """Put the piece into its new place, if the machine allows it."""
+        if move.problems:
+            self._session.tell(f"{move.place}: {problem_words(move.problems[0])}.", "warning")
+        elif not move.here:
+            self._session.edit(f"Move {self.pieces.currentText()} to {move.place}", *move.edits)
 
 
 def _target_words(move: Move) -> str:

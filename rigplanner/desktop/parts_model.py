@@ -1,30 +1,29 @@
 """The catalog table: rows filtered and sorted as plain lists, cells made only when they are seen."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from msgspec import Struct
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.parts import AnyPart, Price
 from rigplanner.desktop import icons
 from rigplanner.desktop.columns import FACETS, Column, Value, table_columns
 from rigplanner.desktop.words import VERDICT_WORDS, age, cell, number
-from rigplanner.rules.finding import Finding
 
 Index = QModelIndex | QPersistentModelIndex
 FIT, NAME = 0, 1
 PART_ROLE = Qt.ItemDataRole.UserRole
 UNIT_ROLE = Qt.ItemDataRole.UserRole + 1
-AMBER_DAYS = 30
+Find = Callable[[str, str], list[AnyPart]]
+"""Words and kind to the parts of the kind that hold them all."""
 
 
 class Fit(Struct, frozen=True):
-    """Whether a part would do in the rig: the worst verdict of what it brings, and the findings that say why."""
+    """Whether a part would do in the rig: the worst verdict of what it brings, and the codes of the rules that say why."""
 
     verdict: str
-    findings: tuple[Finding, ...] = ()
+    codes: tuple[str, ...] = ()
 
 
 class Wish(Struct, frozen=True, kw_only=True):
@@ -39,9 +38,9 @@ class Wish(Struct, frozen=True, kw_only=True):
 class PartsModel(QAbstractTableModel):
     """One kind of part. Columns: fit, name, the kind's own, price."""
 
-    def __init__(self, index: PartIndex, currency: str, today: str, parent: QObject | None = None) -> None:
+    def __init__(self, find: Find, currency: str, today: str, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._index = index
+        self._find = find
         self._currency = currency
         self._today = today
         self._wish = Wish()
@@ -67,8 +66,8 @@ class PartsModel(QAbstractTableModel):
 
     def _select(self) -> None:
         wish = self._wish
-        found: list[Any] = self._index.find(wish.words, self.kind)
-        self.total = len(self._index.find("", self.kind))
+        found: list[Any] = self._find(wish.words, self.kind)
+        self.total = len(self._find("", self.kind))
         for facet in FACETS[self.kind]:
             if chosen := wish.facets.get(facet.title):
                 found = [part for part in found if str(facet.value(part)) == chosen]
@@ -88,7 +87,7 @@ class PartsModel(QAbstractTableModel):
         """Return the values of a facet among the parts that the words leave, most frequent first."""
         facet = next(each for each in FACETS[self.kind] if each.title == title)
         counts: dict[str, int] = {}
-        for part in self._index.find(self._wish.words, self.kind):
+        for part in self._find(self._wish.words, self.kind):
             value = facet.value(part)
             if value is not None:
                 counts[str(value)] = counts.get(str(value), 0) + 1
@@ -155,12 +154,16 @@ class PartsModel(QAbstractTableModel):
             return self._decoration(part, column)
         if role == Qt.ItemDataRole.ToolTipRole:
             return self._tip(part, column)
-        if role == Qt.ItemDataRole.TextAlignmentRole and self._is_number(part, column):
+        if role == Qt.ItemDataRole.TextAlignmentRole and self.is_figure(column):
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         return None
 
-    def _is_number(self, part: AnyPart, column: int) -> bool:
-        return column == self.columnCount() - 1 or (column > NAME and not isinstance(self.columns[column - 2].of(part), str))
+    def is_figure(self, column: int) -> bool:
+        """Whether a column holds numbers."""
+        if column == self.columnCount() - 1:
+            return True
+        spec = self.columns[column - 2] if column > NAME else None
+        return spec is not None and (spec.digits is not None or bool(spec.unit))
 
     def _text(self, part: AnyPart, column: int) -> str:
         if column == FIT:
@@ -191,10 +194,21 @@ class PartsModel(QAbstractTableModel):
         return None
 
     def _tip(self, part: AnyPart, column: int) -> str | None:
+        if column == FIT:
+            return self._reasons(part)
         if column == self.columnCount() - 1:
             price = self.price_of(part)
             return f"{price.source}, {age(price.day, self._today)} old" if price else "No price in the catalog"
         return part.name if column == NAME else None
+
+    def _reasons(self, part: AnyPart) -> str | None:
+        """Why a part has its badge, one rule a line."""
+        from rigplanner.report.words import rule_title
+
+        fit = self._fits.get(part.id)
+        if fit is None:
+            return None
+        return "\n".join([VERDICT_WORDS[fit.verdict].capitalize(), *(f"{code}  {rule_title(code)}" for code in fit.codes)])
 
     def price_of(self, part: AnyPart) -> Price | None:
         """Return the newest price, in the rig's currency if there is one."""
@@ -207,10 +221,7 @@ class PartsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return ("Fit", "Name", *(column.title for column in self.columns), "Price")[section]
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            number_like = section == self.columnCount() - 1 or (
-                section > NAME and bool(self.columns[section - 2].digits is not None or self.columns[section - 2].unit)
-            )
-            side = Qt.AlignmentFlag.AlignRight if number_like else Qt.AlignmentFlag.AlignLeft
+            side = Qt.AlignmentFlag.AlignRight if self.is_figure(section) else Qt.AlignmentFlag.AlignLeft
             return side | Qt.AlignmentFlag.AlignVCenter
         return None
 
@@ -236,7 +247,7 @@ class PartsModel(QAbstractTableModel):
 
     def _keys_of(self, column: int) -> dict[str, tuple[bool, Any]]:
         if column not in self._keys:
-            parts: Iterable[Any] = self._index.find("", self.kind)
+            parts: Iterable[Any] = self._find("", self.kind)
             values = {part.id: self._key(part, column) for part in parts}
             mixed = len({type(value) is str for value in values.values() if value is not None}) > 1
             self._keys[column] = {part_id: (value is not None, str(value) if mixed else value) for part_id, value in values.items()}

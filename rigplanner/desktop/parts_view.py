@@ -1,5 +1,6 @@
 """The Parts tab: what can be bought of one kind, filtered while typing, judged against the open rig."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, QTimer
@@ -20,11 +21,11 @@ from PySide6.QtWidgets import (
 )
 
 from rigplanner.catalog.parts import KINDS, AnyPart
-from rigplanner.desktop.badges import badges
 from rigplanner.desktop.columns import FACETS
 from rigplanner.desktop.details import Details
 from rigplanner.desktop.parts_model import FIT, NAME, PART_ROLE, UNIT_ROLE, Fit, PartsModel, Wish
 from rigplanner.desktop.session import Change, Session
+from rigplanner.desktop.tasks import Ticket
 from rigplanner.desktop.theme import look, row_px, sized_font
 from rigplanner.desktop.widgets import button, clear, column, label, row, strip
 from rigplanner.desktop.words import KIND_WORDS, THIN
@@ -33,37 +34,28 @@ from rigplanner.rig.document import part_of
 Index = QModelIndex | QPersistentModelIndex
 FILTER_DELAY_MS = 60
 FIRST_ROWS = 40
-MEASURED_ROWS = 120
+MEASURED_ROWS = 24
 MOST_CHARS = 24
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
-class UnitDelegate(QStyledItemDelegate):
-    """Paints figures right-aligned with a lighter unit; text and badges as usual."""
-
-    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
-        super().initStyleOption(option, index)
-        state = option.state
-        option.state = state & ~QStyle.StateFlag.State_HasFocus
-        if index.data(UNIT_ROLE):
-            option.text = ""
+class FigureDelegate(QStyledItemDelegate):
+    """Paints figures right-aligned with a lighter unit."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        super().paint(painter, option, index)
+        tokens, area = look.tokens, option.rect
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(area, tokens.color("selection"))
         unit = index.data(UNIT_ROLE)
-        if not unit:
-            return
-        tokens, text = look.tokens, index.data()
-        area = option.rect.adjusted(6, 0, -6, 0)
-        painter.save()
+        area = area.adjusted(6, 0, -6, 0)
         painter.setFont(sized_font(1.0))
-        tail = f"{THIN}{unit}"
-        width = QFontMetrics(painter.font()).horizontalAdvance(tail)
-        flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        painter.setPen(tokens.color("soft"))
-        painter.drawText(area, flags, tail)
+        if unit:
+            tail = f"{THIN}{unit}"
+            painter.setPen(tokens.color("soft"))
+            painter.drawText(area, RIGHT, tail)
+            area.adjust(0, 0, -QFontMetrics(painter.font()).horizontalAdvance(tail), 0)
         painter.setPen(tokens.color("text"))
-        painter.drawText(area.adjusted(0, 0, -width, 0), flags, text)
-        painter.restore()
+        painter.drawText(area, RIGHT, index.data())
 
 
 class PartsTable(QTableView):
@@ -79,7 +71,7 @@ class PartsTable(QTableView):
         self.setSortingEnabled(True)
         self.setTabKeyNavigation(False)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setItemDelegate(UnitDelegate(self))
+        self._figures = FigureDelegate(self)
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(row_px())
         self.verticalHeader().setMinimumSectionSize(row_px())
@@ -87,6 +79,11 @@ class PartsTable(QTableView):
         header.setHighlightSections(False)
         header.setSortIndicatorClearable(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+
+    def show_figures(self, columns: list[bool]) -> None:
+        """Paint these columns as figures, the others as text."""
+        for n, figure in enumerate(columns):
+            self.setItemDelegateForColumn(n, self._figures if figure else self.itemDelegate())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -103,7 +100,7 @@ class PartsView(QWidget):
         self._session = session
         self._uid = ""
         self._selected = ""
-        self.model = PartsModel(session.index, session.rig.currency, session.today, self)
+        self.model = PartsModel(session.find, session.rig.currency, session.today, self)
         self.details = Details(session)
         self.table = PartsTable(self.details)
         self.table.setModel(self.model)
@@ -127,7 +124,6 @@ class PartsView(QWidget):
         self.table.verticalScrollBar().valueChanged.connect(lambda _: self._scrolled.start())
         session.rig_changed.connect(self._rig_changed)
         look.look_changed.connect(self.table.viewport().update)
-        self.show_kind("gpu", "")
 
     def _make_head(self) -> QVBoxLayout:
         self.kinds = QComboBox()
@@ -219,6 +215,7 @@ class PartsView(QWidget):
         self.model.show(kind, self.wish())
         if fresh:
             self.table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+            self.table.show_figures([self.model.is_figure(n) for n in range(self.model.columnCount())])
             self._size_columns()
         self._fill_facets()
         self._restore_selection()
@@ -266,6 +263,8 @@ class PartsView(QWidget):
         if self._uid and self._session.rig.item(self._uid) is None:
             self._uid = ""
         self._say_context()
+        if not self.model.kind:
+            return
         self.model.set_currency(self._session.rig.currency)
         if change.machine or change.workloads:
             self.model.forget_fits()
@@ -276,21 +275,29 @@ class PartsView(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        if not self.model.kind:
+            self.show_kind("gpu", "")
         self._make_badges()
 
     def _make_badges(self) -> None:
-        """Ask the worker for the badges that are missing: rows in sight first, all others only when the filter needs them."""
-        base = self._session.assessment
-        if base is None or not self.isVisible():
+        """Ask the worker for the badges that are missing, rows in sight first."""
+        session, model = self._session, self.model
+        if session.assessment is None or not self.isVisible():
             return
         top = max(0, self.table.rowAt(0))
-        seen = self.model.parts[top : top + FIRST_ROWS]
-        wanted: list[Any] = seen if not self.fitting.isChecked() else [*seen, *self._session.index.find("", self.model.kind)]
-        missing: list[Any] = [part for part in wanted if self.model.fit_of(part.id) is None]
-        if missing:
-            catalog, uid = self._session.catalog, self._uid
-            self._session.tasks.run_task("badges", lambda ticket: badges(base, catalog, uid, missing, ticket),
-                                         lambda _: self._say_count(), piece=self._take_badges)  # fmt: skip
+        seen: list[Any] = [part for part in model.parts[top : top + FIRST_ROWS] if model.fit_of(part.id) is None]
+        known = {part.id for part in seen}
+        others: list[Any] = [p for p in session.find("", model.kind) if p.id not in known and model.fit_of(p.id) is None]
+        if not seen and not others:
+            return
+        rig, catalog, uid, today = session.rig, session.catalog, self._uid, session.today
+
+        def work(ticket: Ticket) -> Iterator[dict[str, Fit]]:
+            from rigplanner.desktop.badges import badges
+
+            return badges(rig, catalog, uid, seen, others, today, ticket)
+
+        session.tasks.run_task("badges", work, lambda _: self._say_count(), piece=self._take_badges)
 
     def _take_badges(self, fits: dict[str, Fit]) -> None:
         self.model.set_fits(fits)

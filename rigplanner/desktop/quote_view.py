@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QFormLayout, QLineEdit,
 
 from rigplanner.desktop.session import Change, Session
 from rigplanner.desktop.theme import look, row_px
-from rigplanner.desktop.widgets import button, column, label, panel, restyle, row, scrolled, strip
+from rigplanner.desktop.widgets import button, column, indented, label, panel, restyle, row, scrolled, strip
 from rigplanner.rig.document import QuoteDetails
 from rigplanner.rig.edits import Edit
 
@@ -180,6 +180,7 @@ class QuoteView(QWidget):
         field: Any = QDoubleSpinBox(decimals=digits, maximum=most) if digits else QSpinBox(maximum=int(most))
         field.setAccessibleName(title)
         field.setKeyboardTracking(False)
+        indented(field)
         if unit:
             field.setSuffix(f"\u202f{unit}")
         if empty:
@@ -219,6 +220,8 @@ class QuoteView(QWidget):
     def _make(self) -> None:
         """Make the quote's bytes aside from the window."""
         session = self._session
+        if session.pending:
+            return
         assessment = session.assessment if session.is_open else None
         self.save.setEnabled(assessment is not None)
         if assessment is None:

@@ -90,7 +90,7 @@ def _window(state: Path, rig: Path) -> "Window":
     window.show()
     open_file(window, rig, sample=True)
     for other in OTHERS:
-        window.compare.add_file(samples() / other)
+        window.view("Compare").add_file(samples() / other)
     return window
 
 

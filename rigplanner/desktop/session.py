@@ -1,18 +1,21 @@
 """The open document without its widgets: the rig, its history, its file, what is known of it, and what changed."""
 
 import logging
+import math
 import os
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from PySide6.QtCore import QLockFile, QObject, QTimer, Signal
 
 from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.parts import AnyPart
 from rigplanner.desktop.preferences import PreferenceStore
 from rigplanner.desktop.tasks import Tasks
 from rigplanner.rig import journal
@@ -27,6 +30,8 @@ log = logging.getLogger(__name__)
 
 MOST_STATES = 1000
 JOURNAL_DELAY_MS = 800
+QUICK_MS = 60.0
+"""An assessment that took longer last time is worked out aside; the first one loads the engine and always is."""
 
 
 class Change(Struct, frozen=True):
@@ -80,14 +85,15 @@ class Session(QObject):
         self.preferences = preferences
         self.today = today or datetime.now(UTC).astimezone().date().isoformat()
         self.tasks = Tasks(self)
-        self.index = PartIndex(catalog.parts.values())
         self.path: Path | None = None
         self.is_open = False
         self.fault: str | None = None
-        self.assess_ms = 0.0
+        self.assess_ms = math.inf
         self._states = [State("Open", Rig())]
         self._position = 0
         self._saved: Rig = self._states[0].rig
+        self._judged: Rig = self._states[0].rig
+        self._another = False
         self._stamp: tuple[int, int] | None = None
         self._lock: QLockFile | None = None
         self._assessments: dict[int, tuple[Rig, Assessment]] = {}
@@ -96,6 +102,16 @@ class Session(QObject):
         self._recorder = QTimer(self, singleShot=True, interval=JOURNAL_DELAY_MS)
         self._recorder.timeout.connect(self.record)
 
+    @cached_property
+    def index(self) -> PartIndex:
+        """All parts by their words; made when somebody first types."""
+        return PartIndex(self.catalog.parts.values())
+
+    def find(self, words: str, kind: str) -> list[AnyPart]:
+        """Return the parts of a kind that hold all words, all of them in catalog order for none."""
+        found: list[Any] = self.index.find(words, kind) if words.strip() else self.catalog.of_kind(kind)
+        return found
+
     @property
     def rig(self) -> Rig:
         """The rig as it stands."""
@@ -103,29 +119,68 @@ class Session(QObject):
 
     @property
     def assessment(self) -> "Assessment | None":
-        """What the engine knows of the rig; None when it stopped with the `fault`."""
-        return self.assessment_of(self.rig)
+        """What the engine knows of the rig; None while it is being worked out, or when it stopped with the `fault`."""
+        kept = self._assessments.get(id(self.rig))
+        return kept[1] if kept else None
 
-    def assessment_of(self, rig: Rig) -> "Assessment | None":
-        """Return the assessment of a state of this rig; the last few are remembered."""
+    def assess_now(self, rig: Rig) -> "Assessment | None":
+        """Return the assessment of a state of this rig, worked out on the spot; the last few are remembered."""
         kept = self._assessments.get(id(rig))
         if kept is not None:
             return kept[1]
-        from rigplanner.rules.assess import assess
-
-        start = time.perf_counter()
         try:
-            made = assess(rig, self.catalog, self.today)
+            made, seconds = _assessed(rig, self.catalog, self.today)
         except Exception as fault:
-            log.exception("The rig could not be assessed.")
-            self.fault = f"{type(fault).__name__}: {fault}"
+            self._take_fault(fault)
             return None
+        self._keep(rig, made, seconds)
+        return made
+
+    def _keep(self, rig: Rig, made: "Assessment", seconds: float) -> None:
         self.fault = None
-        self.assess_ms = (time.perf_counter() - start) * 1000
+        self.assess_ms = seconds * 1000
         while len(self._assessments) >= 8:
             del self._assessments[next(iter(self._assessments))]
         self._assessments[id(rig)] = (rig, made)
-        return made
+
+    def _take_fault(self, fault: Exception) -> None:
+        log.error("The rig could not be assessed.", exc_info=fault)
+        self.fault = f"{type(fault).__name__}: {fault}"
+
+    @property
+    def pending(self) -> bool:
+        """Whether the assessment is being worked out; views keep what they show meanwhile."""
+        return self.is_open and self.assessment is None and self.fault is None
+
+    def _show(self, change: Change) -> None:
+        """Tell the views of a change: with its assessment at once if that is quick, else first without and then again with it."""
+        self.fault = None
+        self._another |= change.another
+        rig, catalog, today = change.after, self.catalog, self.today
+        if self.assess_ms <= QUICK_MS or id(rig) in self._assessments:
+            self.tasks.cancel("assess")
+            self.assess_now(rig)
+            self._tell_judged(change.name)
+            self.document_changed.emit()
+            return
+        self.rig_changed.emit(change)
+        self.document_changed.emit()
+
+        def done(answer: "tuple[Assessment, float]") -> None:
+            self._keep(rig, *answer)
+            self._tell_judged(change.name)
+
+        def failed(fault: Exception) -> None:
+            self._take_fault(fault)
+            self._tell_judged(change.name)
+
+        self.tasks.run_task("assess", lambda _: _assessed(rig, catalog, today), done, failed)
+
+    def _tell_judged(self, name: str) -> None:
+        """Emit the change since the last state whose assessment the views have seen."""
+        change = Change(name, self._judged, self.rig, self._another)
+        self._judged, self._another = self.rig, False
+        self.rig_changed.emit(change)
 
     @property
     def unsaved(self) -> bool:
@@ -190,10 +245,8 @@ class Session(QObject):
             self._after(Change(name, before, self.rig))
 
     def _after(self, change: Change) -> None:
-        self.assessment_of(change.after)
         self._recorder.start()
-        self.rig_changed.emit(change)
-        self.document_changed.emit()
+        self._show(change)
 
     def tell(self, text: str, level: str = "info", action: str = "", deed: Callable[[], object] | None = None) -> None:
         """Show one line above the tabs."""
@@ -211,9 +264,7 @@ class Session(QObject):
         self.path = path
         self._stamp = _stamp(path)
         self.is_open = True
-        self.assessment_of(rig)
-        self.rig_changed.emit(Change(name, before, rig, another=True))
-        self.document_changed.emit()
+        self._show(Change(name, before, rig, another=True))
 
     def _set_aside(self) -> None:
         """Leave unsaved edits of the present rig in a journal, to be offered at the next start."""
@@ -328,6 +379,14 @@ class Session(QObject):
             else:
                 journal.forget(self._journal)
         self._release()
+
+
+def _assessed(rig: Rig, catalog: Catalog, today: str) -> "tuple[Assessment, float]":
+    """Return the assessment and the seconds that it took."""
+    from rigplanner.rules.assess import assess
+
+    start = time.perf_counter()
+    return assess(rig, catalog, today), time.perf_counter() - start
 
 
 def _stamp(path: Path | None) -> tuple[int, int] | None:

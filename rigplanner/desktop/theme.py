@@ -100,6 +100,7 @@ class Look(QObject):
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         self.tokens = tokens
+        _fonts.clear()
         app.setPalette(palette(tokens))
         app.setStyleSheet(style_sheet(tokens, text_px(app.font())))
         self.look_changed.emit()
@@ -125,14 +126,21 @@ def row_px() -> int:
     return round(1.9 * text_px(QApplication.font()))
 
 
+_fonts: dict[tuple[float, bool, bool], QFont] = {}
+
+
 def sized_font(factor: float, semibold: bool = False, tabular: bool = True) -> QFont:
     """Return the system font scaled by `factor`, never under 11 px, with figures of one width."""
+    kept = _fonts.get((factor, semibold, tabular))
+    if kept is not None:
+        return kept
     font = QFont(QApplication.font())
     font.setPixelSize(max(SMALLEST_TEXT_PX, round(text_px(font) * factor)))
     if semibold:
         font.setWeight(QFont.Weight.DemiBold)
     if tabular:
         font.setFeature(QFont.Tag("tnum"), 1)
+    _fonts[factor, semibold, tabular] = font
     return font
 
 
@@ -203,7 +211,7 @@ QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus, QPlainTe
 QLineEdit[faulty="true"] {{ border-color: {t.fails}; }}
 QComboBox::drop-down {{ border: 0; width: 20px; }}
 QComboBox::down-arrow {{ image: url({arrows}/down-on-{base}.svg); width: 10px; height: 10px; }}
-QAbstractSpinBox QLineEdit {{ border: 0; padding: 0 4px; background: transparent; }}
+QAbstractSpinBox QLineEdit {{ border: 0; padding: 0; background: transparent; }}
 QAbstractSpinBox {{ padding: 1px 0; }}
 QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ border: 0; background: transparent; width: 18px; }}
 QAbstractSpinBox::up-button {{ subcontrol-position: top right; }}
@@ -226,7 +234,7 @@ QToolButton:focus {{ border-color: {t.accent}; }}
 QToolButton::menu-indicator {{ image: none; width: 0; }}
 QPushButton[role="number"], QPushButton[role="link"] {{ background: transparent; border: 1px solid transparent; padding: 1px 3px;
   color: {t.accent}; text-align: left; }}
-QPushButton[role="number"] {{ color: {t.text}; font-size: {large_px}px; font-weight: 600; }}
+QPushButton[role="number"] {{ margin-left: -4px; color: {t.text}; font-size: {large_px}px; font-weight: 600; }}
 QPushButton[role="number"]:hover, QPushButton[role="link"]:hover {{ background: {t.selection}; }}
 QPushButton[role="number"]:focus, QPushButton[role="link"]:focus {{ border-color: {t.accent}; }}
 QPushButton[role="search"] {{ color: {t.soft}; text-align: left; padding: 3px 8px; }}

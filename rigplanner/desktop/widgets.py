@@ -6,6 +6,7 @@ from typing import TypeVar
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QAbstractSpinBox,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -81,6 +82,11 @@ def retint(top: QWidget) -> None:
     for widget in top.findChildren(QAbstractButton):
         if name := widget.property("icon_name"):
             widget.setIcon(icons.icon(name, widget.property("icon_token")))
+
+
+def indented(box: QAbstractSpinBox) -> None:
+    """Put the text of a number field where other fields have it; the style sheet's padding does not reach it."""
+    box.lineEdit().setTextMargins(4, 0, 0, 0)
 
 
 def rule() -> QFrame:

@@ -1,6 +1,7 @@
 """The main window: panels, tabs, menus and nothing that thinks."""
 
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QByteArray, Qt
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QFontMetrics, QShowEvent
@@ -8,24 +9,19 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
 
 from rigplanner import __version__
 from rigplanner.desktop import documents, icons
-from rigplanner.desktop.actions import fill_menus, make_actions
-from rigplanner.desktop.breakdown import limit_steps, show_breakdown
+from rigplanner.desktop.actions import fill_menus, make_actions, paint_actions
 from rigplanner.desktop.build_list import BuildList
-from rigplanner.desktop.compare_view import CompareView
 from rigplanner.desktop.findings_view import FindingsView
 from rigplanner.desktop.gauges import GaugeRow
 from rigplanner.desktop.history_view import HistoryView
-from rigplanner.desktop.machine_view import MachineView
+from rigplanner.desktop.later import Later
 from rigplanner.desktop.message_bar import MessageBar
 from rigplanner.desktop.palette import PaletteBox, shortcut_sheet
 from rigplanner.desktop.parts_view import PartsView
-from rigplanner.desktop.quote_view import QuoteView
 from rigplanner.desktop.session import Session
-from rigplanner.desktop.start_view import StartView
 from rigplanner.desktop.theme import Scheme, look, row_px
 from rigplanner.desktop.widgets import button, column, label, panel, retint, row
 from rigplanner.desktop.words import shortened
-from rigplanner.desktop.workloads_view import WorkloadsView
 from rigplanner.planning.limits import Limit
 
 TABS = ("Start", "Parts", "Machine", "Workloads", "Compare", "Quote")
@@ -45,12 +41,8 @@ class Window(QMainWindow):
         self.setWindowIcon(icons.icon("rigplanner", "accent"))
         self.setAcceptDrops(True)
         self.setDockOptions(QMainWindow.DockOption.AnimatedDocks | QMainWindow.DockOption.AllowTabbedDocks)
-        self.start = StartView(session, journals)
+        self._journals = journals
         self.parts = PartsView(session)
-        self.machine = MachineView(session)
-        self.workloads = WorkloadsView(session)
-        self.compare = CompareView(session)
-        self.quote = QuoteView(session)
         self.build = BuildList(session)
         self.findings = FindingsView(session)
         self.gauges = GaugeRow(session)
@@ -70,9 +62,51 @@ class Window(QMainWindow):
         self.tabs.setDocumentMode(True)
         self.tabs.setAccessibleName("Views")
         self.tabs.tabBar().setAccessibleName("Views")
-        for title, view in zip(TABS, (self.start, self.parts, self.machine, self.workloads, self.compare, self.quote), strict=True):
-            self.tabs.addTab(view, title)
+        self._later = {
+            "Start": Later(self._make_start),
+            "Machine": Later(self._make_machine),
+            "Workloads": Later(self._make_workloads),
+            "Compare": Later(self._make_compare),
+            "Quote": Later(self._make_quote),
+        }
+        for title in TABS:
+            self.tabs.addTab(self._later.get(title, self.parts), title)
         self.setCentralWidget(panel(column(self.messages, self.tabs, spacing=0)))
+
+    def _make_start(self) -> QWidget:
+        from rigplanner.desktop.start_view import StartView
+
+        made = StartView(self.session, self._journals)
+        made.file_asked.connect(lambda path, sample: documents.open_file(self, path, sample))
+        made.new_asked.connect(lambda: documents.new_rig(self))
+        made.open_asked.connect(lambda: documents.ask_open(self))
+        return made
+
+    def _make_machine(self) -> QWidget:
+        from rigplanner.desktop.machine_view import MachineView
+
+        return MachineView(self.session)
+
+    def _make_workloads(self) -> QWidget:
+        from rigplanner.desktop.workloads_view import WorkloadsView
+
+        return WorkloadsView(self.session)
+
+    def _make_compare(self) -> QWidget:
+        from rigplanner.desktop.compare_view import CompareView
+
+        return CompareView(self.session)
+
+    def _make_quote(self) -> QWidget:
+        from rigplanner.desktop.quote_view import QuoteView
+
+        made = QuoteView(self.session)
+        made.save_asked.connect(lambda: documents.ask_save_quote(self))
+        return made
+
+    def view(self, title: str) -> Any:
+        """Return the view of a tab, made now if it was not looked at yet."""
+        return self._later[title].view()
 
     def _make_panels(self) -> None:
         self.panels: dict[str, QDockWidget] = {}
@@ -108,11 +142,7 @@ class Window(QMainWindow):
     def _connect(self) -> None:
         session = self.session
         self.build.kind_chosen.connect(self._show_kind)
-        self.start.file_asked.connect(lambda path, sample: documents.open_file(self, path, sample))
-        self.start.new_asked.connect(lambda: documents.new_rig(self))
-        self.start.open_asked.connect(lambda: documents.ask_open(self))
         self.gauges.asked.connect(self._show_limit)
-        self.quote.save_asked.connect(lambda: documents.ask_save_quote(self))
         session.document_changed.connect(self._show_title)
         look.look_changed.connect(self._repaint)
 
@@ -128,6 +158,7 @@ class Window(QMainWindow):
 
     def _repaint(self) -> None:
         retint(self)
+        paint_actions(self.actions_by_id)
 
     def _show_kind(self, kind: str, uid: str) -> None:
         self.parts.show_kind(kind, uid)
@@ -161,7 +192,7 @@ class Window(QMainWindow):
     def focus_zoo(self) -> None:
         """Put the cursor into the field that adds a workload."""
         self.show_tab("Workloads")
-        self.workloads.focus_zoo()
+        self.view("Workloads").focus_zoo()
 
     def use_theme(self, scheme: Scheme) -> None:
         """Take other colours and remember them."""
@@ -179,6 +210,8 @@ class Window(QMainWindow):
         self.session.tell(f"RigPlanner {__version__}{version}: {len(catalog.parts):,} parts. MIT licence; catalog data CC BY 4.0.")
 
     def _show_limit(self, limit: Limit) -> None:
+        from rigplanner.desktop.breakdown import limit_steps, show_breakdown
+
         assessment = self.session.assessment
         if assessment is not None:
             show_breakdown(self, *limit_steps(assessment, limit))

@@ -168,6 +168,8 @@ class WorkloadsView(QWidget):
             self._refresh()
 
     def _refresh(self) -> None:
+        if self._session.pending:
+            return
         assessment = self._session.assessment if self._session.is_open else None
         jobs = assessment.jobs if assessment else ()
         self._index = max(0, min(self._index, len(jobs) - 1))

@@ -1,14 +1,16 @@
 """What an edit would change: two assessments side by side, as figures."""
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, EditFault, apply
-from rigplanner.rules.assess import Assessment, assess
 from rigplanner.rules.finding import Finding
+
+if TYPE_CHECKING:
+    from rigplanner.rules.assess import Assessment
 
 Measure = Literal["vram", "load", "price", "speed", "speed_per_money"]
 
@@ -37,7 +39,7 @@ class Effects(Struct, frozen=True, kw_only=True):
     gone: tuple[Finding, ...]
 
 
-def effects(before: Assessment, after: Assessment) -> Effects:
+def effects(before: "Assessment", after: "Assessment") -> Effects:
     """Return what differs between two assessments of a rig."""
     money = after.totals.currency
     price = _effect("price", before.totals.total, after.totals.total, money, -1)
@@ -64,6 +66,8 @@ def effects(before: Assessment, after: Assessment) -> Effects:
 
 def effects_of(rig: Rig, edits: tuple[Edit, ...], catalog: Catalog, today: str = "") -> Effects | None:
     """Return what edits would change; None when they cannot be made."""
+    from rigplanner.rules.assess import assess
+
     changed = rig
     try:
         for edit in edits:
@@ -73,7 +77,7 @@ def effects_of(rig: Rig, edits: tuple[Edit, ...], catalog: Catalog, today: str =
     return effects(assess(rig, catalog, today), assess(changed, catalog, today))
 
 
-def vram_gib(assessment: Assessment) -> float | None:
+def vram_gib(assessment: "Assessment") -> float | None:
     """Return the memory of all GPUs in GiB, None when that of one is unknown."""
     sizes = [node.gpu.memory_gib for node in assessment.machine.gpus]
     return None if any(size is None for size in sizes) else sum(size for size in sizes if size is not None)

@@ -1,10 +1,11 @@
 """How far a rig is from its limits: the figures of the gauges."""
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from rigplanner.rules.assess import Assessment, Job
+if TYPE_CHECKING:
+    from rigplanner.rules.assess import Assessment, Job
 
 Axis = Literal["price", "supply", "circuit", "lanes", "slots", "vram"]
 
@@ -39,7 +40,7 @@ class Limit(Struct, frozen=True, kw_only=True):
         return "warning" if reach > self.limit and self.axis not in ("lanes", "slots") else "fits"
 
 
-def limits(assessment: Assessment) -> tuple[Limit, ...]:
+def limits(assessment: "Assessment") -> tuple[Limit, ...]:
     """Return price against budget, supply load, wall circuit, CPU lanes, slots, then VRAM per workload."""
     machine, power, sums = assessment.machine, assessment.machine.power, assessment.totals
     places = [use for use in machine.slots if not use.disabled_by]
@@ -56,7 +57,7 @@ def limits(assessment: Assessment) -> tuple[Limit, ...]:
     )  # fmt: skip
 
 
-def _vram(assessment: Assessment, job: Job) -> Limit:
+def _vram(assessment: "Assessment", job: "Job") -> Limit:
     """The GPU of a workload that is fullest."""
     pairs = [
         (estimate, node.gpu.memory_gib)

@@ -1,0 +1,60 @@
+"""A window without a display, on preferences and journals of its own; nothing may be left running."""
+
+import os
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QThreadPool, QTimer
+from PySide6.QtWidgets import QApplication
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.data import data_path
+from rigplanner.desktop.preferences import PreferenceStore
+from rigplanner.desktop.session import Session
+from rigplanner.desktop.theme import look
+from rigplanner.desktop.window import Window
+
+TODAY = "2026-11-21"
+
+
+@pytest.fixture
+def session(qapp: QApplication, catalog: Catalog, tmp_path: Path) -> Iterator[Session]:
+    journals = tmp_path / "journals"
+    journals.mkdir()
+    made = Session(catalog, PreferenceStore(tmp_path / "preferences.json"), journals, today=TODAY)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def window(qtbot, qapp: QApplication, session: Session) -> Iterator[Window]:
+    """A shown window; after the test its timers and threads must be gone."""
+    qapp.setStyle("Fusion")
+    look.use("light")
+    made = Window(session)
+    made.show_tab("Parts")
+    qtbot.addWidget(made)
+    made.show()
+    qtbot.waitExposed(made)
+    yield made
+    made.close()
+    assert not session.tasks.is_busy()
+    assert QThreadPool.globalInstance().activeThreadCount() == 0
+    assert not [timer for timer in session.findChildren(QTimer) if timer.isActive()]
+
+
+@pytest.fixture
+def sample_folder() -> Path:
+    return data_path("resources") / "samples"
+
+
+@pytest.fixture(autouse=True)
+def no_errors_logged(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """A fault inside the window is logged and told in it; a test that means one clears the log."""
+    yield
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]

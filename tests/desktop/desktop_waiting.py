@@ -1,0 +1,6 @@
+"""Waiting for the work aside."""
+
+
+def settled_session(qtbot, session) -> None:
+    """Wait until the work aside is done."""
+    qtbot.waitUntil(lambda: not session.tasks.is_busy(), timeout=30_000)

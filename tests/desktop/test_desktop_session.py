@@ -1,0 +1,221 @@
+"""The document: history, files, journal, locks, work aside."""
+
+import time
+from pathlib import Path
+
+import pytest
+from desktop_waiting import settled_session
+
+from rigplanner.desktop.preferences import PreferenceStore
+from rigplanner.desktop.session import Session
+from rigplanner.desktop.tasks import Tasks
+from rigplanner.rig import journal
+from rigplanner.rig.document import Rig
+from rigplanner.rig.edits import Edit
+from rigplanner.rig.files import read_rig
+
+
+def name_edit(name: str) -> Edit:
+    return Edit("rename", {"name": name})
+
+
+def messages(session: Session) -> list:
+    found: list = []
+    session.message_given.connect(found.append)
+    return found
+
+
+def test_undo_and_redo_have_names(session):
+    session.edit("Name it A", name_edit("A"))
+    session.edit("Name it B", name_edit("B"))
+    assert (session.undo_name(), session.redo_name()) == ("Name it B", "")
+    session.undo()
+    assert (session.rig.name, session.undo_name(), session.redo_name()) == ("A", "Name it A", "Name it B")
+    session.redo()
+    assert session.rig.name == "B"
+    session.go_to(0)
+    assert session.rig == Rig()
+    session.edit("Name it C", name_edit("C"))
+    assert session.history == ("Open", "Name it C")
+
+
+def test_one_drag_is_one_step(session):
+    session.edit("Add", Edit("add_part", {"part": "x", "stem": "gpu"}))
+    for quantity in (2, 3, 4):
+        session.edit(f"Set to {quantity}", Edit("set_quantity", {"uid": "gpu", "quantity": quantity}), merge="quantity gpu")
+    assert session.history == ("Open", "Add", "Set to 4")
+    session.undo()
+    assert session.rig.items[0].quantity == 1
+
+
+def test_an_impossible_edit_is_told_and_changes_nothing(session):
+    told = messages(session)
+    assert not session.edit("Remove", Edit("remove_item", {"uid": "nobody"}))
+    assert session.rig == Rig()
+    assert "nobody" in told[0].text
+
+
+def test_changes_say_what_they_concern(session):
+    session.assess_now(session.rig)
+    session.assess_ms = 0.0
+    seen: list = []
+    session.rig_changed.connect(seen.append)
+    session.edit("Name", name_edit("A"))
+    session.edit("Add", Edit("add_part", {"part": "x", "stem": "gpu"}))
+    assert [(change.machine, change.workloads) for change in seen] == [(False, False), (True, False)]
+
+
+def test_save_open_and_the_star(session, tmp_path, sample_folder):
+    assert session.open(sample_folder / "dual-rtx-3090.rig", sample=True)
+    assert (session.path, session.unsaved) == (None, False)
+    session.edit("Name", name_edit("Mine"))
+    assert session.unsaved
+    path = tmp_path / "mine.rig"
+    assert session.save(path)
+    assert (session.path, session.unsaved) == (path, False)
+    assert read_rig(path).name == "Mine"
+    assert session.preferences.now.recent[0] == str(path)
+
+
+def test_a_broken_file_keeps_the_open_rig(session, tmp_path):
+    told = messages(session)
+    session.edit("Name", name_edit("Kept"))
+    path = tmp_path / "broken.rig"
+    path.write_text("{", "utf-8")
+    assert not session.open(path)
+    assert session.rig.name == "Kept"
+    assert "broken.rig" in told[-1].text and told[-1].level == "error"
+
+
+def test_a_file_changed_by_others_is_not_overwritten_unasked(session, tmp_path):
+    path = tmp_path / "shared.rig"
+    session.edit("Name", name_edit("First"))
+    session.save(path)
+    path.write_bytes(path.read_bytes() + b" ")
+    session.edit("Name", name_edit("Second"))
+    told = messages(session)
+    assert not session.save(path)
+    assert read_rig(path).name == "First"
+    assert told[-1].action == "Save anyway"
+    told[-1].deed()
+    assert read_rig(path).name == "Second"
+
+
+def test_a_folder_that_vanished_loses_nothing(session, tmp_path):
+    told = messages(session)
+    session.edit("Name", name_edit("Kept"))
+    assert not session.save(tmp_path / "gone" / "x.rig")
+    assert session.rig.name == "Kept" and session.unsaved
+    assert told[-1].action == "Try again"
+
+
+def test_one_window_per_file(session, catalog, tmp_path, qapp):
+    path = tmp_path / "one.rig"
+    session.edit("Name", name_edit("A"))
+    session.save(path)
+    other = Session(catalog, PreferenceStore(None), today="2026-11-21")
+    told = messages(other)
+    assert not other.open(path)
+    assert "another window" in told[-1].text
+    session.close()
+    assert other.open(path)
+    other.close()
+
+
+def test_the_journal_brings_unsaved_edits_back(session, catalog, tmp_path, qtbot, monkeypatch):
+    session.edit("Name", name_edit("Not saved"))
+    session.record()
+    settled_session(qtbot, session)
+    folder = tmp_path / "journals"
+    monkeypatch.setattr(journal, "_alive", lambda process: False)
+    found = journal.unsaved(folder)
+    assert [each.rig.name for each in found] == ["Not saved"]
+    fresh = Session(catalog, PreferenceStore(None), folder, today="2026-11-21")
+    fresh.restore(found[0])
+    assert fresh.rig.name == "Not saved" and fresh.unsaved
+    assert not found[0].journal.exists()
+    fresh.close()
+
+
+def test_closing_with_unsaved_edits_keeps_them_for_the_next_start(session, tmp_path, monkeypatch):
+    session.edit("Name", name_edit("Closed in haste"))
+    session.close(keep_journal=True)
+    monkeypatch.setattr(journal, "_alive", lambda process: False)
+    assert [each.rig.name for each in journal.unsaved(tmp_path / "journals")] == ["Closed in haste"]
+
+
+def test_saving_forgets_the_journal(session, tmp_path, qtbot):
+    session.edit("Name", name_edit("A"))
+    session.record()
+    settled_session(qtbot, session)
+    session.save(tmp_path / "a.rig")
+    assert list((tmp_path / "journals").iterdir()) == []
+
+
+def test_a_slow_assessment_is_made_aside_and_told_in_one_change(session, qtbot):
+    seen: list = []
+    session.rig_changed.connect(seen.append)
+    session.edit("Add", Edit("add_part", {"part": "x", "stem": "gpu"}))
+    session.edit("Name", name_edit("A"))
+    assert session.pending and session.assessment is None
+    qtbot.waitUntil(lambda: not session.pending, timeout=60_000)
+    assert session.assessment.rig is session.rig
+    assert len(seen) == 3
+    assert seen[-1].machine and seen[-1].after is session.rig
+
+
+def test_a_fault_of_the_engine_is_told_and_keeps_the_rig(session, monkeypatch, caplog, qtbot):
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("a rule broke")
+
+    monkeypatch.setattr("rigplanner.rules.assess.assess", broken)
+    session.edit("Name", name_edit("Still here"))
+    settled_session(qtbot, session)
+    assert session.assessment is None
+    assert session.fault is not None and "a rule broke" in session.fault
+    assert session.rig.name == "Still here"
+    caplog.clear()
+
+
+@pytest.fixture
+def tasks(qapp):
+    made = Tasks()
+    yield made
+    made.close()
+
+
+def test_stale_answers_are_dropped(tasks, qtbot):
+    answers: list = []
+    gate = {"open": False}
+
+    def slow(ticket) -> str:
+        while not gate["open"] and not ticket.cancelled:
+            time.sleep(0.001)
+        return "old"
+
+    tasks.run_task("topic", slow, answers.append)
+    tasks.run_task("topic", lambda _: "new", answers.append)
+    gate["open"] = True
+    qtbot.waitUntil(lambda: not tasks.is_busy())
+    qtbot.wait(20)
+    assert answers == ["new"]
+
+
+def test_pieces_arrive_in_order_and_faults_are_told(tasks, qtbot):
+    pieces: list = []
+    ends: list = []
+    tasks.run_task("count", lambda _: iter(range(5)), ends.append, piece=pieces.append)
+    qtbot.waitUntil(lambda: bool(ends))
+    assert (pieces, ends) == ([0, 1, 2, 3, 4], [None])
+    faults: list = []
+    tasks.run_task("fault", lambda _: 1 / 0, ends.append, faults.append)
+    qtbot.waitUntil(lambda: bool(faults))
+    assert isinstance(faults[0], ZeroDivisionError)
+
+
+def test_preferences_survive_and_broken_ones_start_anew(tmp_path: Path, caplog):
+    file = tmp_path / "preferences.json"
+    PreferenceStore(file).change(theme="dark", favourites=("a.b.c",))
+    assert PreferenceStore(file).now.favourites == ("a.b.c",)
+    file.write_text('{"theme": "pink"}', "utf-8")
+    assert PreferenceStore(file).now.theme == "system"
