@@ -150,7 +150,7 @@ def _suits(cooler: Cooler, cpu: CPU, like: Cooler) -> bool:
 
 @rule(
     "CLG003", "Cooler does not fit the CPU's socket", "error", over=cooled,
-    needs=("cooler.sockets",),
+    needs=("cooler.sockets", "cpu.socket"),
     reason="Each socket has its own holes.",
     source="Cooler makers' socket lists",
 )  # fmt: skip

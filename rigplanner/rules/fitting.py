@@ -5,6 +5,7 @@ in all fields that a group of rules reads share that group's answer, and the mac
 decide places and links; so thousands of candidates cost about as much as the different ones among them.
 """
 
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from operator import attrgetter
 from typing import Any, Literal
@@ -14,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import GPU, AnyPart, Part
+from rigplanner.catalog.parts import GPU, AnyPart, Bridge, Part, System
 from rigplanner.machine.assemble import assemble
 from rigplanner.machine.machine import Machine
 from rigplanner.machine.power import power_tree
@@ -33,6 +34,8 @@ BADGES: dict[str, Badge] = {"error": "no", "unknown": "unknown", "warning": "war
 
 SINGLE = ("cpu", "motherboard", "system", "psu", "chassis", "cooler", "gpu", "memory")
 """Kinds of which a choice replaces the first item; others are added."""
+
+KEPT_TRIALS = 8
 
 Brought = tuple[tuple[str, str], ...]
 """What a candidate brings: severity and code, worst first."""
@@ -67,20 +70,27 @@ _CARD_ROOM = ("SPC001", "SPC002", "SPC003", "CLG001", "CLG005")
 _BASICS = _codes("RIG", "KNO")
 _CPU_MEMORY = _codes("CPU", "MEM")
 
+_SOCKETS = tuple(f"PWR00{n}" for n in range(5, 10))
+_WATTS = (*(code for code in _POWER if code not in (*_SOCKETS, "PWR014")), "CLG005")
+
 _GPU_GROUPS = (
     Group(("SPC001",), ("length_mm", "form_factor")),
     Group(("SPC002",), ("height_mm", "form_factor")),
     Group(("NVL001", "NVL002", "NVL006"), ("has_nvlink", "nvlink")),
     Group(("DSP001", "CLG001", "PCI006", "PCI007"), ("display_outputs", "cooling", "vendor", "form_factor")),
     Group(_SOFTWARE, ("compute_capability", "vendor", "form_factor")),
-    Group((*_POWER, "CLG005"),
-          ("tdp_w", "power_min_w", "power_max_w", "connectors", "architecture", "form_factor", "cooling"), "power"),
+    Group(_SOCKETS, ("connectors", "form_factor"), "power"),
+    Group(_WATTS, ("tdp_w", "architecture", "form_factor", "cooling"), "power"),
+    Group(("PWR014",), ("power_min_w", "power_max_w")),
     Group((*_codes("VRM"), "MEM008", "MEM009"),
           ("memory_gib", "compute_capability", "architecture", "dies", "form_factor", "unsupported")),
 )  # fmt: skip
 """Rules on cards that look at a few fields each, whatever slot the card gets."""
 
-_GPU_PLACED = ("form_factor", "edge_gen", "edge_width", "slots", "dies", "nvlink", "has_nvlink", "p2p", "cooling", "architecture")
+_GPU_ALONE = ("form_factor", "edge_gen", "edge_width", "slots", "dies")
+_GPU_PLACED = (*_GPU_ALONE, "nvlink", "has_nvlink", "p2p", "cooling")
+"""What decides places and links of a GPU; what it has for other GPUs counts only where there are some."""
+
 _NO_GPU = (*_codes("CPU", "SW"), *(f"MEM00{n}" for n in range(1, 8)), "CLG003", "CLG004", *(f"SPC00{n}" for n in range(4, 9)),
            "DSK002", "DSK003", "DSK004", "WRK001", "WRK002", "WRK003", "WRK005")  # fmt: skip
 """Rules that no GPU changes."""
@@ -104,6 +114,8 @@ _GROUPS: dict[str, tuple[Group, ...]] = {
 }
 """For each kind the rules that a candidate can change, cheap and telling ones first: a group that says no ends the matter.
 A kind that is not listed is judged by all rules on a machine of its own."""
+
+_ASKING_MEMORY = {*_codes("VRM"), "MEM009"}
 
 IDENTITY = ("id", "name", "aliases", "status", "released", "sources", "doubts", "prices", "notes")
 """Fields that no verdict reads, but for ids that other parts name."""
@@ -132,7 +144,7 @@ def fits(
     rig: Rig, catalog: Catalog, kind: str, candidates: Sequence[AnyPart], uid: str | None = None, today: str = ""
 ) -> tuple[Fitting, ...]:
     """Return the fitting of each candidate, in order. `uid` names the item to be replaced (None: as `item_for` says, "": add)."""
-    trial = _Trial(rig, catalog, kind, item_for(rig, catalog, kind) if uid is None else uid or None, today)
+    trial = _trial(rig, catalog, kind, item_for(rig, catalog, kind) if uid is None else uid or None, today)
     return tuple(trial.fitting(part) for part in candidates)
 
 
@@ -158,6 +170,21 @@ def exchanged(machine: Machine, uid: str, part: AnyPart) -> Machine:
     return replace(machine, pieces=pieces, gpus=gpus)
 
 
+_trials: OrderedDict[Hashable, tuple["_Trial", Catalog, Rig]] = OrderedDict()
+"""The last trials: a table that fills row by row, or is opened again, finds what is known."""
+
+
+def _trial(rig: Rig, catalog: Catalog, kind: str, uid: str | None, today: str) -> "_Trial":
+    judged = (rig.items, rig.site, rig.settings, rig.workloads, rig.waivers, rig.ignored, rig.severities)
+    key = (id(catalog), id(rig.snapshot) if rig.snapshot else 0, kind, uid, today, msgspec.msgpack.encode(judged))
+    entry = _trials.get(key)
+    if entry is None:
+        entry = _trials[key] = (_Trial(rig, catalog, kind, uid, today), catalog, rig)
+        if len(_trials) > KEPT_TRIALS:
+            _trials.popitem(last=False)
+    return entry[0]
+
+
 _MACHINE_FIELDS = {
     "gpu": _GPU_PLACED,
     "storage": ("form_factor", "interface", "gen", "width", "m2_length_mm"),
@@ -172,6 +199,12 @@ class _Trial:
     def __init__(self, rig: Rig, catalog: Catalog, kind: str, uid: str | None, today: str) -> None:
         self.rig, self.catalog, self.kind, self.uid, self.today = rig, catalog, kind, uid, today
         self.groups = _GROUPS.get(kind, (Group(tuple(RULES_BY_CODE), (), "new"),))
+        self.fields = _MACHINE_FIELDS.get(kind)
+        if kind == "gpu" and _is_alone(rig, catalog, uid):
+            self.groups = tuple(
+                replace(group, fields=_GPU_ALONE) if group.fields == _GPU_PLACED else group for group in self.groups
+            )
+            self.fields = _GPU_ALONE
         self.special = _named_ids(rig, catalog)
         without = apply(rig, Edit("remove_item", {"uid": uid})) if uid else rig
         base = self._situate(without, machine_of(without, catalog))
@@ -204,18 +237,17 @@ class _Trial:
             if any(severity == "error" for severity, _ in answer):
                 break
         worst = next((severity for severity in BADGES if any(severity == each for each, _ in brought)), None)
-        return Fitting(
-            BADGES[worst] if worst else "fits", tuple(dict.fromkeys(sorted(brought, key=lambda pair: list(BADGES).index(pair[0]))))
-        )
+        order = list(BADGES)
+        ranked = sorted(brought, key=lambda pair: order.index(pair[0]))
+        return Fitting(BADGES[worst] if worst else "fits", tuple(dict.fromkeys(ranked)))
 
     def _ask(self, part: AnyPart, group: Group) -> Brought:
-        situation = self.situation(part, group.machine)
+        situation = self.situation(part, group.machine, any(code in _ASKING_MEMORY for code in group.codes))
         found = counted(situation, group.codes)
-        return tuple(
-            (finding.severity, finding.code) for finding in found if finding.severity in BADGES and _key(finding) not in self.before
-        )
+        new = (finding for finding in found if finding.severity in BADGES and _key(finding) not in self.before)
+        return tuple((finding.severity, finding.code) for finding in new)
 
-    def situation(self, part: AnyPart, made: str) -> Situation:
+    def situation(self, part: AnyPart, made: str, memory: bool = True) -> Situation:
         """Return the rig with a part tried in it; where no place or link can change, on a machine with the part exchanged."""
         catalog = self._with(part)
         rig = apply(self.rig, choosing(self.rig, self.kind, part.id, self.uid))
@@ -227,13 +259,12 @@ class _Trial:
         machine = exchanged(machine, self.tried, part)
         if made != "same":
             machine = replace(machine, power=power_tree(rig, machine.pieces))
-        return self._situate(rig, machine, catalog)
+        return self._situate(rig, machine, catalog, memory)
 
     def _assembled(self, part: AnyPart, rig: Rig, catalog: Catalog) -> Machine:
-        fields = _MACHINE_FIELDS.get(self.kind)
-        if fields is None:
+        if self.fields is None:
             return assemble(rig, catalog)
-        key = (part.id if part.id in self.special else "", _getter(fields, self.kind)(part))
+        key = (part.id if part.id in self.special else "", _getter(self.fields, self.kind)(part))
         machine = self.machines.get(key)
         if machine is None:
             machine = self.machines[key] = assemble(rig, catalog)
@@ -245,17 +276,27 @@ class _Trial:
             return self.catalog
         return replace(self.catalog, parts={**self.catalog.parts, part.id: part})
 
-    def _situate(self, rig: Rig, machine: Machine, catalog: Catalog | None = None) -> Situation:
-        jobs = tuple(_job(index, rig, machine) for index in range(len(rig.workloads)))
+    def _situate(self, rig: Rig, machine: Machine, catalog: Catalog | None = None, memory: bool = True) -> Situation:
+        jobs = tuple(_job(index, rig, machine if memory else None) for index in range(len(rig.workloads)))
         return Situation(rig=rig, catalog=catalog or self.catalog, machine=machine, jobs=jobs, today=self.today, advise=False)
 
 
-def _job(index: int, rig: Rig, machine: Machine) -> JobFacts:
-    workload = rig.workloads[index]
-    needs = [memory_of(workload, node.gpu, len(machine.gpus)) for node in machine.gpus]
+def _job(index: int, rig: Rig, machine: Machine | None) -> JobFacts:
+    """Return a job with the memory it needs on a machine, or without."""
+    name, workload = f"workload.{index}", rig.workloads[index]
+    gpus = machine.gpus if machine else ()
+    needs = [memory_of(workload, node.gpu, len(gpus)) for node in gpus]
     fault = next((need for need in needs if isinstance(need, str)), None)
     known = () if fault else tuple(need for need in needs if not isinstance(need, str))
-    return JobFacts(name=f"workload.{index}", index=index, workload=workload, memory=known, fault=fault)
+    return JobFacts(name=name, index=index, workload=workload, memory=known, fault=fault)
+
+
+def _is_alone(rig: Rig, catalog: Catalog, uid: str | None) -> bool:
+    """Say whether a GPU tried in the rig would be the only one, without a bridge."""
+    kinds = [(item, catalog.get(item.part) or rig.snapshot.get(item.part)) for item in rig.items]
+    if any(isinstance(part, Bridge | System) for _, part in kinds):
+        return False
+    return all((item.uid == uid and item.quantity == 1) or not isinstance(part, GPU) for item, part in kinds)
 
 
 def _named_ids(rig: Rig, catalog: Catalog) -> set[str]:

@@ -75,9 +75,9 @@ def suits(kit: MemoryKit, board: Motherboard | System) -> bool:
     return kit.type == layout.memory_type and kind_suits(kit.module, layout.memory_modules)
 
 
-def kind_suits(module: str, accepted: tuple[str, ...]) -> bool:
+def kind_suits(module: str | None, accepted: tuple[str, ...]) -> bool:
     """Say whether a kind of module works where `accepted` kinds are listed."""
-    return module in accepted or any(other in accepted for other in INTERCHANGEABLE.get(module, ()))
+    return module in accepted or any(other in accepted for other in INTERCHANGEABLE.get(module or "", ()))
 
 
 def _other_kit(situation: Situation, case: Fitted) -> tuple[Fix, ...]:
@@ -105,7 +105,7 @@ def memory_type(situation: Situation, case: Fitted) -> Iterator[Finding]:
 
 @rule(
     "MEM002", "Kind of memory module does not fit the board", "error", over=fitted,
-    needs=("board.layout.memory_modules",),
+    needs=("board.layout.memory_modules", "kit.module"),
     reason="Unbuffered and registered modules do not replace each other; SO-DIMMs have another socket.",
     source="JEDEC module standards; board manuals",
 )  # fmt: skip

@@ -53,7 +53,7 @@ def with_chipset(situation: Situation) -> Iterator[Seated]:
 
 @rule(
     "CPU001", "CPU does not fit the board's socket", "error", over=models,
-    needs=("board.layout.sockets",),
+    needs=("board.layout.sockets", "cpu.socket"),
     reason="A CPU works only in the socket it was made for.",
     source="Makers' CPU support lists",
 )  # fmt: skip
