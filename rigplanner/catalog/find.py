@@ -66,6 +66,10 @@ class PartIndex:
         return {kind: frozenset(numbers) for kind, numbers in kinds.items()}
 
     @cached_property
+    def _ids(self) -> dict[str, Part]:
+        return {part.id: part for part in self._listed}
+
+    @cached_property
     def _phrases(self) -> PhraseTable:
         return PhraseTable(self._parts)
 
@@ -88,6 +92,10 @@ class PartIndex:
             if limit is not None and len(found) >= limit:
                 break
         return [self._parts[number] for number in found]
+
+    def with_id(self, part_id: str) -> Part | None:
+        """Return the part with this id, or None."""
+        return self._ids.get(part_id)
 
     def named_in(self, text: str, kind: str | None = None) -> Naming:
         """Return which part a shop's text names, and how sure that is."""
@@ -112,7 +120,7 @@ class PartIndex:
         """Return the numbers of the parts that hold, for each list of words, at least one of them."""
         found: AbstractSet[int] | None = None
         for held in sorted(choices, key=lambda words: sum(len(self._with[word]) for word in words)):
-            sets = [self._with[word] for word in held]
+            sets: list[AbstractSet[int]] = [self._with[word] for word in held]
             if found is not None:
                 sets = [found & numbers for numbers in sets]
             found = sets[0] if len(sets) == 1 else frozenset().union(*sets)
@@ -152,11 +160,11 @@ def _spec_words(part: Part | AnyPart) -> Iterator[str]:
     elif isinstance(part, GPU):
         yield f"{part.memory_gib:g}gb" if part.memory_gib else ""
     elif isinstance(part, MemoryKit):
-        yield from (f"{part.modules * part.module_gib:g}gb", part.type, part.module)
+        yield from (f"{part.modules * part.module_gib:g}gb", part.type, part.module or "")
     elif isinstance(part, PowerSupply):
         yield from (f"{rating.watts:g}w" for rating in part.supply.ratings)
     elif isinstance(part, CPU):
-        yield part.socket
+        yield part.socket or ""
     elif isinstance(part, Motherboard | System):
         yield from (*part.layout.sockets, part.layout.chipset or "", part.layout.memory_type or "")
     elif isinstance(part, Chassis):

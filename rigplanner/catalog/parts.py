@@ -59,7 +59,7 @@ class MemoryChannels(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class CPU(Part, frozen=True, kw_only=True, tag="cpu"):
     """`lanes` counts PCIe lanes usable for slots and M.2 (without the chipset link); `peg_width` is the widest slot it feeds."""
 
-    socket: str
+    socket: str | None
     cores: int | None = None
     threads: int | None = None
     base_ghz: float | None = None
@@ -333,7 +333,7 @@ class MemoryKit(Part, frozen=True, kw_only=True, tag="memory"):
     """`modules` sticks of `module_gib` each; `module` is udimm, ecc-udimm, rdimm, lrdimm, sodimm, cudimm or mrdimm."""
 
     type: str
-    module: str
+    module: str | None
     modules: int
     module_gib: float
     speed_mts: int | None = None
