@@ -87,8 +87,10 @@ class Zoo:
 
 
 LONGEST_NAME = 200
-_TRAINED_AS = re.compile(r"^(gluon|tv|swsl|ssl|jx|tf|ens_adv|ig)_|_(in22ft1k|in21ft1k|in22k|in21k|22kft1k|22k|dist|distilled|bitm|bit_distilled|bit_teacher|hnf|hnfd"
-                         r"|v1[bcds]|in21ft1k|miil|a[123])(?=_|$)")  # fmt: skip
+_TRAINED_AS = re.compile(
+    r"^(gluon|tv|swsl|ssl|jx|tf|ens_adv|ig)_"
+    r"|_(in22ft1k|in21ft1k|in22k|in21k|22kft1k|22k|dist|distilled|bitm|bit_distilled|bit_teacher|hnf|hnfd|v1[bcds]|miil|a[123])(?=_|$)"
+)
 
 
 def base_name(name: str) -> str:

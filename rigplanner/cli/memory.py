@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +28,21 @@ def run(args: argparse.Namespace) -> int:
     """Answer every line; a line that cannot be answered says why and stops nothing."""
     zoo, cards = shipped_zoo(), Cards()
     encode = msgspec.json.Encoder().encode
-    try:
-        source = sys.stdin.buffer if args.cases == "-" else Path(args.cases).open("rb")
-    except OSError as fault:
-        raise InputFault(f"{args.cases}: cannot be read ({fault.strerror}).") from fault
-    with source as lines:
-        for case in read_cases(iter(lines)):
-            sys.stdout.write(encode(answer(case, zoo, cards, args.steps)).decode() + "\n")
+    for case in read_cases(lines_of(args.cases)):
+        sys.stdout.write(encode(answer(case, zoo, cards, args.steps)).decode() + "\n")
     return FINE
+
+
+def lines_of(name: str) -> Iterator[bytes]:
+    """Yield the lines of a file, or of standard input for "-"; raise InputFault when it cannot be read."""
+    if name == "-":
+        yield from sys.stdin.buffer
+        return
+    try:
+        with Path(name).open("rb") as lines:
+            yield from lines
+    except OSError as fault:
+        raise InputFault(f"{name}: cannot be read ({fault.strerror}).") from fault
 
 
 class Cards:

@@ -11,10 +11,13 @@ from rigplanner.data import data_path
 from rigplanner.workload.answer import WorkloadFault
 
 MOST = {
-    "hidden_size": 200_000, "num_hidden_layers": 2_000, "num_attention_heads": 4_096, "num_key_value_heads": 4_096, "head_dim": 8_192,
+    "hidden_size": 200_000, "num_hidden_layers": 2_000, "num_attention_heads": 4_096, "num_key_value_heads": 4_096,
+    "head_dim": 8_192,
     "intermediate_size": 2_000_000, "vocab_size": 20_000_000, "num_experts": 65_536, "num_experts_per_tok": 4_096,
-    "moe_intermediate_size": 2_000_000, "image_size": 65_536, "patch_size": 1_024, "n_embd": 200_000, "n_layer": 2_000, "n_head": 4_096,
-    "d_model": 200_000, "d_ff": 2_000_000, "d_kv": 8_192, "num_layers": 2_000, "num_heads": 4_096, "dim": 200_000, "n_layers": 2_000,
+    "moe_intermediate_size": 2_000_000, "image_size": 65_536, "patch_size": 1_024, "n_embd": 200_000, "n_layer": 2_000,
+    "n_head": 4_096,
+    "d_model": 200_000, "d_ff": 2_000_000, "d_kv": 8_192, "num_layers": 2_000, "num_heads": 4_096, "dim": 200_000,
+    "n_layers": 2_000,
     "n_heads": 4_096, "hidden_dim": 2_000_000, "ffn_dim": 2_000_000, "encoder_layers": 2_000, "decoder_layers": 2_000,
     "encoder_ffn_dim": 2_000_000, "decoder_ffn_dim": 2_000_000, "kv_lora_rank": 65_536, "q_lora_rank": 65_536,
     "encoder_attention_heads": 4_096, "decoder_attention_heads": 4_096, "num_local_experts": 65_536, "n_routed_experts": 65_536,
@@ -24,13 +27,19 @@ MOST = {
 
 LISTS = ("depths", "hidden_sizes", "num_heads", "sr_ratios", "patch_sizes", "strides", "mlp_ratios")
 SAME_AS = {
-    "qwen": "qwen2", "qwen2_5_vl_text": "qwen2", "qwen3_vl_text": "qwen3", "qwen3_5": "qwen3", "qwen3_5_text": "qwen3", "qwen3_5_moe": "qwen3_moe",
+    "qwen": "qwen2", "qwen2_5_vl_text": "qwen2", "qwen3_vl_text": "qwen3", "qwen3_5": "qwen3", "qwen3_5_text": "qwen3",
+    "qwen3_5_moe": "qwen3_moe",
     "qwen3_next": "qwen3_moe", "gemma4": "gemma3_text", "gemma4_text": "gemma3_text", "gemma3": "gemma3_text", "mimo": "qwen2",
-    "seed_oss": "qwen2", "apertus": "apertus", "arcee": "arcee", "afmoe": "qwen3_moe", "glm4_moe": "qwen3_moe", "minimax_m2": "qwen3_moe",
-    "glm4_moe_lite": "deepseek_v3", "glm_moe_dsa": "deepseek_v3", "kimi_k2": "deepseek_v3", "deepseek_v32": "deepseek_v3", "deepseek_v2": "deepseek_v3",
-    "mistral3": "mistral", "ministral": "mistral", "llama4": "qwen2_moe", "llama4_text": "qwen2_moe", "minimax_m3": "qwen3_moe", "mt5": "t5",
-    "camembert": "roberta", "xlm-roberta-xl": "roberta", "phimoe": "mixtral", "baichuan": "llama", "internlm2": "llama", "internlm": "llama",
-    "yi": "llama", "decilm": "llama", "exaone": "llama", "olmo3": "olmo2", "granitemoe": "mixtral", "persimmon": "gpt_neox", "glm4": "glm",
+    "seed_oss": "qwen2", "apertus": "apertus", "arcee": "arcee", "afmoe": "qwen3_moe", "glm4_moe": "qwen3_moe",
+    "minimax_m2": "qwen3_moe",
+    "glm4_moe_lite": "deepseek_v3", "glm_moe_dsa": "deepseek_v3", "kimi_k2": "deepseek_v3", "deepseek_v32": "deepseek_v3",
+    "deepseek_v2": "deepseek_v3",
+    "mistral3": "mistral", "ministral": "mistral", "llama4": "qwen2_moe", "llama4_text": "qwen2_moe",
+    "minimax_m3": "qwen3_moe", "mt5": "t5",
+    "camembert": "roberta", "xlm-roberta-xl": "roberta", "phimoe": "mixtral", "baichuan": "llama", "internlm2": "llama",
+    "internlm": "llama",
+    "yi": "llama", "decilm": "llama", "exaone": "llama", "olmo3": "olmo2", "granitemoe": "mixtral", "persimmon": "gpt_neox",
+    "glm4": "glm",
     "mimo_v2_flash": "qwen3_moe", "step3p7": "qwen3_moe", "smolvlm": "llama", "idefics3": "llama", "siglip_vision_model": "vit",
 }  # fmt: skip
 """Families whose blocks we walk as those of a relative; what differs is small beside the interval that is then given."""

@@ -75,7 +75,8 @@ class Residual:
 def _resnet_block(net: Net, config: dict[str, Any], inputs: int, outputs: int, stride: int) -> Layer:
     if config["layer_type"] == "bottleneck":
         narrow, early = outputs // 4, config.get("downsample_in_bottleneck")
-        layers: list[Layer] = [Conv(net, inputs, narrow, 1, stride=stride if early else 1), Conv(net, narrow, narrow, 3, stride=1 if early else stride),
+        layers: list[Layer] = [Conv(net, inputs, narrow, 1, stride=stride if early else 1), Conv(net, narrow, narrow, 3,
+            stride=1 if early else stride),
                                Conv(net, narrow, outputs, 1, act="")]  # fmt: skip
     else:
         layers = [Conv(net, inputs, outputs, 3, stride=stride), Conv(net, outputs, outputs, 3, act="")]
@@ -138,14 +139,14 @@ class Pool:
 
 def resnet(net: Net, config: dict[str, Any]) -> Classifier:
     """ResNet v1.5 (He et al. 2015)."""
-    stem = [Conv(net, 3, config["embedding_size"], 7, stride=2), Pool(net)]
+    stem: list[Layer] = [Conv(net, 3, config["embedding_size"], 7, stride=2), Pool(net)]
     first = 2 if config.get("downsample_in_first_stage") else 1
     return Classifier(net, stem, _staged(net, config, _resnet_block, first), config["hidden_sizes"][-1])
 
 
 def regnet(net: Net, config: dict[str, Any]) -> Classifier:
     """RegNet X and Y (Radosavovic et al. 2020)."""
-    stem = [Conv(net, 3, config["embedding_size"], 3, stride=2)]
+    stem: list[Layer] = [Conv(net, 3, config["embedding_size"], 3, stride=2)]
     first = 2 if config.get("downsample_in_first_stage") else 1
     return Classifier(net, stem, _staged(net, config, _regnet_block, first), config["hidden_sizes"][-1])
 
@@ -231,7 +232,8 @@ class Inverted:
     def __init__(self, net: Net, config: dict[str, Any], inputs: int, outputs: int, stride: int) -> None:
         self.net, self.adds = net, stride == 1 and inputs == outputs
         wide, same = divisible(round(inputs * config["expand_ratio"])), True
-        self.layers = [Conv(net, inputs, wide, 1, same=same, act="relu6"), Conv(net, wide, wide, 3, stride=stride, groups=wide, same=same, act="relu6"),
+        self.layers = [Conv(net, inputs, wide, 1, same=same, act="relu6"), Conv(net, wide, wide, 3, stride=stride,
+            groups=wide, same=same, act="relu6"),
                        Conv(net, wide, outputs, 1, same=same, act="")]  # fmt: skip
 
     def __call__(self, x: Tensor) -> Tensor:
@@ -251,7 +253,8 @@ def mobilenet_v2(net: Net, config: dict[str, Any]) -> Classifier:
     scale = config["depth_multiplier"]
     channels = [divisible(round(width * scale)) for width in V2_CHANNELS]
     first = divisible(round(32 * scale))
-    stem: list[Layer] = [Conv(net, 3, first, 3, stride=2, same=True, act="relu6"), Conv(net, first, first, 3, groups=first, same=True, act="relu6"),
+    stem: list[Layer] = [Conv(net, 3, first, 3, stride=2, same=True, act="relu6"), Conv(net, first, first, 3, groups=first,
+        same=True, act="relu6"),
                          Conv(net, first, channels[0], 1, same=True, act="")]  # fmt: skip
     blocks: list[Layer] = [Inverted(net, config, a, b, s) for a, b, s in zip(channels, channels[1:], V2_STRIDES, strict=False)]
     last = 1280 if scale < 1 else divisible(round(1280 * scale))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from rigplanner.workload import ops
-from rigplanner.workload.decoder import activate, attend
+from rigplanner.workload.attention import activate, attend
 from rigplanner.workload.net import Linear, Net, Norm, checkpointed
 from rigplanner.workload.tape import F32, I64, Tensor
 

@@ -9,8 +9,9 @@ from msgspec import structs
 
 from rigplanner.workload import convnets
 from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.attention import Form, LatentForm, Traits
 from rigplanner.workload.config import SAME_AS, full_config, pick
-from rigplanner.workload.decoder import Decoder, Form, LatentForm, Mlp, Traits
+from rigplanner.workload.decoder import Decoder, Mlp
 from rigplanner.workload.encoder import Encoder, EncoderForm
 from rigplanner.workload.moe import ExpertForm, Experts
 from rigplanner.workload.net import Net
@@ -24,18 +25,25 @@ TRAITS: dict[str, Traits] = {
     "qwen2": Traits(qkv_bias=True),
     "qwen3": Traits(qk_norm="head"),
     "gemma": Traits(norm="rms_one", act="gelu", scaled_embedding=True),
-    "gemma2": Traits(norm="rms_one", act="gelu", scaled_embedding=True, block="sandwich", capped_attention=True, capped_logits=True),
+    "gemma2": Traits(norm="rms_one", act="gelu", scaled_embedding=True, block="sandwich", capped_attention=True,
+    capped_logits=True),
     "gemma3_text": Traits(norm="rms_one", act="gelu", scaled_embedding=True, block="sandwich", qk_norm="head"),
-    "phi": Traits(names={"o_proj": "dense", "up_proj": "fc1", "down_proj": "fc2"}, norm="layer", block="parallel", qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="gelu_new", rope=0.5, head_bias=True),
+    "phi": Traits(names={"o_proj": "dense", "up_proj": "fc1", "down_proj": "fc2"}, norm="layer", block="parallel",
+    qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="gelu_new", rope=0.5, head_bias=True),
     "phi3": Traits(projection="sliced", mlp="gated_fused"),
-    "gpt2": Traits(names={"qkv_proj": "c_attn", "o_proj": "c_proj", "up_proj": "c_fc", "down_proj": "c_proj"}, norm="layer", projection="split", qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="gelu_new", rope=0.0, learned_positions=1024,
+    "gpt2": Traits(names={"qkv_proj": "c_attn", "o_proj": "c_proj", "up_proj": "c_fc", "down_proj": "c_proj"}, norm="layer",
+    projection="split", qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="gelu_new", rope=0.0,
+    learned_positions=1024,
                    dropout=0.1, embedding_dropout=0.1, attention_dropout=0.1),
-    "gpt_neox": Traits(names=NEOX, norm="layer", block="parallel_two", projection="split", qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="gelu", rope=0.25),
-    "opt": Traits(names={"o_proj": "out_proj", "up_proj": "fc1", "down_proj": "fc2"}, norm="layer", qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="relu", rope=0.0, learned_positions=2050, dropout=0.1),
+    "gpt_neox": Traits(names=NEOX, norm="layer", block="parallel_two", projection="split", qkv_bias=True, out_bias=True,
+    mlp="plain", mlp_bias=True, act="gelu", rope=0.25),
+    "opt": Traits(names={"o_proj": "out_proj", "up_proj": "fc1", "down_proj": "fc2"}, norm="layer", qkv_bias=True,
+    out_bias=True, mlp="plain", mlp_bias=True, act="relu", rope=0.0, learned_positions=2050, dropout=0.1),
     "olmo": Traits(norm="layer_bare"),
     "olmo2": Traits(block="post", qk_norm="full"),
     "stablelm": Traits(norm="layer", rope=0.25),
-    "starcoder2": Traits(names={"up_proj": "c_fc", "down_proj": "c_proj"}, norm="layer", qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="gelu"),
+    "starcoder2": Traits(names={"up_proj": "c_fc", "down_proj": "c_proj"}, norm="layer", qkv_bias=True, out_bias=True,
+    mlp="plain", mlp_bias=True, act="gelu"),
     "granite": Traits(scaled_embedding=True, scaled_residual=True, scaled_logits=True),
     "cohere": Traits(norm="layer_mean", block="parallel", scaled_logits=True),
     "glm": Traits(qkv_bias=True, rope=0.5, mlp="gated_fused"),
@@ -46,14 +54,18 @@ TRAITS: dict[str, Traits] = {
     "gpt_oss": Traits(qkv_bias=True, out_bias=True),
     "deepseek_v3": Traits(latent=True),
     "falcon": Traits(names=NEOX, norm="layer", block="parallel", projection="split", mlp="plain", act="gelu"),
-    "gptj": Traits(names={"o_proj": "out_proj", "up_proj": "fc_in", "down_proj": "fc_out"}, norm="layer", block="parallel", mlp="plain", mlp_bias=True,
+    "gptj": Traits(names={"o_proj": "out_proj", "up_proj": "fc_in", "down_proj": "fc_out"}, norm="layer", block="parallel",
+    mlp="plain", mlp_bias=True,
                    act="gelu_new", rope=0.25, head_bias=True),
-    "gpt_neo": Traits(names={"o_proj": "out_proj", "up_proj": "c_fc", "down_proj": "c_proj"}, norm="layer", out_bias=True, mlp="plain", mlp_bias=True,
+    "gpt_neo": Traits(names={"o_proj": "out_proj", "up_proj": "c_fc", "down_proj": "c_proj"}, norm="layer", out_bias=True,
+    mlp="plain", mlp_bias=True,
                       act="gelu_new", rope=0.0, learned_positions=2048, eager_only=True),
-    "bloom": Traits(names=NEOX, norm="layer", projection="split", qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="gelu", rope=0.0,
+    "bloom": Traits(names=NEOX, norm="layer", projection="split", qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True,
+    act="gelu", rope=0.0,
                     eager_only=True, embedding_norm=True),
     "mpt": Traits(norm="layer_plain", projection="split", mlp="plain", act="gelu", rope=0.0),
-    "gpt_bigcode": Traits(names={"qkv_proj": "c_attn", "o_proj": "c_proj", "up_proj": "c_fc", "down_proj": "c_proj"}, norm="layer", projection="split",
+    "gpt_bigcode": Traits(names={"qkv_proj": "c_attn", "o_proj": "c_proj", "up_proj": "c_fc", "down_proj": "c_proj"},
+    norm="layer", projection="split",
                           qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="gelu", rope=0.0, learned_positions=1024,
                           dropout=0.1, embedding_dropout=0.1, attention_dropout=0.1),
     "apertus": Traits(qk_norm="head", mlp="plain", act="gelu"),
@@ -96,8 +108,10 @@ def decoder_form(config: dict[str, Any], kind: str) -> Form:
     if traits.learned_positions:
         traits = structs.replace(traits, learned_positions=positions + (2 if kind == "opt" else 0))
     return Form(
-        layers=pick(config, "num_hidden_layers", "n_layer", "num_layers", "n_layers"), hidden=hidden, heads=heads, kv_heads=kv_heads,
-        head_dim=pick(config, "head_dim", default=hidden // heads), ffn=ffn // 2 if config["model_type"] == "qwen" else ffn, vocab=config["vocab_size"],
+        layers=pick(config, "num_hidden_layers", "n_layer", "num_layers", "n_layers"), hidden=hidden, heads=heads,
+            kv_heads=kv_heads,
+        head_dim=pick(config, "head_dim", default=hidden // heads), ffn=ffn // 2 if config["model_type"] == "qwen" else ffn,
+            vocab=config["vocab_size"],
         tied=bool(pick(config, "tie_word_embeddings", default=kind in TIED_BY_DEFAULT)), traits=traits, latent=latent_form(config),
     )  # fmt: skip
 
@@ -106,8 +120,10 @@ def latent_form(config: dict[str, Any]) -> LatentForm | None:
     """The sizes of multi-head latent attention, or None."""
     if not config.get("kv_lora_rank"):
         return None
-    return LatentForm(query_rank=config.get("q_lora_rank") or 0, value_rank=config["kv_lora_rank"], plain=pick(config, "qk_nope_head_dim", default=128),
-                      turned=pick(config, "qk_rope_head_dim", default=64), value=pick(config, "v_head_dim", default=128))  # fmt: skip
+    return LatentForm(query_rank=config.get("q_lora_rank") or 0, value_rank=config["kv_lora_rank"], plain=pick(config,
+        "qk_nope_head_dim", default=128),
+                      turned=pick(config, "qk_rope_head_dim", default=64), value=pick(config, "v_head_dim",
+                          default=128))  # fmt: skip
 
 
 def expert_form(config: dict[str, Any]) -> ExpertForm | None:
@@ -118,11 +134,12 @@ def expert_form(config: dict[str, Any]) -> ExpertForm | None:
     ffn = pick(config, "moe_intermediate_size", "intermediate_size")
     shared = config.get("shared_expert_intermediate_size") or (config.get("n_shared_experts") or 0) * ffn
     return ExpertForm(experts=experts, used=pick(config, "num_experts_per_tok", default=2), ffn=ffn, shared_ffn=shared,
-                      shared_gate=bool(config.get("shared_expert_intermediate_size")), dense_layers=config.get("first_k_dense_replace") or 0,
+                      shared_gate=bool(config.get("shared_expert_intermediate_size")),
+                          dense_layers=config.get("first_k_dense_replace") or 0,
                       biased=config["model_type"] == "gpt_oss")  # fmt: skip
 
 
-ENCODERS = {
+ENCODERS: dict[str, dict[str, Any]] = {
     "bert": {}, "electra": {}, "roberta": {}, "xlm-roberta": {},
     "distilbert": {"names": ("q_lin", "k_lin", "v_lin", "out_lin", "lin1", "lin2")},
 }  # fmt: skip
@@ -133,7 +150,8 @@ def encoder_form(config: dict[str, Any]) -> EncoderForm:
     dropout = pick(config, "hidden_dropout_prob", "dropout", default=0.0)
     return EncoderForm(
         layers=pick(config, "num_hidden_layers", "n_layers"), hidden=hidden, heads=pick(config, "num_attention_heads", "n_heads"),
-        ffn=pick(config, "intermediate_size", "hidden_dim"), vocab=config["vocab_size"], embedding=pick(config, "embedding_size", default=hidden),
+        ffn=pick(config, "intermediate_size", "hidden_dim"), vocab=config["vocab_size"], embedding=pick(config,
+            "embedding_size", default=hidden),
         positions=config["max_position_embeddings"], token_types=config.get("type_vocab_size") or 0, dropout=dropout,
         attention_dropout=pick(config, "attention_probs_dropout_prob", "attention_dropout", default=0.0), act="gelu",
         **ENCODERS[kind],

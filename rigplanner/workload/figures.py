@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from rigplanner.catalog.zoo import base_name
@@ -11,7 +12,6 @@ from rigplanner.workload.network import Network, nearest_figures, pixels
 from rigplanner.workload.quant import weight_bytes
 from rigplanner.workload.stacks import MemoryStack
 from rigplanner.workload.training import Demand
-
 
 CLASSES: tuple[tuple[str, str, float], ...] = (
     ("dense", r"densenet", 5.4),
@@ -41,7 +41,8 @@ CLASSES: tuple[tuple[str, str, float], ...] = (
 )
 """Tensors kept for backward per value that a convolution or linear layer writes, by class of layer: its output for the
 normalisation, the result of an in-place ReLU (2), the input of a smooth activation besides (3), every concatenation in a dense
-block, a float copy in group norm. Fitted to the batch brackets of timm's 3090 results; the classes are the layers that a name tells."""
+block, a float copy in group norm. Fitted to the batch brackets of timm's 3090 results; the classes are the layers that a
+name tells."""
 
 
 def kept_per_value(slug: str) -> float:
@@ -50,7 +51,8 @@ def kept_per_value(slug: str) -> float:
 
 
 WRITTEN: tuple[tuple[str, float], ...] = (
-    (r"^yolov8|^rtmdet|^yolo(v9|v1\d|1\d)", 9.3), (r"^yolov5|darknet", 10.0), (r"^yolov6", 11.0), (r"^yolov7", 12.6), (r"^yolox", 13.2), (r"^ppyoloe", 18.0),
+    (r"^yolov8|^rtmdet|^yolo(v9|v1\d|1\d)", 9.3), (r"^yolov5|darknet", 10.0), (r"^yolov6", 11.0), (r"^yolov7", 12.6),
+        (r"^yolox", 13.2), (r"^ppyoloe", 18.0),
     (r"", 14.0),
 )  # fmt: skip
 """Values written (millions) = share x gmacs / sqrt(params_m): width grows with the root of the parameters, operations are values
@@ -77,7 +79,7 @@ def written(slug: str, gmacs: float, params_m: float) -> float:
     """Values (millions) that a network of `gmacs` and `params_m` writes for one image."""
     share = next(share for pattern, share in WRITTEN if re.search(pattern, slug))
     heads = next((heads for pattern, heads in HEADS if re.search(pattern, slug)), 0.0)
-    return share * max(gmacs - heads, 0.1 * gmacs) / params_m**0.5
+    return share * max(gmacs - heads, 0.1 * gmacs) / math.sqrt(params_m)
 
 
 def figured(network: Network, job: Job, stack: MemoryStack) -> Demand:

@@ -89,7 +89,8 @@ def _ggml(network: Network, job: Job, weights: float) -> Demand:
     scores = 4.0 * network.heads * batch * tokens if job.eager else 0.0
     layers = scores + 4.0 * batch * (network.ffn + 3 * network.hidden)
     table = 0.0 if network.tied and causal else weights * network.vocab * network.hidden / max(1.0, network.params)
-    return Demand(weights=weights - table, gradients=0.0, optimizer=0.0, activations=max(outputs, layers), kv_cache=cache / job.tensor / job.pipeline,
+    return Demand(weights=weights - table, gradients=0.0, optimizer=0.0, activations=max(outputs, layers),
+        kv_cache=cache / job.tensor / job.pipeline,
                   host=table)  # fmt: skip
 
 

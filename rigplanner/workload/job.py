@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import Struct
 
 from rigplanner.rig.task import Parallelism, Workload
@@ -12,7 +10,8 @@ from rigplanner.workload.network import Network
 from rigplanner.workload.quant import BITS, KV_BITS
 
 TASKS = {
-    "train": "train_full", "train_full": "train_full", "pretrain": "train_full", "train_lora": "train_lora", "train_dora": "train_lora", "train_qlora": "train_qlora",
+    "train": "train_full", "train_full": "train_full", "pretrain": "train_full", "train_lora": "train_lora",
+    "train_dora": "train_lora", "train_qlora": "train_qlora",
     "inference": "inference", "decode": "inference", "prefill": "inference", "serve": "serve",
 }  # fmt: skip
 
@@ -36,11 +35,16 @@ class Optimizer(Struct, frozen=True):
 
 
 OPTIMIZERS = {
-    "adamw": Optimizer(8, 4, 1), "adam": Optimizer(8, 4, 1), "adamw_fused": Optimizer(8, 4), "adamw_apex_fused": Optimizer(8, 4), "adamw_8bit": Optimizer(2.06, 2.06),
-    "paged_adamw_8bit": Optimizer(2.06, 2.06), "paged_adamw_32bit": Optimizer(8, 8), "adamw_4bit": Optimizer(1.13, 1.13), "adamw_fp8": Optimizer(2.06, 2.06),
-    "adafactor": Optimizer(0.02, 0.02), "lion": Optimizer(4, 2), "lion_8bit": Optimizer(1.03, 1.03), "sgd": Optimizer(0, 0), "sgd_momentum": Optimizer(4, 2),
-    "rmsprop": Optimizer(4, 2), "adagrad": Optimizer(4, 2), "muon": Optimizer(4, 4), "galore": Optimizer(2, 1), "galore_adamw": Optimizer(2, 1),
-    "lamb": Optimizer(8, 4), "came": Optimizer(4, 2), "adamw_bnb_8bit": Optimizer(2.06, 2.06), "apollo": Optimizer(0.5, 0.25), "schedulefree_adamw": Optimizer(8, 4, 1),
+    "adamw": Optimizer(8, 4, 1), "adam": Optimizer(8, 4, 1), "adamw_fused": Optimizer(8, 4), "adamw_apex_fused": Optimizer(8,
+    4), "adamw_8bit": Optimizer(2.06, 2.06),
+    "paged_adamw_8bit": Optimizer(2.06, 2.06), "paged_adamw_32bit": Optimizer(8, 8), "adamw_4bit": Optimizer(1.13, 1.13),
+    "adamw_fp8": Optimizer(2.06, 2.06),
+    "adafactor": Optimizer(0.02, 0.02), "lion": Optimizer(4, 2), "lion_8bit": Optimizer(1.03, 1.03), "sgd": Optimizer(0, 0),
+    "sgd_momentum": Optimizer(4, 2),
+    "rmsprop": Optimizer(4, 2), "adagrad": Optimizer(4, 2), "muon": Optimizer(4, 4), "galore": Optimizer(2, 1),
+    "galore_adamw": Optimizer(2, 1),
+    "lamb": Optimizer(8, 4), "came": Optimizer(4, 2), "adamw_bnb_8bit": Optimizer(2.06, 2.06), "apollo": Optimizer(0.5,
+    0.25), "schedulefree_adamw": Optimizer(8, 4, 1),
 }  # fmt: skip
 """torch.optim: two moments of the parameter's type, a foreach step adds the root of the second. 8-bit states: one byte each and
 scales per 256 values (bitsandbytes, arXiv 2110.02861). Adafactor keeps rows and columns (arXiv 1804.04235), Lion and Muon one
@@ -48,7 +52,8 @@ moment, GaLore moments of a quarter of the matrix (arXiv 2403.03507)."""
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """One definite job. `length`: tokens per sample, or the image edge. Degrees are at least 1; `offload` none, optimizer, all or nvme."""
+    """One definite job. `length`: tokens per sample, or the image edge. Degrees are at least 1; `offload` none, optimizer,
+    all or nvme."""
 
     task: str
     precision: str
@@ -105,8 +110,10 @@ def read_job(workload: Workload, network: Network, count: int, card: bool) -> Jo
     return Job(
         task=task, precision=precision, quant=workload.quant, optimizer=_optimizer(workload, task, assumed), batch=batch,
         length=_length(workload, network, image, assumed), image=image, input_tokens=workload.input_tokens or workload.seq_len or 0,
-        output_tokens=workload.output_tokens or 0, generates=workload.output_tokens is not None, frames=workload.frames or 1, checkpointing=_checkpointing(workload),
-        eager=workload.attention == "eager", lora_rank=rank if task in ("train_lora", "train_qlora") else 0, lora_targets=names, saves_embedding=saves,
+        output_tokens=workload.output_tokens or 0, generates=workload.output_tokens is not None, frames=workload.frames or 1,
+            checkpointing=_checkpointing(workload),
+        eager=workload.attention == "eager", lora_rank=rank if task in ("train_lora", "train_qlora") else 0,
+            lora_targets=names, saves_embedding=saves,
         kv_precision=_kv(workload), data=_data(degrees, count), zero=degrees.zero, tensor=degrees.tensor, pipeline=degrees.pipeline,
         context=degrees.context, expert=degrees.expert, offload=_offload(degrees), flags=frozenset(workload.flags),
         stack=_stack(workload, network, task, precision, card, assumed), cap=bool(workload.size_is_cap), assumed=assumed,
@@ -227,9 +234,12 @@ def _kv(workload: Workload) -> str:
 
 
 PARTS = {
-    "query": ("q_proj", "query", "q_lin", "q", "query_key_value", "qkv_proj", "c_attn"), "key": ("k_proj", "key", "k_lin", "k", "query_key_value", "qkv_proj"),
-    "value": ("v_proj", "value", "v_lin", "v", "query_key_value", "qkv_proj", "c_attn"), "projection": ("o_proj", "dense", "out_proj", "out_lin", "o"),
-    "mlp": ("gate_proj", "up_proj", "down_proj", "gate_up_proj", "fc1", "fc2", "c_fc", "c_proj", "dense_h_to_4h", "dense_4h_to_h", "fc_in", "fc_out", "wi", "wo"),
+    "query": ("q_proj", "query", "q_lin", "q", "query_key_value", "qkv_proj", "c_attn"), "key": ("k_proj", "key", "k_lin",
+    "k", "query_key_value", "qkv_proj"),
+    "value": ("v_proj", "value", "v_lin", "v", "query_key_value", "qkv_proj", "c_attn"), "projection": ("o_proj", "dense",
+    "out_proj", "out_lin", "o"),
+    "mlp": ("gate_proj", "up_proj", "down_proj", "gate_up_proj", "fc1", "fc2", "c_fc", "c_proj", "dense_h_to_4h",
+    "dense_4h_to_h", "fc_in", "fc_out", "wi", "wo"),
     "head": ("lm_head",),
 }  # fmt: skip
 """Names of linear layers in the families, by what they do."""

@@ -17,7 +17,8 @@ from rigplanner.workload.training import Demand, train
 
 GIB = 2.0**30
 NCCL_GIB = 0.3
-"""Buffers of one communicator beside the framework's memory (vLLM's logs at two and more GPUs: 0.4 to 0.45 GiB more than at one)."""
+"""Buffers of one communicator beside the framework's memory (vLLM's logs at two and more GPUs: 0.4 to 0.45 GiB more than at
+one)."""
 RELATIVE_SPREAD = 1.5
 """A network walked as a relative of its family has an interval this much wider."""
 
@@ -74,7 +75,8 @@ def _answer(
     if network.relative:
         assumed["architecture"] = network.relative
     return MemoryEstimate(
-        parts=parts, tensors_gib=tensors, allocated_gib=allocated, reserved_gib=reserved, device_gib=device, low_gib=low * reserved, high_gib=high * device,
+        parts=parts, tensors_gib=tensors, allocated_gib=allocated, reserved_gib=reserved, device_gib=device,
+            low_gib=low * reserved, high_gib=high * device,
         stack=stack.slug, host_gib=demand.host / GIB, assumed=assumed, steps=_steps(network, job, stack, demand),
     )  # fmt: skip
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from rigplanner.workload import ops
-from rigplanner.workload.decoder import Form, Mlp
+from rigplanner.workload.attention import Form
+from rigplanner.workload.decoder import Mlp
 from rigplanner.workload.net import Net
 from rigplanner.workload.tape import F32, I64, Grads, Tape, Tensor, new, record
 

@@ -91,7 +91,8 @@ class Linear:
 
 
 class Norm:
-    """A normalisation: `kind` is one of rms, rms_one (Gemma: float weight plus one), layer, layer_plain (no bias), layer_bare, none."""
+    """A normalisation: `kind` is one of rms, rms_one (Gemma: float weight plus one), layer, layer_plain (no bias),
+    layer_bare, none."""
 
     def __init__(self, net: Net, kind: str, width: int) -> None:
         self.net, self.kind = net, kind
@@ -145,7 +146,8 @@ def reciprocal_root(tape: Tape, x: Tensor) -> Tensor:
 
 
 def checkpointed(net: Net, block: Callable[..., Tensor], x: Tensor, *others: Tensor) -> Tensor:
-    """Run a block of which only the inputs are kept; the backward pass runs it again. `others` are further inputs with a gradient."""
+    """Run a block of which only the inputs are kept; the backward pass runs it again. `others` are further inputs with a
+    gradient."""
     tape = net.tape
     if not (net.setting.checkpointing and net.setting.training):
         return block(x, *others)

@@ -116,8 +116,9 @@ def from_model(model: Model) -> Network:
     """The network of a model of the zoo."""
     if model.config is None or model.config.get("model_type") in ("dit", "unet"):
         params = 1e6 * (model.params_m or 0.0)
-        sizes = {ours: int(model.config.get(theirs) or 0) for ours, theirs in _SIZES} if model.config else {}
-        return Network(slug=model.slug, kind=model.kind, params=params, active_params=params, figures=model.figures, components=model.components,
+        sizes: dict[str, Any] = {ours: int(model.config.get(theirs) or 0) for ours, theirs in _SIZES} if model.config else {}
+        return Network(slug=model.slug, kind=model.kind, params=params, active_params=params, figures=model.figures,
+            components=model.components,
                        source=model.source, **sizes)  # fmt: skip
     known = _named(model.slug, msgspec.json.encode(model.config))
     extra = 1e6 * model.params_m if model.params_m else known.params
@@ -152,7 +153,8 @@ def _from_figures(workload: Workload, model: Model | None) -> Network:
         activations_m=workload.activations_m,
     )
     params = 1e6 * (workload.params_m or 0.0)
-    return Network(slug=workload.model or "custom", kind=model.kind if model else workload.kind or "cnn", params=params, active_params=params,
+    return Network(slug=workload.model or "custom", kind=model.kind if model else workload.kind or "cnn", params=params,
+        active_params=params,
                    figures=(row,), source=model.source if model else "")  # fmt: skip
 
 
@@ -180,7 +182,8 @@ def _from_config(encoded: bytes, slug: str) -> Network:
     length = config.get("image_size") if not config.get("vocab_size") or config.get("patch_size") else 64
     edge = length if isinstance(length, int) else length[0] if length else 224
     step = walk(made, Setting(batch=1, length=edge, training=False), precision="fp32", semantics=CUDA)
-    return Network(slug=slug, kind=_kind(config), params=float(step.values), active_params=float(step.values) - _idle(config), config=encoded,
+    return Network(slug=slug, kind=_kind(config), params=float(step.values),
+        active_params=float(step.values) - _idle(config), config=encoded,
                    relative=relative, **_sizes(config, float(step.values)))  # fmt: skip
 
 
@@ -205,9 +208,20 @@ def _idle(config: dict[str, Any]) -> float:
         return 0.0
     idle = experts - (config.get("num_experts_per_tok") or experts)
     layers = config.get("num_hidden_layers", 0) - (config.get("first_k_dense_replace") or 0)
-    return (
-        3.0 * idle * layers * (config.get("hidden_size") or 0) * (pick(config, "moe_intermediate_size", "intermediate_size") or 0)
-    )
+    ffn = pick(config, "moe_intermediate_size", "intermediate_size") or 0
+    return 3.0 * float(idle * layers * ffn * (config.get("hidden_size") or 0))
+
+
+def _full_layers(config: dict[str, Any]) -> int | None:
+    """How many layers attend to the whole context, where a configuration says so."""
+    kinds = config.get("layer_types")
+    if isinstance(kinds, list) and kinds:
+        return sum(kind == "full_attention" for kind in kinds)
+    full, every = config.get("full_attention_layers"), config.get("full_attention_interval")
+    if isinstance(full, int):
+        return full
+    layers = config.get("num_hidden_layers")
+    return layers // every if isinstance(every, int) and every > 0 and isinstance(layers, int) else None
 
 
 def _sizes(config: dict[str, Any], params: float) -> dict[str, Any]:
@@ -218,17 +232,19 @@ def _sizes(config: dict[str, Any], params: float) -> dict[str, Any]:
     layers = pick(config, "num_hidden_layers", "n_layer", "num_layers", "n_layers", "decoder_layers", default=0)
     vocab = config.get("vocab_size") or 0
     one = 1 if config.get("multi_query") and not config.get("new_decoder_architecture") else heads
-    full, window = config.get("full_attention_layers"), config.get("sliding_window") or 0
-    hybrid = full is not None and not window
+    kv_heads = pick(config, "num_key_value_heads", "num_kv_heads", default=one)
+    full, window = _full_layers(config), config.get("sliding_window") or 0
+    hybrid = full is not None and (not window or "linear_attention" in (config.get("layer_types") or ()))
+    halved = config["model_type"] in ("gemma2", "gpt_oss")
     tied = bool(config.get("tie_word_embeddings"))
     return {
-        "layers": layers, "hidden": hidden, "heads": heads, "kv_heads": pick(config, "num_key_value_heads", "num_kv_heads", default=one),
+        "layers": layers, "hidden": hidden, "heads": heads, "kv_heads": kv_heads,
         "head_dim": pick(config, "head_dim", "d_kv", default=hidden // heads if heads else 0), "vocab": vocab, "tied": tied,
         "ffn": pick(config, "intermediate_size", "n_inner", "ffn_dim", "d_ff", "hidden_dim", default=4 * hidden),
         "embedding_params": min(params, float(vocab) * hidden * (1 if tied else 2)),
-        "latent_values": (config.get("kv_lora_rank") or 0) + (config.get("qk_rope_head_dim") or 0 if config.get("kv_lora_rank") else 0),
-        "window": window if full is not None or config["model_type"] in ("mistral", "gemma2", "gpt_oss") else 0,
-        "window_layers": (layers - full) if full is not None and window else layers // 2 if config["model_type"] in ("gemma2", "gpt_oss") else 0,
+        "latent_values": config["kv_lora_rank"] + (config.get("qk_rope_head_dim") or 0) if config.get("kv_lora_rank") else 0,
+        "window": window if full is not None or halved else 0,
+        "window_layers": layers - full if full is not None and window and not hybrid else layers // 2 if halved and window else 0,
         "state_layers": layers - full if hybrid and full is not None else 0,
         "experts": pick(config, "num_experts", "num_local_experts", "n_routed_experts", default=0),
     }  # fmt: skip

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 BITS = {
-    "fp32": 32.0, "tf32": 32.0, "fp16": 16.0, "bf16": 16.0, "fp8": 8.0, "int8": 8.0, "int4": 4.0, "fp4": 4.0, "nf4": 4.0, "mxfp8": 8.25, "nvfp4": 4.5, "mxfp4": 4.25,
-    "q2_k": 2.625, "q3_k_s": 3.4375, "q3_k_m": 3.91, "q3_k_l": 4.27, "q4_0": 4.5, "q4_1": 5.0, "q4_k_s": 4.58, "q4_k_m": 4.85, "q5_0": 5.5, "q5_1": 6.0,
-    "q5_k_s": 5.54, "q5_k_m": 5.69, "q6_k": 6.5625, "q8_0": 8.5, "f16": 16.0, "f32": 32.0, "iq1_s": 1.5625, "iq2_xxs": 2.0625, "iq2_xs": 2.3125,
+    "fp32": 32.0, "tf32": 32.0, "fp16": 16.0, "bf16": 16.0, "fp8": 8.0, "int8": 8.0, "int4": 4.0, "fp4": 4.0, "nf4": 4.0,
+    "mxfp8": 8.25, "nvfp4": 4.5, "mxfp4": 4.25,
+    "q2_k": 2.625, "q3_k_s": 3.4375, "q3_k_m": 3.91, "q3_k_l": 4.27, "q4_0": 4.5, "q4_1": 5.0, "q4_k_s": 4.58,
+    "q4_k_m": 4.85, "q5_0": 5.5, "q5_1": 6.0,
+    "q5_k_s": 5.54, "q5_k_m": 5.69, "q6_k": 6.5625, "q8_0": 8.5, "f16": 16.0, "f32": 32.0, "iq1_s": 1.5625,
+    "iq2_xxs": 2.0625, "iq2_xs": 2.3125,
     "iq3_xxs": 3.0625, "iq3_s": 3.4375, "iq4_nl": 4.5, "iq4_xs": 4.25, "tq1_0": 1.6875, "tq2_0": 2.0625,
 }  # fmt: skip
 """Bits per weight of the quantised matrices. GGUF block formats: bytes of a block over its values (ggml's type table); the mixed
@@ -18,7 +21,8 @@ arXiv 2305.14314); GPTQ and AWQ one fp16 scale and a zero per 128."""
 WHOLE_NET = ("q", "iq", "tq", "f")
 """GGUF formats quantise the embedding too."""
 
-KV_BITS = {"fp32": 32.0, "fp16": 16.0, "bf16": 16.0, "f16": 16.0, "fp8": 8.0, "int8": 8.25, "q8_0": 8.5, "q4_0": 4.5, "q5_0": 5.5, "int4": 4.5, "turboquant_3bit": 3.5,
+KV_BITS = {"fp32": 32.0, "fp16": 16.0, "bf16": 16.0, "f16": 16.0, "fp8": 8.0, "int8": 8.25, "q8_0": 8.5, "q4_0": 4.5, "q5_0":
+5.5, "int4": 4.5, "turboquant_3bit": 3.5,
            "tq3_0": 3.5}  # fmt: skip
 """Bits per cached value, scales included."""
 

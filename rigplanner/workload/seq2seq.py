@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rigplanner.workload import ops
-from rigplanner.workload.decoder import activate, attend
+from rigplanner.workload.attention import activate, attend
 from rigplanner.workload.encoder import class_loss
 from rigplanner.workload.net import Linear, Net, Norm, checkpointed, reciprocal_root
 from rigplanner.workload.tape import BOOL, F32, I64, Tensor, new

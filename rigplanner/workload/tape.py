@@ -24,8 +24,9 @@ Grads = Sequence["Tensor | None"]
 class Semantics(Struct, frozen=True, kw_only=True):
     """Where eager PyTorch differs between the CPU and a CUDA device.
 
-    `explicit_mask`: fused attention gets a materialised mask. `fused_dropout`: its kernel can drop weights. `byte_dropout`: the dropout mask is one byte per value, else it has
-    the width of its input. `in_place_sums`: two gradients of one tensor are added in place. `float_norms`: autocast normalises in float."""
+    `explicit_mask`: fused attention gets a materialised mask. `fused_dropout`: its kernel can drop weights.
+    `byte_dropout`: the dropout mask is one byte per value, else it has the width of its input. `in_place_sums`: two gradients of
+    one tensor are added in place. `float_norms`: autocast normalises in float."""
 
     explicit_mask: bool = False
     fused_dropout: bool = True
@@ -155,8 +156,10 @@ def backward(tape: Tape, node: Node, grad: Tensor) -> None:
         del grad
         edges, node.pull, node.edges = node.edges, _spent, []
         for at, kind in enumerate(node.kinds):
-            if kind is not None and pulled[at] is not None and edges[at] is not None:
-                pulled[at] = _fit(tape, pulled[at], kind)
+            whole = pulled[at]
+            if kind is not None and whole is not None and edges[at] is not None:
+                pulled[at] = _fit(tape, whole, kind)
+        whole = None
         for at, edge in enumerate(edges):
             piece, pulled[at] = pulled[at], None
             if edge is None:

@@ -50,8 +50,10 @@ def setting_of(job: Job, checkpointing: bool, stack: MemoryStack) -> Setting:
     """The setting of the walk: this GPU's samples and its share of the sequence. FSDP computes in the low type itself."""
     loss = "chunked" if "chunked_cross_entropy" in job.flags and stack.loss == "plain" else stack.loss
     return Setting(
-        batch=job.batch, length=max(1, job.length // job.context), dtype=BF16 if sharded_amp(job) else parameter_type(job), eager=job.eager, checkpointing=checkpointing,
-        lora_rank=job.lora_rank, lora_targets=job.lora_targets or ALL_LINEAR if job.lora_rank else (), loss=loss, fused_act=stack.fused_act,
+        batch=job.batch, length=max(1, job.length // job.context), dtype=BF16 if sharded_amp(job) else parameter_type(job),
+            eager=job.eager, checkpointing=checkpointing,
+        lora_rank=job.lora_rank, lora_targets=job.lora_targets or ALL_LINEAR if job.lora_rank else (), loss=loss,
+            fused_act=stack.fused_act,
     )  # fmt: skip
 
 
@@ -61,8 +63,10 @@ def sharded_amp(job: Job) -> bool:
 
 
 ALL_LINEAR = (
-    "q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj", "gate_up_proj", "qkv_proj", "query_key_value", "dense",
-    "dense_h_to_4h", "dense_4h_to_h", "fc1", "fc2", "out_proj", "fc_in", "fc_out", "c_attn", "c_proj", "c_fc", "query", "key", "value",
+    "q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj", "gate_up_proj", "qkv_proj",
+    "query_key_value", "dense",
+    "dense_h_to_4h", "dense_4h_to_h", "fc1", "fc2", "out_proj", "fc_in", "fc_out", "c_attn", "c_proj", "c_fc", "query",
+    "key", "value",
     "q_lin", "k_lin", "v_lin", "out_lin", "lin1", "lin2", "q", "k", "v", "o", "wi", "wi_0", "wi_1", "wo",
     "q_a_proj", "q_b_proj", "kv_a_proj_with_mqa", "kv_b_proj",
 )  # fmt: skip
@@ -75,13 +79,6 @@ ACTIVATIONS_LEFT = 0.5
 def step_walk(network: Network, job: Job, stack: MemoryStack) -> tuple[Walk, float]:
     """The walk of the step, and the share of its activations that remains (selective recomputation, compiled graph)."""
     assert network.config is not None
-    amp = (
-        "amp_bf16"
-        if job.precision.startswith("amp") and not (job.zero == 3 and job.data > 1)
-        else "bf16"
-        if parameter_type(job) == BF16
-        else "fp32"
-    )
     low = "bf16" if parameter_type(job) == BF16 or sharded_amp(job) else "amp_bf16" if job.precision.startswith("amp") else "fp32"
     words = {"optimizer": "adamw" if OPTIMIZERS[job.optimizer].copies else "adamw_fused", "precision": low}
     words["optimizer"] = job.optimizer if job.optimizer in ("adamw", "adamw_fused", "sgd", "sgd_momentum") else words["optimizer"]

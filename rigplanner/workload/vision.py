@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from rigplanner.workload import ops
+from rigplanner.workload.attention import activate
 from rigplanner.workload.convnets import CLASSES
-from rigplanner.workload.decoder import activate
 from rigplanner.workload.encoder import class_loss
 from rigplanner.workload.net import Net, Norm, checkpointed
 from rigplanner.workload.tape import Tensor

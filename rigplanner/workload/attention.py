@@ -1,0 +1,209 @@
+"""Self-attention of decoders on the tape, and the words that set families of decoders apart."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from rigplanner.workload import ops
+from rigplanner.workload.net import Net, Norm
+from rigplanner.workload.tape import F32, Tape, Tensor, new, record
+
+
+class Traits(Struct, frozen=True, kw_only=True):
+    """What sets a family apart. `names` maps our names of linear layers to the family's. `block`: pre, sandwich, post,
+    parallel (one norm), parallel_two. `projection`: separate, split, sliced.
+    `rope`: the share of the head that is rotated. `mlp`: gated, gated_fused, plain. `qk_norm`: head, full or none."""
+
+    names: dict[str, str] = {}
+    norm: str = "rms"
+    block: str = "pre"
+    projection: str = "separate"
+    qkv_bias: bool = False
+    out_bias: bool = False
+    qk_norm: str = "none"
+    rope: float = 1.0
+    learned_positions: int = 0
+    mlp: str = "gated"
+    mlp_bias: bool = False
+    act: str = "silu"
+    scaled_embedding: bool = False
+    scaled_residual: bool = False
+    scaled_logits: bool = False
+    capped_attention: bool = False
+    capped_logits: bool = False
+    head_bias: bool = False
+    attention_dropout: float = 0.0
+    dropout: float = 0.0
+    embedding_dropout: float = 0.0
+    embedding_norm: bool = False
+    eager_only: bool = False
+    latent: bool = False
+
+
+class LatentForm(Struct, frozen=True, kw_only=True):
+    """Multi-head latent attention: ranks of the compressed query (0: none) and of key and value together, and the parts of a
+    head."""
+
+    query_rank: int
+    value_rank: int
+    plain: int
+    turned: int
+    value: int
+
+
+class Form(Struct, frozen=True, kw_only=True):
+    """The sizes of a decoder."""
+
+    layers: int
+    hidden: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    ffn: int
+    vocab: int
+    tied: bool
+    traits: Traits
+    latent: LatentForm | None = None
+
+
+Rope = tuple[Tensor, Tensor]
+
+
+def activate(tape: Tape, x: Tensor, act: str) -> Tensor:
+    """The activation by its name in transformers; gelu_new is written in Python there and keeps its steps."""
+    if act in ("relu", "tanh", "sigmoid"):
+        return ops.keeping_result(tape, x)
+    if act == "gelu_new":
+        half = ops.sub_self(tape, x)
+        bent = ops.keeping_result(tape, ops.sub_self(tape, ops.add(tape, x, ops.sub_self(tape, ops.square(tape, x)))))
+        bent = ops.shift(tape, bent)
+        return ops.mul(tape, half, bent)
+    return ops.keeping_input(tape, x)
+
+
+def rope_tables(net: Net, width: int, dtype: str) -> Rope:
+    """cos and sin of the positions."""
+    tape, shape = net.tape, (1, net.setting.length, width)
+    return new(tape, shape, dtype), new(tape, shape, dtype)
+
+
+def rotate(tape: Tape, x: Tensor, rope: Rope) -> Tensor:
+    """x * cos + rotate_half(x) * sin"""
+    cos, sin = rope
+    half = (*x.shape[:-1], x.shape[-1] // 2)
+    return ops.add(tape, ops.mul(tape, x, cos), ops.mul(tape, _half_turn(tape, x, half), sin))
+
+
+def _half_turn(tape: Tape, x: Tensor, half: tuple[int, ...]) -> Tensor:
+    first, second = ops.cut(tape, x, half), ops.cut(tape, x, half)
+    return ops.cat(tape, (ops.sub_self(tape, second), first))
+
+
+def rotate_part(tape: Tape, x: Tensor, rope: Rope, share: float) -> Tensor:
+    """Rotate the first `share` of the head and join the rest."""
+    if share >= 1:
+        return rotate(tape, x, rope)
+    turned = int(x.shape[-1] * share)
+    head, rest = ops.cut(tape, x, (*x.shape[:-1], turned)), ops.cut(tape, x, (*x.shape[:-1], x.shape[-1] - turned))
+    return ops.cat(tape, (rotate(tape, head, rope), rest))
+
+
+def repeat_heads(tape: Tape, x: Tensor, heads: int) -> Tensor:
+    """repeat_kv: a copy per query head unless there are as many."""
+    if x.shape[1] == heads:
+        return x
+    base = x.shape
+    wide = new(tape, (base[0], heads, *base[2:]), x.dtype)
+    return record(tape, wide, (x,), lambda grad: (new(tape, base, grad.dtype),))
+
+
+class Attention:
+    """Self-attention with query, key and value projections."""
+
+    def __init__(self, net: Net, form: Form) -> None:
+        self.net, self.form, traits = net, form, form.traits
+        wide, narrow = form.heads * form.head_dim, form.kv_heads * form.head_dim
+        if traits.projection == "separate":
+            self.query = net.linear("q_proj", form.hidden, wide, traits.qkv_bias)
+            self.key = net.linear("k_proj", form.hidden, narrow, traits.qkv_bias)
+            self.value = net.linear("v_proj", form.hidden, narrow, traits.qkv_bias)
+        else:
+            self.joint = net.linear(traits.names.get("qkv_proj", "qkv_proj"), form.hidden, wide + 2 * narrow, traits.qkv_bias)
+        self.out = net.linear(traits.names.get("o_proj", "o_proj"), wide, form.hidden, traits.out_bias)
+        self.query_norm = self.key_norm = None
+        if traits.qk_norm != "none":
+            head = traits.qk_norm == "head"
+            self.query_norm = Norm(net, traits.norm, form.head_dim if head else wide)
+            self.key_norm = Norm(net, traits.norm, form.head_dim if head else narrow)
+
+    def __call__(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        tape, form, setting = self.net.tape, self.form, self.net.setting
+        query, key, value = self._project(x)
+        if rope is not None:
+            query, key = rotate_part(tape, query, rope, form.traits.rope), rotate_part(tape, key, rope, form.traits.rope)
+        if setting.eager or form.traits.capped_attention or form.traits.eager_only:
+            result, weights = self._eager(query, key, value, mask)
+        else:
+            result, weights = self._fused(query, key, value, mask), None
+        return self.out(result.view(x.shape[0], x.shape[1], form.heads * form.head_dim)), weights
+
+    def _project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        tape, form = self.net.tape, self.form
+        wide, narrow = form.heads * form.head_dim, form.kv_heads * form.head_dim
+        if form.traits.projection == "separate":
+            query, key, value = (
+                self._normed(self.query(x), self.query_norm),
+                self._normed(self.key(x), self.key_norm),
+                self.value(x),
+            )
+        elif form.traits.projection == "sliced":
+            joint = self.joint(x)
+            query, key, value = (ops.cut(tape, joint, (*x.shape[:-1], width)) for width in (wide, narrow, narrow))
+        else:
+            query, key, value = ops.split(tape, self.joint(x), (wide, narrow, narrow))
+        return self._heads(query, form.heads), self._heads(key, form.kv_heads), self._heads(value, form.kv_heads)
+
+    def _normed(self, x: Tensor, norm: Norm | None) -> Tensor:
+        if norm is None:
+            return x
+        if self.form.traits.qk_norm == "full":
+            return norm(x)
+        return norm(x.view(*x.shape[:-1], x.shape[-1] // self.form.head_dim, self.form.head_dim))
+
+    def _heads(self, x: Tensor, heads: int) -> Tensor:
+        return x.view(self.net.setting.batch, heads, self.net.setting.length, self.form.head_dim)
+
+    def _fused(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+        tape, heads = self.net.tape, self.form.heads
+        key, value = repeat_heads(tape, key, heads), repeat_heads(tape, value, heads)
+        return attend(self.net, query, key, value, mask, self.form.traits.attention_dropout)
+
+    def _eager(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        tape, form, setting = self.net.tape, self.form, self.net.setting
+        keys, values = repeat_heads(tape, key, form.heads), repeat_heads(tape, value, form.heads)
+        square = (setting.batch, form.heads, setting.length, setting.length)
+        weights = ops.sub_self(tape, ops.bmm(tape, ops.packed(tape, query), keys, square))
+        if form.traits.capped_attention:
+            weights = ops.sub_self(tape, weights)
+            weights = ops.keeping_result(tape, weights)
+            weights = ops.sub_self(tape, weights)
+        if mask is not None:
+            weights = ops.add(tape, weights, mask)
+        weights = ops.cast(tape, softmax_wide(tape, weights), query.dtype)
+        weights = ops.dropout(tape, weights, form.traits.attention_dropout, setting.training)
+        result = ops.bmm(tape, weights, values if values is not value else ops.packed(tape, value), query.shape)
+        result = ops.copy(tape, result)
+        return result, weights
+
+
+def attend(net: Net, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, share: float) -> Tensor:
+    """scaled_dot_product_attention: the fused kernel, or the reference path where that cannot drop weights."""
+    tape = net.tape
+    if share and net.setting.training and not tape.semantics.fused_dropout:
+        return ops.copy(tape, ops.plain_attention(tape, query, key, value, mask, share))
+    return ops.fused_attention(tape, query, key, value, mask)
+
+
+def softmax_wide(tape: Tape, x: Tensor) -> Tensor:
+    """softmax(dtype=float32): a float copy first, then the result that is kept."""
+    return ops.keeping_result(tape, ops.cast(tape, x, F32))
