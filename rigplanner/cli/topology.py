@@ -21,6 +21,7 @@ from rigplanner.machine.machine import Machine
 from rigplanner.machine.nccl_xml import nccl_xml, read_nccl_xml
 from rigplanner.machine.pci_paths import PciDevice, nvidia_gpus, path_cells
 from rigplanner.machine.smi_matrix import MatrixFault, SmiMatrix, format_matrix, missing_rows, parse_matrix
+from rigplanner.machine.this_machine import read_this_machine, recognise
 from rigplanner.machine.xml_tree import LARGEST_TEXT, XmlFault
 from rigplanner.report.picture import machine_picture, svg
 
@@ -35,13 +36,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--hwloc", type=Path, metavar="FILE", help="an hwloc XML file (lstopo) instead of a rig")
     parser.add_argument("--lspci", type=Path, metavar="FILE", help="the output of lspci -tv instead of a rig")
     parser.add_argument("--gpu", metavar="NAME", help="the GPU model of such a file")
+    parser.add_argument("--this-machine", action="store_true", help="the computer at hand instead of a rig (Linux)")
     parser.add_argument("--format", choices=FORMATS, default="matrix")
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the topology; bad input raises InputFault."""
     source = next((name for name in READERS if getattr(args, name)), None)
-    machine = _captured(source, getattr(args, source), args.gpu) if source else _planned(args.rig)
+    if source:
+        machine = _captured(source, getattr(args, source), args.gpu)
+    else:
+        machine = _at_hand() if args.this_machine else _planned(args.rig)
     writers: dict[str, Callable[[Machine], str]] = {"matrix": _matrix, "json": _json, "nccl": nccl_xml, "svg": _svg, "dot": dot}
     sys.stdout.write(writers[args.format](machine))
     return FINE
@@ -51,6 +56,14 @@ def _planned(path: Path | None) -> Machine:
     if path is None:
         raise InputFault("name a rig file, or a captured matrix with --nvidia-smi FILE --gpu NAME.")
     return assemble(open_rig(path), open_catalog())
+
+
+def _at_hand() -> Machine:
+    catalog = open_catalog()
+    known = recognise(read_this_machine(), catalog)
+    for fact in known.unmatched:
+        print(f"rigplanner topology: not in the catalog: {fact.kind} {fact.name} {fact.detail}".rstrip(), file=sys.stderr)
+    return assemble(known.rig, catalog)
 
 
 def _captured(source: str, path: Path, name: str | None) -> Machine:
@@ -66,9 +79,7 @@ def _captured(source: str, path: Path, name: str | None) -> Machine:
         raise InputFault(f"{path}: {fault}") from fault
     if matrix.cells and missing_rows(matrix):
         absent = ", ".join(missing_rows(matrix))
-        print(
-            f"rigplanner topology: {path}: the rows of {absent} are missing; cells that no row tells stay unknown.", file=sys.stderr
-        )
+        print(f"rigplanner topology: {path}: the rows of {absent} are missing; some cells stay unknown.", file=sys.stderr)
     return machine
 
 

@@ -82,12 +82,27 @@ def of_machine(machine: Machine, indices: tuple[int, ...] | None = None) -> Inte
         gpus=gpus,
         nvlink=nvlink,
         switched=switched,
-        pcie=_slowest([_path_up(f"gpu{index}", above) for index in chosen], gpus),
+        pcie=_host_rate(machine, chosen) or _slowest([_path_up(f"gpu{index}", above) for index in chosen], gpus),
         hosted=any(cell in ("PHB", "NODE", "SYS", "") for row in cells for cell in row),
         staged=any(word in ("GNS", "CNS", "NS") for word in outside),
-        between=_between(cells, [cpu.cpu for cpu in machine.cpus], gpus),
+        between=_between(cells, [cpu.cpu for cpu in machine.cpus], gpus) if _spans_sockets(machine, chosen) else None,
         network=_network(machine, chosen),
     )
+
+
+def _spans_sockets(machine: Machine, chosen: tuple[int, ...]) -> bool:
+    return len({machine.gpus[index].socket for index in chosen}) > 1
+
+
+def _host_rate(machine: Machine, chosen: tuple[int, ...]) -> float | None:
+    """Return the slowest link to the CPU when all GPUs have NVLink or C2C to theirs, as on POWER9 and Grace, else None."""
+    rates: list[float] = []
+    for index in chosen:
+        port = machine.gpus[index].gpu.nvlink
+        found = [edge.links for edge in machine.edges if edge.a == f"gpu{index}" and edge.b.startswith("cpu")]
+        if port is not None and found:
+            rates.append(found[0] * link_rate(port))
+    return min(rates) if len(rates) == len(chosen) and rates else None
 
 
 def _network(machine: Machine, chosen: tuple[int, ...]) -> float | None:
@@ -153,7 +168,7 @@ def _path_up(node: str, above: dict[str, Edge]) -> list[Edge]:
 def _slowest(paths: list[list[Edge]], gpus: tuple[GPU, ...]) -> float | None:
     """Return the slowest PCIe link between the GPUs: a ring in tree order crosses each link of the tree once per direction, and
     links above the lowest common node not at all."""
-    if not all(paths):
+    if not paths or not all(paths):
         return min((pcie_rate(gpu.edge_gen, gpu.edge_width or 16) or 0.0 for gpu in gpus), default=0.0) or None
     shared = set.intersection(*({edge.b for edge in path} for path in paths))
     rates = [pcie_rate(edge.gen, edge.width) for path in paths for edge in path if edge.b not in shared]

@@ -60,9 +60,7 @@ def parse_matrix(text: str) -> SmiMatrix:
     if not tables and not peers:
         raise MatrixFault("No line with columns GPU0, GPU1, ... was found: expected the output of nvidia-smi topo -m.")
     if not tables:
-        header, rows = peers[0]
-        names = tuple(name for _, name, _ in rows)
-        return SmiMatrix(devices=tuple(header), rows=names, cells=(), peers=tuple(_peer_cells(table) for table in peers))
+        return SmiMatrix(devices=tuple(peers[0][0]), rows=(), cells=(), peers=tuple(_peer_cells(table) for table in peers))
     header, rows = tables[0]
     return _checked(header, rows, tuple(_peer_cells(table) for table in peers))
 
