@@ -49,6 +49,7 @@ FIRST_12VHPWR_YEAR = 2022
 """ATX 3.0 of February 2022 brought the 12VHPWR plug; a supply older than that has none."""
 FULL_RANGE_W = 1300.0
 """Up to here a supply is taken to give its label from 100 V on, above only from 200 V: C14 inlets carry 10 A (IEC 60320)."""
+LABEL_DOUBT = Doubt(state="unverified", note="The label's power; at which input voltage is not said.")
 EFFICIENCY = {f"80+ {level}": f"80 PLUS {level}" for level in ("Titanium", "Platinum", "Gold", "Silver", "Bronze")} | {
     "80+ Standard": "80 PLUS",
     "80+ White": "80 PLUS",
@@ -80,6 +81,11 @@ def edge(text: str | None) -> tuple[int | None, int | None]:
     """Return generation and width of "PCIe 4.0 x16"; what is not said is None."""
     match = _EDGE.search(text or "")
     return (int(match.group(1)) if match and match.group(1) else None, int(match.group(2)) if match else None)
+
+
+def label_rating(watts: float) -> Rating:
+    """Return the power on a supply's label as a rating, with the input voltage that can be taken for granted."""
+    return Rating(100.0 if watts <= FULL_RANGE_W else 200.0, watts)
 
 
 def _gpu(record: Record) -> Fields:
@@ -188,13 +194,13 @@ def _psu(record: Record) -> Fields | None:
     old = year is not None and year < FIRST_12VHPWR_YEAR
     whole = counts["eps8"] and counts["pcie8"] and (counts["12vhpwr"] or old)
     said = tuple(Plug(name, n) for name, n in counts.items() if n)
-    doubts = {"supply.ratings": Doubt(state="unverified", note="The label's power; at which input voltage is not said.")}
+    doubts = {"supply.ratings": LABEL_DOUBT}
     if said and not whole:
         doubts["supply.plugs"] = Doubt(
             state="unverified", values=tuple(f"{plug.count} {plug.type}" for plug in said), note="Not whole: the rest is not known."
         )
     supply = Supply(
-        ratings=(Rating(100.0 if watts <= FULL_RANGE_W else 200.0, watts),),
+        ratings=(label_rating(watts),),
         efficiency_label=record.word("efficiency_rating", EFFICIENCY) or record.text("cybernetics_efficiency_rating", 40),
         plugs=said if whole else None,
     )

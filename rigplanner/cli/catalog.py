@@ -1,4 +1,4 @@
-"""`rigplanner catalog list|show|lint|schema`: look into the catalog."""
+"""`rigplanner catalog list|show|lint|schema|import|update`: look into the catalog and add to it."""
 
 import argparse
 import sys
@@ -9,7 +9,9 @@ from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.lint import completeness, lint
 from rigplanner.catalog.load import Catalog, Family, shipped_catalog
 from rigplanner.catalog.parts import KINDS, Part, kind_of
+from rigplanner.cli import catalog_import, catalog_update
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
+from rigplanner.cli.reading import open_catalog
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     show.add_argument("--format", choices=("text", "json"), default="text")
     check = verbs.add_parser("lint", help="check ids, sources and physics; print how complete the catalog is")
     check.add_argument("--quiet", action="store_true", help="print complaints only")
+    catalog_import.add_arguments(verbs.add_parser("import", help="add other people's parts or prices to the user's catalog"))
+    catalog_update.add_arguments(verbs.add_parser("update", help="fetch a catalog or price file, or exchange rates"))
     verbs.add_parser("schema", help="print the JSON schema of a catalog file")
 
 
@@ -33,8 +37,13 @@ def run(args: argparse.Namespace) -> int:
     if args.verb == "schema":
         print(msgspec.json.format(msgspec.json.encode(msgspec.json.schema(Family))).decode())
         return FINE
-    catalog = shipped_catalog()
-    return {"list": _list, "show": _show, "lint": _lint}[args.verb](args, catalog)
+    if args.verb == "import":
+        return catalog_import.run(args)
+    if args.verb == "update":
+        return catalog_update.run(args)
+    if args.verb == "lint":
+        return _lint(args, shipped_catalog())
+    return {"list": _list, "show": _show}[args.verb](args, open_catalog())
 
 
 def _list(args: argparse.Namespace, catalog: Catalog) -> int:

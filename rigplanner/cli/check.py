@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 
 from rigplanner import __version__
-from rigplanner.catalog.load import Catalog, shipped_catalog
+from rigplanner.catalog.load import Catalog
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
+from rigplanner.cli.reading import open_catalog
 from rigplanner.report.words import finding_text, fix_text, rule_title, subject_name, tr
 from rigplanner.rig.document import Rig
 from rigplanner.rig.files import RigFault, read_rig
@@ -41,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         rig = read_rig(args.rig)
     except RigFault as fault:
         raise InputFault(str(fault)) from fault
-    catalog = shipped_catalog()
+    catalog = open_catalog()
     assessment = assess(rig, catalog, args.today.isoformat())
     if args.format == "json":
         print(msgspec.json.format(msgspec.json.encode(check_record(assessment, catalog, args.severity))).decode())

@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 from rigplanner.catalog.find import PartIndex
-from rigplanner.catalog.load import shipped_catalog
 from rigplanner.cli.faults import FINE, InputFault
+from rigplanner.cli.reading import open_catalog
 from rigplanner.rig.files import RigFault, write_rig
 from rigplanner.rig.from_words import read_wish, rig_from_wishes
 
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the rig and say what each wish became."""
-    catalog = shipped_catalog()
+    catalog = open_catalog()
     index = PartIndex(catalog.parts.values())
     wishes = [read_wish(text, index) for text in args.words]
     missing = [wish.text for wish in wishes if not wish.parts]

@@ -1,8 +1,10 @@
 """Rigs named on the command line, read and assessed."""
 
+import sys
 from pathlib import Path
 
-from rigplanner.catalog.load import Catalog, CatalogFault, shipped_catalog
+from rigplanner.catalog.load import Catalog, CatalogFault
+from rigplanner.catalog.user_catalog import full_catalog
 from rigplanner.cli.faults import InputFault
 from rigplanner.rig.document import Rig
 from rigplanner.rig.files import RigFault, read_rig
@@ -18,11 +20,14 @@ def open_rig(path: Path) -> Rig:
 
 
 def open_catalog() -> Catalog:
-    """Return the shipped catalog; raise InputFault when it is broken."""
+    """Return the catalog with the user's additions; say on stderr what was left aside. Raises InputFault when ours is broken."""
     try:
-        return shipped_catalog()
+        full = full_catalog()
     except (CatalogFault, FileNotFoundError) as fault:
         raise InputFault(str(fault)) from fault
+    for aside in full.faults:
+        print(aside, file=sys.stderr)
+    return full.catalog
 
 
 def open_assessment(path: Path) -> tuple[Assessment, Catalog]:

@@ -1,0 +1,191 @@
+"""`rigplanner catalog import`: other people's data into the user's catalog, with every refusal counted and named."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import msgspec
+
+from rigplanner.catalog import coolpc, foreign_opendb, foreign_pcpp, price_list, user_catalog
+from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.foreign import Import, Progress, Refusal, slug
+from rigplanner.catalog.foreign_files import ForeignFault
+from rigplanner.catalog.load import CatalogFault, read_family
+from rigplanner.catalog.prices import Offers, price_file
+from rigplanner.cli.faults import FINE, InputFault
+from rigplanner.cli.reading import open_catalog
+from rigplanner.report.words_import import refusal_counts, refusal_text
+from rigplanner.rig.files import RigFault, write_rig
+from rigplanner.rig.parts_list import read_parts_list, rig_from_entries
+
+SOURCES = {
+    "opendb": "folder or zip of BuildCores OpenDB: parts",
+    "pc-part-dataset": "JSON, JSONL or CSV file or folder: parts with old prices",
+    "coolpc": "saved evaluation page of 原價屋: prices in TWD",
+    "csv": "CSV of prices",
+    "list": "parts list as pasted text, Markdown or HTML: a rig file (-o)",
+    "parts": "family file of own parts, which override by id",
+}
+MOST_LISTED = 20
+READERS: dict[str, Callable[[Path, str, Progress], Import]] = {
+    "opendb": foreign_opendb.read_opendb,
+    "pc-part-dataset": foreign_pcpp.read_pc_part_dataset,
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the verb."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = "sources:\n" + "\n".join(f"  {name:16} {text}" for name, text in SOURCES.items())
+    parser.add_argument("source", choices=list(SOURCES))
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--dry-run", action="store_true", help="show what would be taken and write nothing")
+    parser.add_argument("--all", action="store_true", help="list every refusal, not the first of them")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--accept", choices=("exact", "words"), default="exact", help="prices: how sure the name must be")
+    parser.add_argument("--map", action="append", default=[], metavar="COLUMN=FIELD", help="csv: what a column is")
+    parser.add_argument("--encoding", choices=price_list.ENCODINGS, help="csv: guessed if not given")
+    parser.add_argument("--currency", default="USD", help="csv: of amounts without one")
+    parser.add_argument("--region", help="csv: where the prices hold")
+    parser.add_argument("--day", help="day of the data, YYYY-MM-DD; else that of the file")
+    parser.add_argument("--name", help="name under which it is kept; else that of the source")
+    parser.add_argument("-o", "--output", type=Path, help="list: the rig file to write")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Import from one source."""
+    day = _day(args)
+    if args.source in READERS:
+        return _parts(args, day)
+    if args.source == "parts":
+        return _own_parts(args)
+    content = _content(args.file)
+    index = PartIndex(open_catalog().parts.values())
+    if args.source == "list":
+        return _list(args, content, index, day)
+    try:
+        offers = _offers(args, content, index, day)
+    except ValueError as fault:
+        raise InputFault(f"{args.file}: {fault}.") from fault
+    return _prices(args, offers)
+
+
+def _day(args: argparse.Namespace) -> str:
+    if args.day is None:
+        try:
+            return datetime.fromtimestamp(args.file.stat().st_mtime, UTC).date().isoformat()
+        except OSError as fault:
+            raise InputFault(f"{args.file}: cannot be read ({fault.strerror or fault}).") from fault
+    try:
+        return date.fromisoformat(args.day).isoformat()
+    except ValueError as fault:
+        raise InputFault(f"--day: expected YYYY-MM-DD, found {args.day!r}.") from fault
+
+
+def _content(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > price_list.LARGEST_FILE_BYTES:
+            raise InputFault(f"{path}: larger than {price_list.LARGEST_FILE_BYTES // 2**20} MiB.")
+        return path.read_bytes()
+    except OSError as fault:
+        raise InputFault(f"{path}: cannot be read ({fault.strerror or fault}).") from fault
+
+
+def _parts(args: argparse.Namespace, day: str) -> int:
+    def progress(done: int, total: int) -> bool:
+        if sys.stderr.isatty():
+            print(f"\r{done:,} of {total:,}", end="" if done < total else "\n", file=sys.stderr, flush=True)
+        return True
+
+    try:
+        made = READERS[args.source](args.file, day, progress)
+    except ForeignFault as fault:
+        raise InputFault(str(fault)) from fault
+    _tell(args, made, made.refused, f"{len(made.parts):,} of {made.seen:,} became parts")
+    if made.parts:
+        _keep(args, lambda name: user_catalog.keep_import(name, made))
+    return FINE
+
+
+def _own_parts(args: argparse.Namespace) -> int:
+    try:
+        family = read_family(args.file)
+    except CatalogFault as fault:
+        raise InputFault(str(fault)) from fault
+    print(f"{len(family.parts)} own parts of {family.family}")
+    _keep(args, lambda name: user_catalog.keep_family(name, family), args.file.stem)
+    return FINE
+
+
+def _offers(args: argparse.Namespace, content: bytes, index: PartIndex, day: str) -> Offers:
+    if args.source == "coolpc":
+        return coolpc.read_coolpc(content, index, day)
+    mapping = dict(_mapped(text) for text in args.map) or None
+    defaults = price_list.Defaults(currency=args.currency, day=day, source=args.name or args.file.stem, region=args.region)
+    return price_list.read_price_list(content, index, defaults, mapping, args.encoding)
+
+
+def _mapped(text: str) -> tuple[str, str]:
+    column, found, field = text.rpartition("=")
+    if not found or field not in price_list.FIELDS:
+        raise InputFault(f"--map: expected COLUMN=FIELD with a field of {', '.join(price_list.FIELDS)}; found {text!r}.")
+    return column, field
+
+
+def _prices(args: argparse.Namespace, offers: Offers) -> int:
+    file = price_file(SOURCES[args.source] if args.source == "coolpc" else args.file.name, offers, args.accept)
+    head = f"{len(offers.offers):,} of {offers.seen:,} lines name a part; prices for {len(file.prices):,} parts"
+    if args.format == "text":
+        for offer in offers.offers:
+            print(f"{offer.confidence:6} {offer.price.amount:>12,.2f} {offer.price.currency}  {offer.name}  <- {offer.text}")
+    _tell(args, offers, offers.refused, head)
+    if file.prices:
+        _keep(args, lambda name: user_catalog.keep_prices(name, file), slug(args.file.stem) if args.source == "csv" else None)
+    return FINE
+
+
+def _list(args: argparse.Namespace, content: bytes, index: PartIndex, day: str) -> int:
+    try:
+        entries = read_parts_list(price_list.decoded(content, args.encoding), index, day)
+    except ValueError as fault:
+        raise InputFault(f"{args.file}: {fault}") from fault
+    for entry in entries:
+        found = f"matched   {entry.wish.parts[0].name}" if entry.wish.parts else "NO MATCH"
+        print(f"{found}  <- {entry.wish.quantity} x {entry.wish.text}")
+    matched = sum(1 for entry in entries if entry.wish.parts)
+    print(f"{matched} of {len(entries)} lines name a part", file=sys.stderr)
+    if args.output and not args.dry_run:
+        try:
+            write_rig(rig_from_entries(args.file.stem, entries), args.output, open_catalog())
+        except RigFault as fault:
+            raise InputFault(str(fault)) from fault
+        print(f"written {args.output}", file=sys.stderr)
+    return FINE
+
+
+def _tell(args: argparse.Namespace, made: Import | Offers, refused: tuple[Refusal, ...], head: str) -> None:
+    if args.format == "json":
+        print(msgspec.json.encode(made).decode())
+        return
+    for refusal in refused if args.all else refused[:MOST_LISTED]:
+        print(f"  {refusal_text(refusal)}")
+    if len(refused) > MOST_LISTED and not args.all:
+        print(f"  ... and {len(refused) - MOST_LISTED:,} more (--all lists them)")
+    for count, text in refusal_counts(refused):
+        print(f"{count:8,}  {text}")
+    print(head)
+
+
+def _keep(args: argparse.Namespace, keep: Callable[[str], Path], default: str | None = None) -> None:
+    if args.dry_run:
+        print("nothing written (--dry-run)", file=sys.stderr)
+        return
+    name = args.name or default or args.source
+    if not name.replace("-", "").replace("_", "").isalnum():
+        raise InputFault(f"--name: expected letters, digits, - and _; found {name!r}.")
+    try:
+        print(f"kept in {keep(name)}", file=sys.stderr)
+    except OSError as fault:
+        raise InputFault(f"{user_catalog.user_folder()}: not written ({fault.strerror or fault}).") from fault

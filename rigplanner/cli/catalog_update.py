@@ -1,0 +1,70 @@
+"""`rigplanner catalog update`: fetch a catalog or price file, or the exchange rates, over HTTPS into the user's catalog."""
+
+import argparse
+import sys
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from urllib.parse import urlsplit
+
+import msgspec
+
+from rigplanner.catalog import fetch, user_catalog
+from rigplanner.catalog.exchange import ECB_URL, read_ecb
+from rigplanner.catalog.foreign import slug
+from rigplanner.catalog.load import CatalogFault, Family
+from rigplanner.catalog.prices import decode_prices
+from rigplanner.cli.faults import FINE, InputFault
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the verb."""
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("url", nargs="?", help="https address of a catalog file or a price file")
+    what.add_argument("--rates", nargs="?", const=ECB_URL, metavar="URL", help="exchange rates of the European Central Bank")
+    parser.add_argument("--prices", action="store_true", help="the file holds prices, not parts")
+    parser.add_argument("--checksum", default="", metavar="SHA256|URL", help="what the file must have, or where that is written")
+    parser.add_argument("--timeout", type=float, default=20.0, metavar="S", help="seconds without an answer")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Fetch one file; without a connection say how old the present one is."""
+    if not 0 < args.timeout <= 600:
+        raise InputFault(f"--timeout: expected seconds from 0 to 600, found {args.timeout:g}.")
+    limits = fetch.Limits(connect_s=min(args.timeout, fetch.STANDARD_LIMITS.connect_s), read_s=args.timeout)
+    url = args.rates or args.url
+    path = target(url, rates=args.rates is not None, prices=args.prices)
+    check = read_ecb if args.rates else check_prices if args.prices else check_family
+    try:
+        fetched = fetch.fetch(url, path, check, limits, args.checksum)
+    except fetch.FetchFault as fault:
+        raise InputFault(str(fault)) from fault
+    age = fetched.age_days(datetime.now(UTC))
+    if fetched.fault:
+        print(f"{fetched.fault} The file from {age:.1f} days ago is used.", file=sys.stderr)
+    print(f"{'updated' if fetched.changed else 'unchanged'} {fetched.path}, sha256 {fetched.stamp.sha256}")
+    if args.rates:
+        print(f"exchange rates of {read_ecb(path.read_bytes()).day}")
+    return FINE
+
+
+def target(url: str, *, rates: bool = False, prices: bool = False) -> Path:
+    """Return where the file of a URL is kept: one place per URL."""
+    folder = user_catalog.user_folder()
+    if rates:
+        return folder / user_catalog.RATES_FILE
+    parts = urlsplit(url)
+    name = slug(f"{parts.hostname or ''}-{PurePosixPath(parts.path).stem}") or "file"
+    return folder / (user_catalog.PRICES if prices else user_catalog.UPDATES) / f"{name}.json"
+
+
+def check_family(content: bytes) -> None:
+    """Raise CatalogFault when the content is not a catalog file."""
+    try:
+        msgspec.json.decode(content, type=Family)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
+        raise CatalogFault(f"not a catalog file: {fault}.") from fault
+
+
+def check_prices(content: bytes) -> None:
+    """Raise CatalogFault when the content is not a price file."""
+    decode_prices(content, "not a price file")

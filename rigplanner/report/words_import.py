@@ -1,0 +1,61 @@
+"""Why foreign data were refused, in words."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from rigplanner.catalog.foreign import Reason, Refusal
+
+REASON_WORDS: dict[Reason, str] = {
+    "unreadable": "cannot be read",
+    "damaged": "is damaged",
+    "encrypted": "is encrypted",
+    "symlink": "is a link, and links are not followed",
+    "path": "has a path that leads outside or too deep",
+    "special-file": "is no ordinary file",
+    "too-large": "is larger than a part can be",
+    "zip-ratio": "unpacks to far more than it should (zip bomb)",
+    "total-size": "exceeds the total size that is read",
+    "too-many": "has more entries than are read",
+    "pickle": "is a pickle, which is never loaded",
+    "encoding": "is not in the expected encoding",
+    "not-json": "is not JSON",
+    "nested": "is nested too deep",
+    "not-object": "is not an object",
+    "kind": "is of a kind that no rig is made of",
+    "missing": "lacks what makes it a part",
+    "type": "has a value of another type",
+    "number": "has a number that is none",
+    "range": "has a number beyond sense",
+    "word": "has a word that is not known",
+    "too-long": "has a text that is too long",
+    "markup": "has markup in a text",
+    "characters": "has characters that do not belong into a text",
+    "formula": "begins like a formula",
+    "duplicate": "is there twice",
+    "not-a-price": "has no price",
+    "currency": "has no currency code",
+    "day": "has no day as YYYY-MM-DD",
+    "conditional": "has a price that holds only with other purchases",
+    "no-match": "names no part of the catalog",
+    "ambiguous": "names several parts",
+    "columns": "has other columns",
+    "unit": "has another unit",
+}
+
+
+def refusal_text(refusal: Refusal) -> str:
+    """Return one refusal as a sentence."""
+    where = f"{refusal.file}: {refusal.field}" if refusal.field else refusal.file
+    found = f" ({refusal.found})" if refusal.found else ""
+    kept = "" if refusal.lost else "; the rest was taken"
+    return f"{where} {REASON_WORDS[refusal.reason]}{found}{kept}."
+
+
+def refusal_counts(refused: Iterable[Refusal]) -> list[tuple[int, str]]:
+    """Return how often each field was refused for each reason, most frequent first."""
+    counts = Counter((refusal.field, refusal.reason, refusal.lost) for refusal in refused)
+    rows = []
+    for (field, reason, lost), count in counts.most_common():
+        what = f"field {field}" if field else "file or row"
+        rows.append((count, f"{what} {REASON_WORDS[reason]}" + ("" if lost else " (the rest was taken)")))
+    return rows
