@@ -12,7 +12,8 @@ from rigplanner.workload.tape import F32, Tape, Tensor, new, record
 class Traits(Struct, frozen=True, kw_only=True):
     """What sets a family apart. `names` maps our names of linear layers to the family's. `block`: pre, sandwich, post,
     parallel (one norm), parallel_two. `projection`: separate, split, sliced.
-    `rope`: the share of the head that is rotated. `mlp`: gated, gated_fused, plain. `qk_norm`: head, full or none."""
+    `rope`: the share of the head that is rotated. `mlp`: gated, gated_fused, plain. `qk_norm`: head, full or none.
+    `broadcast_heads`: fused attention is given fewer key heads than query heads."""
 
     names: dict[str, str] = {}
     norm: str = "rms"
@@ -37,6 +38,7 @@ class Traits(Struct, frozen=True, kw_only=True):
     embedding_dropout: float = 0.0
     embedding_norm: bool = False
     eager_only: bool = False
+    broadcast_heads: bool = False
     latent: bool = False
 
 
@@ -175,6 +177,8 @@ class Attention:
 
     def _fused(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
         tape, heads = self.net.tape, self.form.heads
+        if self.form.traits.broadcast_heads and key.shape[1] != heads and not tape.semantics.fused_dropout:
+            return ops.plain_attention(tape, query, key, value, mask, 0.0)
         key, value = repeat_heads(tape, key, heads), repeat_heads(tape, value, heads)
         return attend(self.net, query, key, value, mask, self.form.traits.attention_dropout)
 

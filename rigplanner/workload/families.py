@@ -13,6 +13,7 @@ from rigplanner.workload.attention import Form, LatentForm, Traits
 from rigplanner.workload.config import SAME_AS, full_config, pick
 from rigplanner.workload.decoder import Decoder, Mlp
 from rigplanner.workload.encoder import Encoder, EncoderForm
+from rigplanner.workload.hierarchical import Segformer, Swin
 from rigplanner.workload.moe import ExpertForm, Experts
 from rigplanner.workload.net import Net
 from rigplanner.workload.seq2seq import T5, Bart
@@ -53,7 +54,7 @@ TRAITS: dict[str, Traits] = {
     "qwen3_moe": Traits(qk_norm="head"),
     "gpt_oss": Traits(qkv_bias=True, out_bias=True),
     "deepseek_v3": Traits(latent=True),
-    "falcon": Traits(names=NEOX, norm="layer", block="parallel", projection="split", mlp="plain", act="gelu"),
+    "falcon": Traits(names=NEOX, norm="layer", block="parallel", projection="split", mlp="plain", act="gelu", broadcast_heads=True),
     "gptj": Traits(names={"o_proj": "out_proj", "up_proj": "fc_in", "down_proj": "fc_out"}, norm="layer", block="parallel",
     mlp="plain", mlp_bias=True,
                    act="gelu_new", rope=0.25, head_bias=True),
@@ -141,6 +142,7 @@ def expert_form(config: dict[str, Any]) -> ExpertForm | None:
 
 ENCODERS: dict[str, dict[str, Any]] = {
     "bert": {}, "electra": {}, "roberta": {}, "xlm-roberta": {},
+    "albert": {"shared_layers": True},
     "distilbert": {"names": ("q_lin", "k_lin", "v_lin", "out_lin", "lin1", "lin2")},
 }  # fmt: skip
 
@@ -153,7 +155,8 @@ def encoder_form(config: dict[str, Any]) -> EncoderForm:
         ffn=pick(config, "intermediate_size", "hidden_dim"), vocab=config["vocab_size"], embedding=pick(config,
             "embedding_size", default=hidden),
         positions=config["max_position_embeddings"], token_types=config.get("type_vocab_size") or 0, dropout=dropout,
-        attention_dropout=pick(config, "attention_probs_dropout_prob", "attention_dropout", default=0.0), act="gelu",
+        attention_dropout=pick(config, "attention_probs_dropout_prob", "attention_dropout", default=0.0),
+        act="gelu_new" if kind == "albert" else "gelu",
         **ENCODERS[kind],
     )  # fmt: skip
 
@@ -161,7 +164,7 @@ def encoder_form(config: dict[str, Any]) -> EncoderForm:
 VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "resnet": convnets.resnet, "regnet": convnets.regnet, "convnext": convnets.convnext, "convnextv2": convnets.convnext,
     "mobilenet_v1": convnets.mobilenet_v1, "mobilenet_v2": convnets.mobilenet_v2,
-    "vit": Vit, "deit": Vit, "beit": Vit, "dinov2": Vit, "t5": T5, "bart": Bart, "mbart": Bart, "pegasus": Bart,
+    "vit": Vit, "deit": Vit, "beit": Vit, "dinov2": Vit, "swin": Swin, "segformer": Segformer, "t5": T5, "bart": Bart, "mbart": Bart, "pegasus": Bart,
 }  # fmt: skip
 
 

@@ -253,15 +253,23 @@ def plain_attention(tape: Tape, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | 
     wide_q, wide_k, wide_v = cast(tape, q, F32), cast(tape, k, F32), cast(tape, v, F32)
     shape = (*q.shape[:-1], k.shape[-2])
     scaled_q, scaled_k = sub_self(tape, wide_q), sub_self(tape, wide_k)
-    weights = bmm(tape, packed(tape, scaled_q), packed(tape, scaled_k), shape)
+    weights = bmm(tape, packed(tape, scaled_q), widened(tape, scaled_k, q.shape[1]), shape)
     if bias is not None:
         weights = add(tape, weights, bias)
     weights = keeping_result(tape, weights)
-    weights = dropout(tape, weights, share, True)
+    weights = dropout(tape, weights, share, tape.recording)
     _returned = cast(tape, weights, low)
-    result = cast(tape, bmm(tape, weights, packed(tape, wide_v), (*q.shape[:-1], v.shape[-1])), low)
+    result = cast(tape, bmm(tape, weights, widened(tape, wide_v, q.shape[1]), (*q.shape[:-1], v.shape[-1])), low)
     tape.autocast = autocast
     return result
+
+
+def widened(tape: Tape, x: Tensor, heads: int) -> Tensor:
+    """The operand of a batched product copied for every head."""
+    if x.shape[1] == heads:
+        return packed(tape, x)
+    base = x.shape
+    return record(tape, new(tape, (base[0], heads, *base[2:]), x.dtype), (x,), lambda grad: (new(tape, base, grad.dtype),))
 
 
 def packed(tape: Tape, x: Tensor) -> Tensor:
