@@ -240,4 +240,4 @@ def _sources(rig: Rig, catalog: Catalog) -> list[str]:
         part = part_of(rig, catalog, item.part)
         keys.update(dict.fromkeys(part.sources if part else ()))
     found = [known[key] for key in keys if key in known]
-    return [", ".join(text for text in (f"{source.title} (read {fmt.day(source.read)})", source.url) if text) for source in found]
+    return [" ".join(text for text in (source.title, source.url, f"(read {fmt.day(source.read)})") if text) for source in found]

@@ -28,7 +28,8 @@ def running_rows(assessment: Assessment) -> list[tuple[str, str]]:
 
 def renting_rows(assessment: Assessment, catalog: Catalog) -> list[tuple[str, ...]]:
     """Return rows of workload, machine for hire, rent, the rig's speed against it, and the hours after which the rig is cheaper."""
-    cloud, rows = shipped_cloud(), []
+    cloud = shipped_cloud()
+    rows: list[tuple[str, ...]] = []
     for job in assessment.jobs:
         rows += [(workload_title(job), *_offer(offer)) for offer in offers(assessment, job, catalog, cloud)]
     return rows

@@ -3,20 +3,29 @@
 import io
 from collections.abc import Sequence
 from datetime import date
+from itertools import groupby
 from typing import Any
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.report import format as fmt
-from rigplanner.report.paper import QUIET, STATES, Sheet, document, logo_flowable, memory_bar, picture_flowable
+from rigplanner.report.drawings import TALLEST, memory_bar, picture_flowable
+from rigplanner.report.flow import Figure, floating
+from rigplanner.report.inks import QUIET, STATES
+from rigplanner.report.paper import Sheet, document, logo_flowable
 from rigplanner.report.picture import machine_picture
 from rigplanner.report.quote import Quote, QuoteFinding, quote_content
 from rigplanner.report.quote_jobs import QuoteJob
+from rigplanner.report.slot_picture import slot_picture
 from rigplanner.rig.document import Party
 from rigplanner.rules.assess import Assessment
 
 PART_COLUMNS = (
-    ("", "left"), ("Part", "left"), ("Qty", "right"), ("Unit price", "right"), ("Price of", "left"), ("Amount", "right"),
+    ("", "left"), ("Part", "left"), ("Qty", "right"), ("Unit price", "right"), ("Price dated", "left"), ("Amount", "right"),
 )  # fmt: skip
+MOST_IN_VERDICT = 3
+LONGEST_SOURCES = 30_000
+LONGEST_KEPT_TABLE = 12
+"""Rows up to which a table stays whole."""
 STATE_WORDS = {"error": "does not work", "warning": "on a condition", "unknown": "not known", "info": "note", "ok": "works"}
 
 
@@ -40,16 +49,12 @@ def _footer_text(quote: Quote) -> str:
 
 
 def _story(quote: Quote, sheet: Sheet) -> list[Any]:
+    blocks = [_jobs(quote, sheet), _power(quote, sheet), _renting(quote, sheet), _findings(quote, sheet), _notes(quote, sheet)]
     return [
         *_head(quote, sheet),
         *_verdict(quote, sheet),
         *_parts(quote, sheet),
-        *_machine(quote, sheet),
-        *_jobs(quote, sheet),
-        *_power(quote, sheet),
-        *_renting(quote, sheet),
-        *_findings(quote, sheet),
-        sheet.gap(14),
+        floating(_figures(quote, sheet), [block for block in blocks if block]),
         *_annex(quote, sheet),
     ]
 
@@ -67,10 +72,10 @@ def _head(quote: Quote, sheet: Sheet) -> list[Any]:
         ("Valid until", fmt.day(quote.valid_until)),
     ]
     right = [
-        sheet.text("Quote", "title", align="right"),
-        *(sheet.text(f"{word}  {value}", "small", align="right") for word, value in facts),
+        sheet.text("Quote", "title"),
+        *(sheet.text(f"{word}  {value}", "small") for word, value in facts),
     ]
-    head = sheet.columns([left, right], (0.6, 0.4))
+    head = sheet.columns([left, right], (0.68, 0.32))
     customer = [
         sheet.text("For", "label"),
         sheet.text(quote.customer.name or "Customer not named", "strong"),
@@ -89,7 +94,8 @@ def _party_lines(party: Party, sheet: Sheet) -> list[Any]:
 
 
 def _verdict(quote: Quote, sheet: Sheet) -> list[Any]:
-    return [sheet.banner(quote.verdict, quote.verdict_text), sheet.gap(12)]
+    worst = [f for f in quote.findings if f.severity in ("error", quote.verdict)][:MOST_IN_VERDICT]
+    return [sheet.banner(quote.verdict, quote.verdict_text, "  ·  ".join(f.title for f in worst)), sheet.gap(12)]
 
 
 def _parts(quote: Quote, sheet: Sheet) -> list[Any]:
@@ -113,29 +119,37 @@ def _parts(quote: Quote, sheet: Sheet) -> list[Any]:
     return [*story, sheet.gap(14)]
 
 
-def _machine(quote: Quote, sheet: Sheet) -> list[Any]:
-    story: list[Any] = []
+def _figures(quote: Quote, sheet: Sheet) -> list[Figure]:
+    figures = []
     picture = machine_picture(quote.machine)
     if picture.shapes:
-        story.append(sheet.together([*sheet.heading("The machine"), picture_flowable(picture, sheet.width), sheet.gap(4)]))
-    if quote.links:
-        story += [sheet.text(quote.links, "body"), sheet.gap(6)]
+        links = [sheet.gap(3), sheet.text(quote.links, "small")] if quote.links else []
+        shown = picture_flowable(picture, sheet.width)
+        figures.append(Figure([*sheet.heading("The machine"), shown, *links, sheet.gap(12)]))
     if quote.slots:
-        rows = [[sheet.text(word, "head") for word in ("Place", "What stands there", "Link", "Note")]]
-        rows += [
-            [*(sheet.text(text, "body") for text in (row.place, row.what, row.link)), sheet.text(row.note, "small")]
-            for row in quote.slots
-        ]
-        story.append(sheet.table(rows, (0.16, 0.42, 0.14, 0.28)))
-    return [*story, sheet.gap(14)] if story else []
+        figures.append(_slots(quote, sheet))
+    return figures
+
+
+def _slots(quote: Quote, sheet: Sheet) -> Figure:
+    rows = [[sheet.text(word, "head") for word in ("Place", "What stands there", "Link", "Note")]]
+    rows += [
+        [*(sheet.text(text, "body") for text in (row.place, row.what, row.link)), sheet.text(row.note, "small")]
+        for row in quote.slots
+    ]
+    kept = sheet.heading("Slots and ports")
+    picture = slot_picture(quote.machine)
+    if picture.shapes:
+        kept += [picture_flowable(picture, sheet.width, TALLEST / 2), sheet.gap(6)]
+    table = [sheet.table(rows, (0.2, 0.44, 0.14, 0.22)), sheet.gap(14)]
+    return Figure([*kept, *table]) if len(rows) <= LONGEST_KEPT_TABLE else Figure(kept, table)
 
 
 def _jobs(quote: Quote, sheet: Sheet) -> list[Any]:
-    if not quote.jobs:
-        return []
-    story: list[Any] = sheet.section("What it will do")
-    for job in quote.jobs:
-        story += [sheet.together(_job(job, sheet)), sheet.gap(10)]
+    story = []
+    for n, job in enumerate(quote.jobs):
+        heading = sheet.heading("What it will do") if n == 0 else []
+        story += [sheet.together([*heading, *_job(job, sheet)]), sheet.gap(10)]
     return story
 
 
@@ -178,19 +192,35 @@ def _renting(quote: Quote, sheet: Sheet) -> list[Any]:
     if not quote.renting:
         return []
     rows = [[sheet.text(word, "head") for word in RENTING_COLUMNS]]
-    rows += [[sheet.text(cell, "body") for cell in row] for row in quote.renting]
+    for _, alike in groupby(quote.renting, key=lambda row: row[0]):
+        for n, row in enumerate(alike):
+            rows.append([sheet.text(cell, "body") for cell in (row[0] if n == 0 else "", *row[1:])])
     note = "Hours are hours of the rig's own work; both speeds come from the same model. Rents are those of the day named."
-    story = [*sheet.section("Against renting"), sheet.table(rows, (0.22, 0.26, 0.22, 0.11, 0.19)), sheet.text(note, "small")]
+    story = [*sheet.section("Against renting"), sheet.table(rows, (0.19, 0.29, 0.23, 0.1, 0.19)), sheet.text(note, "small")]
     return [*story, sheet.gap(14)]
 
 
 def _findings(quote: Quote, sheet: Sheet) -> list[Any]:
     story: list[Any] = sheet.section("Findings")
-    if not quote.findings and not quote.waived:
-        return [*story, sheet.text(f"None. {quote.ran} rules were checked.", "body")]
+    found = [finding for finding in (*quote.findings, *quote.waived) if finding.severity != "info" or finding.waived]
+    if not found:
+        return [*story, sheet.text(f"None. {quote.ran} rules were checked.", "body"), sheet.gap(14)]
     rows: list[list[Any]] = [[sheet.text(word, "head") for word in ("", "Finding", "Code")]]
-    rows += [_finding_row(finding, sheet) for finding in (*quote.findings, *quote.waived)]
-    return [*story, sheet.table(rows, (0.17, 0.71, 0.12))]
+    rows += [_finding_row(finding, sheet) for finding in found]
+    return [*story, sheet.table(rows, (0.17, 0.73, 0.1)), sheet.gap(14)]
+
+
+def _notes(quote: Quote, sheet: Sheet) -> list[Any]:
+    """Return findings that are only worth knowing: small, those of one rule in one paragraph."""
+    notes = sorted((finding for finding in quote.findings if finding.severity == "info"), key=lambda finding: finding.code)
+    if not notes:
+        return []
+    rows = []
+    for code, alike in groupby(notes, key=lambda finding: finding.code):
+        same = list(alike)
+        text = " ".join(dict.fromkeys(finding.text for finding in same))
+        rows.append([sheet.text(same[0].title, "note"), sheet.text(text, "small", longest=2000), sheet.text(code, "small")])
+    return [*sheet.section("Notes"), sheet.table(rows, (0.3, 0.6, 0.1), header=False), sheet.gap(14)]
 
 
 def _finding_row(finding: QuoteFinding, sheet: Sheet) -> list[Any]:
@@ -209,11 +239,12 @@ def _annex(quote: Quote, sheet: Sheet) -> list[Any]:
     story += _pairs(quote.setup, sheet) if quote.setup else [sheet.text("Nothing to place or set.", "body")]
     story += [sheet.gap(12), *sheet.section("What was not checked")]
     story += [sheet.text(text, "body") for text in quote.unchecked]
+    note = f"Made with RigPlanner, catalog {quote.catalog_version or 'without version'}. Predictions are intervals, not promises."
+    story += [sheet.gap(3), sheet.text(note, "small")]
     if quote.sources:
         story += [sheet.gap(12), *sheet.section("Sources of the part data")]
-        story += [sheet.text(text, "small") for text in quote.sources]
-    note = f"Made with RigPlanner, catalog {quote.catalog_version or 'without version'}. Predictions are intervals, not promises."
-    return [*story, sheet.gap(12), sheet.text(note, "small")]
+        story.append(sheet.text("; ".join(quote.sources) + ".", "small", longest=LONGEST_SOURCES))
+    return story
 
 
 def _pairs(pairs: Sequence[tuple[str, str]], sheet: Sheet) -> list[Any]:

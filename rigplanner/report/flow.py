@@ -1,0 +1,51 @@
+"""How a page flows: entries of the outline, and figures that wait for a page with room."""
+
+from collections.abc import Sequence
+from typing import Any
+
+
+def outline_flowable(title: str) -> Any:
+    """Return an invisible mark that puts `title` into the outline of the document."""
+    from reportlab.platypus import Flowable
+
+    class Outline(Flowable):  # type: ignore[misc]
+        width = height = 0
+
+        def wrap(self, *_: float) -> tuple[float, float]:
+            return 0, 0
+
+        def draw(self) -> None:
+            self.canv.bookmarkHorizontal(title, 0, 14)
+            self.canv.addOutlineEntry(title, title, 0)
+
+    return Outline()
+
+
+class Figure:
+    """Flowables that stay on one page, and those that follow them at once (a long table under its picture)."""
+
+    def __init__(self, kept: list[Any], tail: Sequence[Any] = ()) -> None:
+        self.kept = kept
+        self.tail = list(tail)
+
+
+def floating(figures: Sequence[Figure], following: Sequence[list[Any]]) -> Any:
+    """Return figures and the blocks after them as one flow: while a figure does not fit on the page, the blocks go before it, so
+    that no page is left half empty. Figures keep their order, and so do blocks."""
+    from reportlab.platypus import Flowable, Spacer
+    from reportlab.platypus.flowables import _listWrapOn
+
+    class Floating(Flowable):  # type: ignore[misc]
+        def wrap(self, width: float, height: float) -> tuple[float, float]:
+            return width, 1e7
+
+        def split(self, width: float, height: float) -> list[Any]:
+            nothing = Spacer(1, 0)
+            if not figures:
+                return [nothing, *(flowable for block in following for flowable in block)]
+            _, needed = _listWrapOn(figures[0].kept, width, self.canv)
+            if needed <= height:
+                return [nothing, *figures[0].kept, *figures[0].tail, floating(figures[1:], following)]
+            return [nothing, *following[0], floating(figures, following[1:])] if following else []
+
+    return Floating()

@@ -1,0 +1,175 @@
+"""The chassis' expansion columns seen from the side: cards to scale in thickness and length, bridges, gaps, covered slots.
+
+Columns run from the CPU downwards; a card begins at its slot and covers as many columns as it is thick. Units are points.
+"""
+
+import math
+from itertools import pairwise
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import Chassis, System
+from rigplanner.machine.machine import Machine, SlotUse
+from rigplanner.report.shapes import SMALL_SIZE, TEXT_SIZE, Box, Label, Line, Picture, cut, text_width
+
+POINTS_PER_MM = 0.82
+COLUMN_MM = 20.32
+"""Pitch of expansion slots, 0.8 inch (ATX specification 2.2)."""
+PITCH = POINTS_PER_MM * COLUMN_MM
+NUMBER_X, SLOT_X, SLOT_WIDTH, TOP = 8.0, 26.0, 118.0, 14.0
+CARD_X = SLOT_X + SLOT_WIDTH + 8
+USUAL_LENGTH_MM = 230.0
+"""Drawn length of a card whose length is not known; its label says so."""
+MOST_EMPTY_COLUMNS = 2
+"""Columns of the case shown below the last slot or card."""
+NARROW_GAP_COLUMNS = 1.0
+
+
+class _Card(Struct, frozen=True):
+    """A card in a slot with a known position; `slots` and `length_mm` are None where not known."""
+
+    piece: str
+    name: str
+    role: str
+    position: int
+    slots: float | None
+    length_mm: float | None
+
+    @property
+    def top(self) -> float:
+        return TOP + PITCH * (self.position - 1)
+
+    @property
+    def height(self) -> float:
+        return PITCH * (self.slots or 1.0) - 3
+
+    @property
+    def right(self) -> float:
+        return CARD_X + POINTS_PER_MM * (self.length_mm or USUAL_LENGTH_MM)
+
+
+def slot_picture(machine: Machine) -> Picture:
+    """Return the drawing of a board's slots and cards; without shapes where no position of an occupied slot is known."""
+    uses = [use for use in machine.slots if use.slot.kind == "pcie" and use.slot.position is not None]
+    if not any(use.piece for use in uses):
+        return Picture(1.0, 1.0, ())
+    board = next(use.board for use in uses if use.piece)
+    uses = sorted((use for use in uses if use.board == board), key=lambda use: use.slot.position or 0)
+    cards = _cards(machine, uses)
+    case = _case_columns(machine)
+    last = max([*(use.slot.position or 1 for use in uses), *(math.ceil(c.position - 1 + (c.slots or 1)) for c in cards)])
+    last = max(last, min(case or 0, last + MOST_EMPTY_COLUMNS))
+    shapes: list[Box | Line | Label] = [Label(SLOT_X, TOP - 5, "CPU side", SMALL_SIZE, quiet=True)]
+    shapes += [Label(NUMBER_X, _middle(n), str(n), SMALL_SIZE, "middle", quiet=True) for n in range(1, last + 1)]
+    names = {piece.name: piece.part.name for piece in machine.pieces}
+    for use in uses:
+        shapes += _slot(use, names)
+    for card in cards:
+        shapes += _card(card)
+    right = max((card.right for card in cards), default=CARD_X + 150)
+    links, width = _bridges(machine, cards, right)
+    gaps, wide = _gaps(cards, right)
+    shapes += [*links, *gaps]
+    edge = max(width, wide, right) + 6
+    if case is not None and case <= last:
+        y = TOP + PITCH * case
+        shapes.append(Line(((SLOT_X, y), (right, y)), 1.4, "case"))
+        shapes.append(Label(right, y + 9, f"the case ends after column {case}", SMALL_SIZE, "end", quiet=True))
+    return Picture(edge, TOP + PITCH * last + 14, tuple(shapes))
+
+
+def _middle(position: int) -> float:
+    return TOP + PITCH * (position - 0.5) + 1
+
+
+def _case_columns(machine: Machine) -> int | None:
+    for piece in machine.pieces:
+        if isinstance(piece.part, Chassis | System) and piece.part.enclosure and piece.part.enclosure.slot_columns:
+            return piece.part.enclosure.slot_columns
+    return None
+
+
+def _cards(machine: Machine, uses: list[SlotUse]) -> list[_Card]:
+    parts = {piece.name: piece.part for piece in machine.pieces}
+    cards = []
+    for use in uses:
+        part = parts.get(use.piece or "")
+        if part is None or use.piece is None or use.riser is not None or use.slot.position is None:
+            continue
+        role = next(("gpu" for gpu in machine.gpus if gpu.piece == use.piece), "nic")
+        slots, length = getattr(part, "slots", None), getattr(part, "length_mm", None)
+        cards.append(_Card(use.piece, part.name, role, use.slot.position, slots, length))
+    return cards
+
+
+def _slot(use: SlotUse, names: dict[str, str]) -> list[Box | Line | Label]:
+    y = TOP + PITCH * ((use.slot.position or 1) - 1) + 2
+    state, role = "", "slot"
+    if use.piece is None:
+        state = "off" if use.disabled_by else "covered" if use.covered_by else "free"
+        role = "covered" if state != "free" else "slot"
+    width, gen = (use.width, use.gen) if use.piece else (use.available_width, use.available_gen)
+    link = f"x{width} Gen{gen}" if width and gen else f"x{width}" if width else ""
+    text = "  ".join(word for word in (use.slot.id, state or link) if word)
+    shapes: list[Box | Line | Label] = [Box(SLOT_X, y, SLOT_WIDTH, PITCH - 4.5, role, use.slot.id)]
+    shapes.append(Label(SLOT_X + 4, y + 9, cut(text, SLOT_WIDTH - 6, SMALL_SIZE), SMALL_SIZE))
+    if use.piece is not None and use.riser is not None:
+        shapes.append(Line(((SLOT_X + SLOT_WIDTH, y + 6), (CARD_X + 10, y + 6)), 0.9, "riser"))
+        shapes.append(Label(CARD_X + 14, y + 8.6, f"riser to {names.get(use.piece, use.piece)}", SMALL_SIZE))
+    return shapes
+
+
+def _card(card: _Card) -> list[Box | Line | Label]:
+    facts = [f"{card.slots:g} slots thick" if card.slots else "thickness not known"]
+    facts.append(f"{card.length_mm:g} mm long" if card.length_mm else "length not known")
+    room, text = card.right - CARD_X - 10, ", ".join(facts)
+    name = cut(card.name, room, TEXT_SIZE, strong=True)
+    shapes: list[Box | Line | Label] = [Box(CARD_X, card.top + 1, card.right - CARD_X, card.height, card.role, card.piece)]
+    shapes.append(Line(((SLOT_X + SLOT_WIDTH, card.top + 7), (CARD_X, card.top + 7)), 1.6, "pcie", card.piece))
+    shapes.append(Label(CARD_X + 6, card.top + 11, name, strong=True))
+    if card.height > 1.5 * PITCH:
+        shapes.append(Label(CARD_X + 6, card.top + 22, text, SMALL_SIZE, quiet=True))
+    elif text_width(name, TEXT_SIZE, True) + text_width(text, SMALL_SIZE) + 12 < room:
+        shapes.append(Label(card.right - 5, card.top + 10.6, text, SMALL_SIZE, "end", quiet=True))
+    return shapes
+
+
+def _bridges(machine: Machine, cards: list[_Card], right: float) -> tuple[list[Box | Line | Label], float]:
+    """Return a bracket for each pair of cards that NVLink joins, beside one another where they overlap."""
+    piece_of = {f"gpu{gpu.index}": gpu.piece for gpu in machine.gpus}
+    by_piece = {card.piece: card for card in cards}
+    shapes: list[Box | Line | Label] = []
+    free_from: list[float] = []
+    for edge in machine.edges:
+        pair = [by_piece.get(piece_of.get(node, "")) for node in (edge.a, edge.b)]
+        if edge.kind != "nvlink" or pair[0] is None or pair[1] is None:
+            continue
+        upper, lower = sorted((card for card in pair if card), key=lambda card: card.position)
+        top, bottom = upper.top + upper.height / 2, lower.top + lower.height / 2
+        track = next((n for n, end in enumerate(free_from) if end < top), len(free_from))
+        free_from[track:] = [bottom, *free_from[track + 1 :]]
+        x = right + 10 + 60 * track
+        shapes.append(Line(((upper.right, top), (x, top), (x, bottom), (lower.right, bottom)), 2.2, "nvlink", f"{edge.a}|{edge.b}"))
+        middle = (top + bottom) / 2
+        shapes.append(Label(x + 4, middle - 1, f"NVLink, NV{edge.links}", SMALL_SIZE))
+        shapes.append(Label(x + 4, middle + 8, f"{lower.position - upper.position} columns", SMALL_SIZE, quiet=True))
+    return shapes, right + 10 + 62 * len(free_from) if free_from else right
+
+
+def _gaps(cards: list[_Card], right: float) -> tuple[list[Box | Line | Label], float]:
+    """Return the room between neighbours, as far as the upper one's thickness is known."""
+    shapes: list[Box | Line | Label] = []
+    for upper, lower in pairwise(cards):
+        if upper.slots is None:
+            continue
+        free = lower.position - upper.position - upper.slots
+        if free >= NARROW_GAP_COLUMNS:
+            middle = (upper.top + upper.height + lower.top) / 2 + 3.5
+            word = "column" if free == 1 else "columns"
+            shapes.append(Label(CARD_X + 6, middle, f"{free:g} {word} free", SMALL_SIZE, quiet=True))
+        else:
+            text = "no gap" if free <= 0 else f"gap of {free:g} column"
+            shapes.append(
+                Label(min(upper.right, lower.right) - 5, upper.top + upper.height - 3, text, SMALL_SIZE, "end", quiet=True)
+            )
+    return shapes, right
