@@ -1,5 +1,6 @@
 """NVLink bridges: which cards a bridge can join where they stand."""
 
+from collections.abc import Iterable
 from itertools import combinations, pairwise
 
 from msgspec import Struct
@@ -82,6 +83,24 @@ def _reason(
         if bridge.part.spacing_slots is not None and apart is not None and apart != bridge.part.spacing_slots:
             return "bridge-spacing", bridge.part.spacing_slots, apart
     return None
+
+
+def most_bridges(bridges: list[BridgeSeeker], slots: Iterable[Slot]) -> int:
+    """Return how many bridges the board's slots could take at most, by their distances."""
+    positions = [slot.position for slot in slots if slot.kind == "pcie"]
+    by_part: dict[str, list[BridgeSeeker]] = {}
+    for bridge in bridges:
+        by_part.setdefault(bridge.part.id, []).append(bridge)
+    total = 0
+    for group in by_part.values():
+        part = group[0].part
+        pairs = [(a, b) for a, b in combinations(positions, 2) if _reaches(part, a, b)]
+        total += min(len(group), part.per_pair * min(len(pairs), len(positions) // 2))
+    return total
+
+
+def _reaches(part: Bridge, a: int | None, b: int | None) -> bool:
+    return part.spacing_slots is None or a is None or b is None or abs(a - b) == part.spacing_slots
 
 
 def bridge_problem(

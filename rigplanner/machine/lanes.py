@@ -18,7 +18,7 @@ class Offer(Struct, frozen=True):
 
 class Seating(Struct, frozen=True):
     """A board with its CPUs seated: what each place gives before lane modes, the modes that may still apply, the answers given so
-    far, and the places that some mode watches."""
+    far, the places that some mode watches, and those that it also changes."""
 
     layout: Layout
     cpus: tuple[CPU | None, ...]
@@ -27,6 +27,7 @@ class Seating(Struct, frozen=True):
     roots: dict[str, str]
     asked: dict[object, dict[str, Offer]]
     watched: frozenset[str]
+    touched: frozenset[str]
 
     def cares(self, place: str) -> bool:
         """Say whether some mode asks if a place is occupied or empty."""
@@ -63,7 +64,8 @@ def seat(layout: Layout, cpus: tuple[CPU | None, ...], bios: dict[str, str]) -> 
     modes = tuple(mode for mode in layout.lane_modes if _possible(mode, classes, known, chosen))
     offers = {place.id: _offer(place, roots[place.id], cpus) for place in places}
     watched = frozenset(place for mode in modes for place in (*mode.when.used, *mode.when.empty))
-    return Seating(layout, cpus, offers, modes, roots, {}, watched)
+    touched = watched.union(*({*mode.widths, *mode.gens, *mode.disabled} for mode in modes))
+    return Seating(layout, cpus, offers, modes, roots, {}, watched, touched)
 
 
 def places_of(layout: Layout) -> list[Slot | DrivePort]:

@@ -7,17 +7,22 @@ steps, far above what boards of ten slots need.
 """
 
 import itertools
+import math
+from collections import Counter
 
 from msgspec import Struct
 
 from rigplanner.catalog.parts import Slot
-from rigplanner.machine.bridging import BridgeSeeker, bridged
+from rigplanner.machine.bridging import BridgeSeeker, bridged, most_bridges
 from rigplanner.machine.lanes import Offer, Seating
 from rigplanner.machine.pcie import LANE_GBS
 from rigplanner.machine.ports import drive_rate, place_drives
 from rigplanner.machine.seekers import Card, Drive, enters
 
-STEPS = 1500
+STEPS = 600
+POLISH = 40
+"""Steps after a placement whose links are proven best, spent on air between cards and on drives."""
+_LINKS = 8
 Score = tuple[float, ...]
 
 
@@ -74,6 +79,8 @@ def search(
 
 
 class _Search:
+    """One run: what stays the same while it lasts, and the best placement so far."""
+
     def __init__(
         self, seating: Seating, cards: list[Card], drives: list[Drive], bridges: list[BridgeSeeker], start: Standing
     ) -> None:
@@ -82,14 +89,20 @@ class _Search:
         self.gpus = {card.name for card in cards if card.is_gpu}
         self.slots = {slot.id: slot for slot in seating.layout.slots}
         self.order = {slot.id: index for index, slot in enumerate(seating.layout.slots)}
-        self.fixed_protocols = protocols_of(drives, start.ports)
+        self.protocols = protocols_of(drives, start.ports)
         free = [card for card in cards if card.name not in start.slots and not card.wish]
-        self.free = sorted(free, key=lambda card: (not card.is_gpu, -_appetite(card), card.part.id, card.riser or ""))
+        self.free = sorted(free, key=lambda card: (not card.is_gpu, -_appetite(card), card.columns, card.part.id, card.riser or ""))
         self.choices = [self._ranked(card) for card in self.free]
-        self.steps = 0
+        self.classes = _slot_classes(seating, cards, bridges)
         self.rates: dict[tuple[str, int | None, int | None], float] = {}
+        self.driven: dict[object, dict[str, str]] = {}
+        self.most_bridges = most_bridges(bridges, self.slots.values())
+        self.most_drives = len(self._ports_for(start))
+        self.root_sizes = sorted(Counter(seating.roots[slot] for slot in self.slots).values(), reverse=True)
+        self.steps, self.limit = 0, STEPS
         self.best: Score | None = None
         self.found = start
+        self.ideal = self._bound(0, start, -1)
         self._descend(0, start, -1)
 
     def _ranked(self, card: Card) -> list[tuple[Slot, float]]:
@@ -100,63 +113,101 @@ class _Search:
 
     def _descend(self, depth: int, standing: Standing, last: int) -> None:
         self.steps += 1
-        if self.best is not None and (self.steps > STEPS or self._bound(depth, standing, last) < self.best):
+        if self.best is not None and (self.steps > self.limit or self._bound(depth, standing, last) < self.best):
             return
         if depth == len(self.free):
             self._finish(standing)
             return
         card, choices = self.free[depth], self.choices[depth]
+        tried: set[object] = set()
         for rank in range(last + 1 if self._is_twin(depth) else 0, len(choices)):
             slot = choices[rank][0]
-            if self._admits(standing, card, slot):
+            kind = self.classes[slot.id]
+            if kind not in tried and self._admits(standing, card, slot):
+                tried.add(kind)
                 self._descend(depth + 1, standing.with_card(card, slot), rank)
         self._descend(depth + 1, standing, len(choices))
 
     def _is_twin(self, depth: int) -> bool:
-        return 0 < depth < len(self.free) and self.free[depth - 1].alike(self.free[depth])
+        """Say whether a card may be swapped with the one before it; with bridges in the rig only equal models may."""
+        if not 0 < depth < len(self.free):
+            return False
+        return self.free[depth - 1].swaps_with(self.free[depth], bool(self.bridges))
 
     def _admits(self, standing: Standing, card: Card, slot: Slot) -> bool:
         if slot.id in standing.taken or in_the_way(standing, card, slot, self.slots):
             return False
         if not self.seating.modes:
             return True
-        used = frozenset((*standing.used(), slot.id))
-        offers = self.seating.at(used, self.fixed_protocols)
+        used = standing.used() | {slot.id}
+        offers = self.seating.at(used, self.protocols)
         return not any(offers[place].disabled_by for place in used if place in offers)
 
     def _bound(self, depth: int, standing: Standing, last: int) -> Score:
-        """Return a score that no completion of a partial placement can beat: open cards get their best slots."""
-        offers = self.seating.at(standing.used(), self.fixed_protocols, settled=True)
-        rates, _ = self._rates(standing, offers)
-        placed = len(standing.slots)
+        """Return a score that no completion of a partial placement can beat: open cards get their best slots, as far as there are
+        slots left."""
+        offers = self.seating.at(standing.used(), self.protocols, settled=True)
+        rates, others = self._rates(standing, offers)
+        open_rates: list[float] = []
+        open_others: list[float] = []
+        places: set[str] = set()
         rank = last
         for index in range(depth, len(self.free)):
             rank = rank + 1 if self._is_twin(index) else 0
-            if rank < len(self.choices[index]):
-                placed += 1
-                if self.free[index].is_gpu:
-                    rates.append(self.choices[index][rank][1])
-        roots = {self.seating.roots[slot] for slot in standing.slots.values()}
-        most = float("inf")
-        return (len(rates), len(self.bridges), placed, len(self.drives), min(rates, default=0.0), sum(rates), -len(roots), most)
+            choices = self.choices[index]
+            if rank < len(choices):
+                (open_rates if self.free[index].is_gpu else open_others).append(choices[rank][1])
+                places.update(slot.id for slot, _ in choices)
+        room = sum(p not in standing.taken and self.slots[p].position not in standing.hidden for p in places)
+        rates += sorted(open_rates, reverse=True)[:room]
+        placed = len(standing.slots) + min(room, len(open_rates) + len(open_others))
+        roots = max(len({self.seating.roots[slot] for slot in standing.slots.values()}), self._least_roots(placed))
+        total = sum(others) + sum(open_others)
+        return (
+            len(rates), self.most_bridges, placed, self.most_drives, min(rates, default=0.0), sum(rates), -roots, total, math.inf
+        )  # fmt: skip
+
+    def _least_roots(self, placed: int) -> int:
+        """Return over how many roots so many cards spread at least."""
+        count = 0
+        for size in self.root_sizes:
+            if placed <= 0:
+                break
+            placed -= size
+            count += 1
+        return count
 
     def _finish(self, standing: Standing) -> None:
-        taken = frozenset(standing.taken)
-        ports = place_drives(
-            self.seating, self.drives, taken, standing.ports, lambda used, spoken: self._cost(standing, used, spoken)
-        )
-        offers = self.seating.at(taken.union(ports.values()), protocols_of(self.drives, ports))
-        gpu_rates, other_rates = self._rates(standing, offers)
+        ports = self._ports_for(standing)
+        offers = self.seating.at(frozenset((*standing.taken, *ports.values())), protocols_of(self.drives, ports))
+        rates, others = self._rates(standing, offers)
         roots = {self.seating.roots[slot] for slot in standing.slots.values()}
-        reached = bridged(self.bridges, self.cards, {name: self.slots[slot] for name, slot in standing.slots.items()})
+        reached = 0
+        if self.bridges:
+            reached = len(bridged(self.bridges, self.cards, {name: self.slots[slot] for name, slot in standing.slots.items()}))
         drives = sum(drive_rate(drive, offers[ports[drive.name]]) for drive in self.drives if drive.name in ports)
         score = (
-            len(gpu_rates), len(reached), len(standing.slots), len(ports), min(gpu_rates, default=0.0), sum(gpu_rates),
-            -len(roots), sum(other_rates), self._breathing(standing), drives,
+            len(rates), reached, len(standing.slots), len(ports), min(rates, default=0.0), sum(rates), -len(roots), sum(others),
+            self._breathing(standing), drives,
         )  # fmt: skip
         if self.best is None or score > self.best:
             self.best = score
             self.found = Standing(standing.slots, standing.taken, ports, standing.hidden)
+            if score[:_LINKS] >= self.ideal[:_LINKS]:
+                self.limit = min(self.limit, self.steps + POLISH)
+
+    def _ports_for(self, standing: Standing) -> dict[str, str]:
+        """Return the ports of the drives; they depend on cards only through the places that lane modes speak of."""
+        key = frozenset((place, name in self.gpus) for place, name in standing.taken.items() if place in self.seating.touched)
+        if key not in self.driven:
+            self.driven[key] = place_drives(
+                self.seating,
+                self.drives,
+                frozenset(standing.taken),
+                standing.ports,
+                lambda used, spoken: self._cost(standing, used, spoken),
+            )
+        return self.driven[key]
 
     def _rates(self, standing: Standing, offers: dict[str, Offer]) -> tuple[list[float], list[float]]:
         gpus: list[float] = []
@@ -178,9 +229,24 @@ class _Search:
         spans = sorted(
             (position, position + self.cards[name].columns)
             for name, place in standing.slots.items()
-            if self.cards[name].is_gpu and (position := self.slots[place].position) is not None
+            if name in self.gpus and (position := self.slots[place].position) is not None
         )
         return min((after[0] - before[1] for before, after in itertools.pairwise(spans)), default=0)
+
+
+def _slot_classes(seating: Seating, cards: list[Card], bridges: list[BridgeSeeker]) -> dict[str, object]:
+    """Return a class per slot: slots of one class give a card the same. Lane modes single a slot out; so does its position, unless
+    no card is thick enough to reach the next slot and nothing is bridged."""
+    positions = sorted(slot.position for slot in seating.layout.slots if slot.position is not None)
+    gap = min((after - before for before, after in itertools.pairwise(positions)), default=math.inf)
+    apart = not bridges and all(card.columns <= gap for card in cards)
+    classes: dict[str, object] = {}
+    for slot in seating.layout.slots:
+        offer, root = seating.offers[slot.id], seating.roots[slot.id]
+        alone = slot.id in seating.touched or not (apart or slot.position is None)
+        alike = (slot.kind, slot.mechanical, slot.open_ended, offer.width, offer.gen, slot.origin, slot.root, root)
+        classes[slot.id] = slot.id if alone else alike
+    return classes
 
 
 def _appetite(card: Card) -> float:

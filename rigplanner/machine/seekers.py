@@ -41,15 +41,12 @@ class Card(Struct, frozen=True, kw_only=True):
     def is_gpu(self) -> bool:
         return isinstance(self.part, GPU)
 
-    def alike(self, other: "Card") -> bool:
-        """Say whether two cards can be exchanged without a difference."""
-        return (self.part.id, self.wish, self.columns, self.width, self.gen) == (
-            other.part.id,
-            other.wish,
-            other.columns,
-            other.width,
-            other.gen,
-        )
+    def swaps_with(self, other: "Card", by_model: bool) -> bool:
+        """Say whether two cards may be exchanged: equal in kind, link and thickness, and `by_model` of one model."""
+        if by_model and self.part.id != other.part.id:
+            return False
+        mine = (self.is_gpu, self.kind, self.columns, self.width, self.gen, self.riser is None)
+        return mine == (other.is_gpu, other.kind, other.columns, other.width, other.gen, other.riser is None)
 
 
 class Drive(Struct, frozen=True, kw_only=True):
