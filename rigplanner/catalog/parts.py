@@ -14,7 +14,8 @@ Status = Literal["current", "classic", "legacy", "reference"]
 
 
 class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a shop asked on `day` (ISO), tax as that shop shows it."""
+    """What a shop asked or a maker announced on `day` (ISO), tax as shown there; `source` tells which. Where only the month is
+    known, `day` is its first."""
 
     amount: float
     currency: str
