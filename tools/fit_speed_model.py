@@ -3,8 +3,8 @@
     python tools/fit_speed_model.py --steps 150 --rows 1400 -o catalog/benchmarks/speed_model.json
 
 Needs PyTorch beside RigPlanner. Physics and kriging are fitted together by gradient descent on the predictive likelihood
-(Student t, 3 degrees of freedom) of rows whose whole GPU, source, generation or only themselves are left out, in closed form from one inverse
-(Rasmussen and Williams 2006, section 5.4.2). Multipliers are held near 1 by normal priors in the logarithm.
+(Student t, 3 degrees of freedom) of rows whose whole GPU, source, generation or only themselves are left out, in closed form
+from one inverse (Rasmussen and Williams 2006, section 5.4.2). Multipliers are held near 1 by normal priors in the logarithm.
 """
 
 import argparse
@@ -61,16 +61,19 @@ def describe(row: Measured) -> dict[str, Any]:
     found |= {
         "measured": math.log(samples_per_second(job, row.value, row.metric, job.shape.samples_to_train)),
         "generation": silicon.generation, "era": silicon.era, "half": silicon.half, "tdp": silicon.tdp_w, "l2": silicon.l2_mib,
-        "hbm": float(silicon.fast_memory), "path": job.path, "lane": job.lane if job.count > 1 else "none", "gpus": float(job.count),
-        "network": float(job.nodes > 1), "train": float(point.task == "train"),
+        "hbm": float(silicon.fast_memory), "path": job.path, "lane": job.lane if job.count > 1 else "none",
+        "gpus": float(job.count),
+        "network": float(job.nodes > 1), "train": float(point.task.startswith("train")),
     }  # fmt: skip
     return found | (_step_parts(job, modelled.times) if modelled.times else _stream_parts(job, modelled.samples_s))
 
 
 def _step_parts(job: Job, times: Any) -> dict[str, float]:
-    exchange = scaling.exchange_seconds(job) if job.count > 1 and job.task != "inference" else 0.0
+    several = job.count > 1 and job.task != "inference"
+    exchange = scaling.exchange_seconds(job) if several and scaling.replicas(job) > 1 else 0.0
     return {"step": 1.0, "matrix": times.matrix_s, "traffic": times.traffic_s, "weights": times.weights_s, "tail": times.tail_s,
-            "launch": times.launch_s, "rest": 0.0, "exchange": exchange, "samples": job.batch * job.count}  # fmt: skip
+            "launch": times.launch_s, "rest": 0.0, "exchange": exchange, "samples": job.batch * job.count,
+            "together": scaling.tensor_seconds(job) if several else 0.0, "bubble": scaling.pipeline_bubble(job)}  # fmt: skip
 
 
 def _stream_parts(job: Job, samples_s: float) -> dict[str, float]:
@@ -80,7 +83,8 @@ def _stream_parts(job: Job, samples_s: float) -> dict[str, float]:
         tail = launch = 0.0
     whole = stream.matrix_s + stream.traffic_s + stream.other_s
     return {"step": 0.0, "matrix": stream.matrix_s, "traffic": stream.traffic_s, "weights": 0.0, "tail": tail, "launch": launch,
-            "rest": max(0.0, stream.other_s - tail - launch), "exchange": 0.0, "samples": samples_s * whole}  # fmt: skip
+            "rest": max(0.0, stream.other_s - tail - launch), "exchange": 0.0, "samples": samples_s * whole,
+            "together": 0.0, "bubble": 1.0}  # fmt: skip
 
 
 class Data:
@@ -198,7 +202,7 @@ def modelled(data: Data, p: dict[str, Tensor]) -> Tensor:
     exchange = data["exchange"] * p["lane"][lanes].exp() * (1 + data["network"] * (c["network"] - 1)) * crowd
     soft = 0.2 * total
     exposed = c["last_bucket"] * exchange + soft * softplus((exchange - c["overlap"] * total) / soft) * (data["exchange"] > 0)
-    return data["samples"].log() - (total + exposed).log()
+    return data["samples"].log() - ((total + exposed + data["together"]) * data["bubble"]).log()
 
 
 def covariance(data: Data, p: dict[str, Tensor]) -> Tensor:

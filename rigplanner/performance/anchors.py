@@ -145,7 +145,6 @@ def silicon_coordinates(job: Job) -> tuple[float, ...]:
 def place(job: Job, gpu_id: str, metric: str, source: str = "") -> Point:
     """Return the point of a job."""
     variant = {key: value for key, value in job.variant.items() if key not in NOT_SHARED}
-    task = "train" if job.task == "train_lora" else job.task
     precision = PRECISION_CLASS.get(job.precision, job.precision)
     if job.stack.family == "compiled-inference" and job.precision == "mixed":
         precision = "int8"
@@ -154,7 +153,7 @@ def place(job: Job, gpu_id: str, metric: str, source: str = "") -> Point:
         job.stack.family,
         job.shape.slug,
         job.shape.kind,
-        task,
+        job.task,
         precision,
         _metric_class(metric),
         gpu_id,

@@ -1,5 +1,6 @@
 """A workload made definite: every setting that the speed model needs, and what had to be assumed."""
 
+import re
 from typing import Any
 
 from msgspec import Struct
@@ -111,7 +112,8 @@ def read_job(
     return Job(
         shape=shape, silicon=silicon, stack=stack, named=named, task=task, precision=precision, matrix_tflops=rate,
         path=arithmetic_path(arithmetic, rate, silicon), batch=batch, batch_given=given, accumulate=_accumulate(workload),
-        input_tokens=workload.input_tokens or 0, output_tokens=workload.output_tokens or 0, checkpointing=_checkpointing(workload),
+        input_tokens=workload.input_tokens or 0, output_tokens=workload.output_tokens or 0,
+        checkpointing=_checkpointing(workload, task, stack),
         count=count, nodes=nodes, link=link, lane=lane(link, gpu, count), bus_gbs=bus_gbs(gpu, count, nodes, link, machine),
         tensor=degrees.tensor, pipeline=degrees.pipeline, sharded=stack.sharded or degrees.zero >= 2,
         split_by_layer=count > 1 and (stack.splits_layers or workload.variant.get("split") == "layer"),
@@ -145,8 +147,18 @@ def _usual_precision(stack: Stack, silicon: Silicon) -> str:
     return "fp16" if word == "bf16" and silicon.era < 4.3 else word
 
 
+def _degrees_in_words(workload: Workload) -> Parallelism | None:
+    """Degrees as benchmark reports write them: "dp4", "tp4", "pp4", "FSDP8 TP8", "FSDP2 CP4"."""
+    text = f"{workload.variant.get('parallel', '')} {workload.variant.get('setup', '')}".casefold()
+    found = {word: int(number) for word, number in re.findall(r"\b(tp|pp|cp)(\d+)\b", text)}
+    if not found:
+        return None
+    zero = 3 if "fsdp" in text else 0
+    return Parallelism(tensor=found.get("tp", 1), pipeline=found.get("pp", 1), context=found.get("cp", 1), zero=zero)
+
+
 def _degrees(workload: Workload, task: str, count: int, stack: Stack) -> Parallelism:
-    asked = workload.parallelism
+    asked = workload.parallelism or _degrees_in_words(workload)
     if asked is None:
         whole = task in ("decode", "prefill", "serve") and count > 1 and not stack.splits_layers
         tensor = int(workload.variant.get("tp") or (count if whole else 1))
@@ -182,11 +194,14 @@ def _accumulate(workload: Workload) -> int:
     return found if isinstance(found, int) and found > 0 else 4 if found else 1
 
 
-def _checkpointing(workload: Workload) -> str:
+def _checkpointing(workload: Workload, task: str, stack: Stack) -> str:
+    """Recomputation as given; where nothing is said the trainer's LoRA recipes recompute all (Qwen and Llama recipes do)."""
     word = workload.gradient_checkpointing
     if word is None:
         setup = str(workload.variant.get("setup", ""))
-        whole = bool(workload.variant.get("act_ckpt")) or "full AC" in setup
+        whole = (
+            bool(workload.variant.get("act_ckpt")) or "full AC" in setup or (task == "train_lora" and stack.family == "eager-llm")
+        )
         return "full" if whole else "selective" if "AC" in setup else "none"
     return word if isinstance(word, str) else "full" if word else "none"
 

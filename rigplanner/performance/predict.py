@@ -20,7 +20,7 @@ from rigplanner.performance.modelled import Modelled, model_speed
 from rigplanner.performance.power_cap import speed_at_cap
 from rigplanner.rig.task import Workload
 
-NEIGHBOURS = 24
+NEIGHBOURS = 16
 EIGHTY_PERCENT = 1.2816
 """Quantile of the normal distribution that bounds its middle 80 %."""
 

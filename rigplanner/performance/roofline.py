@@ -21,6 +21,9 @@ OPTIMIZER_BYTES = {"adam": 24.0, "sgd": 16.0}
 """Bytes moved per parameter and update: gradient, weight, states, read and written in FP32."""
 ADAM_KINDS = ("llm", "encoder", "moe", "vit", "asr", "diffusion")
 ELEMENT_BYTES = {"fp32": 4.0, "tf32": 4.0, "int8": 1.0, "fp8": 1.0, "fp4": 1.0}
+ATTENTION_COST = 1.6
+DEQUANTISE_BYTES = 18.0
+"""Traffic that widening a 4-bit weight costs per pass in training, from QLoRA against LoRA on a 7B model (QwenLM/Qwen README)."""
 IMAGE_STEPS = 50
 """Denoising steps of one generated image where none are named."""
 EMBEDDING_ONLY_M = 5.0
@@ -61,6 +64,13 @@ def matrix_seconds(job: Job, flops: float) -> float:
     return flops / (job.matrix_tflops * 1e12 * share) * throttling(job)
 
 
+def attention_cost(job: Job) -> float:
+    """Return the products of activations of one sample in GFLOP of weight arithmetic that would take as long: they run at half
+    precision whatever the weights are, and with softmax between them at about 0.6 of the rate (FlashAttention-2 and 3 papers)."""
+    slower = job.matrix_tflops / job.silicon.half if job.path in ("low", "int8") else 1.0
+    return job.shape.attention_gflop * ATTENTION_COST * max(1.0, slower)
+
+
 def throttling(job: Job) -> float:
     """Return by how much the power limit lengthens matrix work: a smooth step above the FP16 rate per watt that the generation
     sustains. Shader arithmetic draws less, so it suffers 0.3 of it."""
@@ -78,7 +88,7 @@ def step_times(job: Job) -> Times:
     size, params = ELEMENT_BYTES.get(job.precision, 2.0), dense_params(job)
     if job.stack.family == "compiled-inference" and job.precision == "mixed":
         size = 1.0
-    matrix = matrix_seconds(job, (shape.gflop + shape.attention_gflop) * 1e9 * passes_through(job) * job.batch)
+    matrix = matrix_seconds(job, (shape.gflop + attention_cost(job)) * 1e9 * passes_through(job) * job.batch)
     scores = 0.0 if job.stack.fused_attention else shape.attention_gflop * 1e3 / 320 * (2 if shape.causal else 1)
     passes = (TRAIN_PASSES if training else FORWARD_PASSES) * (1 - job.stack.fusion)
     passes *= 4 / 3 if training and job.checkpointing == "full" else 1.0
@@ -98,6 +108,8 @@ def _weight_seconds(job: Job, params: float, bandwidth: float) -> float:
     stored, shape = params * weight_bits(job.precision) / 8, job.shape
     steps = IMAGE_STEPS if shape.kind == "diffusion" and shape.unit == "image" else 1
     seconds = stored * (steps if job.task == "inference" else 3) / bandwidth
+    if job.task == "train_lora" and job.precision in ("int4", "nf4"):
+        seconds += params * DEQUANTISE_BYTES * passes_through(job) / bandwidth
     if job.task == "train":
         update = OPTIMIZER_BYTES["adam" if shape.kind in ADAM_KINDS else "sgd"]
         seconds += params * update / (job.count if job.sharded else 1) / bandwidth / job.accumulate

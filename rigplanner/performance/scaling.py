@@ -11,21 +11,42 @@ EMBEDDING_ROW_VALUES = 26 * 128
 """Values that a sample of MLPerf's recommenders looks up: 26 tables, rows of 128."""
 
 
+def replicas(job: Job) -> int:
+    """Return how many copies of the model train side by side."""
+    return max(1, job.count // (job.tensor * job.pipeline))
+
+
 def exchange_bytes(job: Job) -> float:
     """Return the bytes that one exchange moves per GPU: gradients (2 (n - 1) / n of them in a ring), half as much again where
     weights are gathered too, looked-up rows to and fro for embedding tables spread over the GPUs."""
-    n, wide = job.count, job.precision in ("fp32", "tf32")
-    size = dense_params(job) * (4.0 if wide else 2.0) * (1.5 if job.sharded else 1.0)
+    n, wide = replicas(job), job.precision in ("fp32", "tf32")
+    size = dense_params(job) / (job.tensor * job.pipeline) * (4.0 if wide else 2.0) * (1.5 if job.sharded else 1.0)
     if job.task == "train_lora":
         size *= 1.0 if job.sharded else 0.01
     looked_up = job.batch * EMBEDDING_ROW_VALUES * (4.0 if wide else 2.0) if job.shape.kind == "recommender" else 0.0
     return 2 * (n - 1) / n * (size + looked_up)
 
 
+def tensor_seconds(job: Job) -> float:
+    """Return the seconds of a training step in which tensor-parallel GPUs add up activations: four all-reduces per layer of
+    tokens x hidden values (Shoeybi et al. 2019, arXiv 1909.08053), which nothing hides."""
+    if job.tensor == 1 or not job.shape.layers:
+        return 0.0
+    tokens = job.batch * job.tensor * job.shape.tokens
+    size = 4 * job.shape.layers * tokens * job.shape.hidden * (4.0 if job.precision in ("fp32", "tf32") else 2.0)
+    return 2 * (job.tensor - 1) / job.tensor * size / (job.bus_gbs * 1e9) + 4 * job.shape.layers * PER_GPU_LATENCY_S
+
+
+def pipeline_bubble(job: Job) -> float:
+    """Return by what a pipeline's filling and draining lengthens a step: (stages - 1 + micro-batches) / micro-batches
+    (Huang et al. 2019, arXiv 1811.06965)."""
+    return (job.pipeline - 1 + job.accumulate) / job.accumulate
+
+
 def exchange_seconds(job: Job) -> float:
     """Return the seconds that one synchronous exchange takes if nothing hides it."""
     physics, word = speed_model().physics, job.lane
-    taken = exchange_bytes(job) / (job.bus_gbs * 1e9) + job.count * PER_GPU_LATENCY_S
+    taken = exchange_bytes(job) / (job.bus_gbs * 1e9) + replicas(job) * PER_GPU_LATENCY_S
     taken *= physics.exchange.get(word, 1.0) * (physics.exchange.get("network", 1.0) if job.nodes > 1 else 1.0)
     if word in ("pcie", "staged", "bridge"):
         taken *= (job.count / 2) ** (physics.crowd_staged if word == "staged" else physics.crowd)
@@ -35,7 +56,7 @@ def exchange_seconds(job: Job) -> float:
 def exposed_seconds(job: Job, step_s: float) -> float:
     """Return what of the exchange a step of `step_s` seconds does not hide: the last bucket, and smoothly what outlasts the share
     of the step that overlaps."""
-    if job.count == 1 or job.task not in ("train", "train_lora"):
+    if replicas(job) == 1 or job.task not in ("train", "train_lora"):
         return 0.0
     physics, taken = speed_model().physics, exchange_seconds(job)
     soft = 0.2 * step_s
