@@ -118,7 +118,7 @@ def _job(index: int, workload: Workload, machine: Machine) -> Job:
 
 
 def memory_of(workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
-    """Return what the memory model says of a workload on `count` GPUs, or why it cannot; of a GPU it reads size and generation."""
+    """Return what the memory model says of a workload on `count` GPUs, or why it cannot; of a GPU it reads the size alone."""
     from rigplanner.catalog.zoo import shipped_zoo
     from rigplanner.workload.memory import estimate_memory
 
@@ -128,7 +128,7 @@ def memory_of(workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
         except WorkloadFault as fault:
             return str(fault)
 
-    key = (msgspec.msgpack.encode(workload), gpu.memory_gib, gpu.architecture, gpu.compute_capability, count)
+    key = (msgspec.msgpack.encode(workload), gpu.memory_gib, count)
     return _memories.get(key, None, make)
 
 

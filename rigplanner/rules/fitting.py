@@ -5,6 +5,8 @@ in all fields that a group of rules reads share that group's answer, and the mac
 decide places and links; so thousands of candidates cost about as much as the different ones among them.
 """
 
+import math
+from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from operator import attrgetter
@@ -50,11 +52,13 @@ class Fitting(Struct, frozen=True):
 
 class Group(Struct, frozen=True):
     """Rules that read only these fields of a candidate besides the rig (none named: all). `machine` says what must be made
-    anew for it: nothing, the power tree, or the whole machine."""
+    anew for it: nothing, the power tree, or the whole machine. In the field `rising` a greater value never has a better
+    verdict, so that what two values share holds for all between them."""
 
     codes: tuple[str, ...]
     fields: tuple[str, ...] = ()
     machine: Literal["same", "power", "new"] = "same"
+    rising: str = ""
 
 
 def _codes(*stems: str) -> tuple[str, ...]:
@@ -71,25 +75,28 @@ _BASICS = _codes("RIG", "KNO")
 _CPU_MEMORY = _codes("CPU", "MEM")
 
 _SOCKETS = tuple(f"PWR00{n}" for n in range(5, 10))
-_WATTS = (*(code for code in _POWER if code not in (*_SOCKETS, "PWR014")), "CLG005")
+_WATTS = tuple(code for code in _POWER if code not in (*_SOCKETS, "PWR014"))
 
 _GPU_GROUPS = (
-    Group(("SPC001",), ("length_mm", "form_factor")),
-    Group(("SPC002",), ("height_mm", "form_factor")),
+    Group(("SPC001",), ("form_factor",), rising="length_mm"),
+    Group(("SPC002",), ("form_factor",), rising="height_mm"),
     Group(("NVL001", "NVL002", "NVL006"), ("has_nvlink", "nvlink")),
-    Group(("DSP001", "CLG001", "PCI006", "PCI007"), ("display_outputs", "cooling", "vendor", "form_factor")),
-    Group(_SOFTWARE, ("compute_capability", "vendor", "form_factor")),
+    Group(("DSP001",), ("display_outputs",)),
+    Group(("CLG001", "PCI006"), ("cooling", "form_factor")),
+    Group(("PCI007",), ("vendor",)),
+    Group(_SOFTWARE, ("compute_capability", "form_factor")),
     Group(_SOCKETS, ("connectors", "form_factor"), "power"),
-    Group(_WATTS, ("tdp_w", "architecture", "form_factor", "cooling"), "power"),
+    Group(_WATTS, ("architecture", "form_factor"), "power", "tdp_w"),
+    Group(("CLG005",), ("cooling", "form_factor"), rising="tdp_w"),
     Group(("PWR014",), ("power_min_w", "power_max_w")),
-    Group((*_codes("VRM"), "MEM008", "MEM009"),
-          ("memory_gib", "compute_capability", "architecture", "dies", "form_factor", "unsupported")),
-)  # fmt: skip
+    Group((*_codes("VRM"), "MEM008", "MEM009"), ("memory_gib", "form_factor")),
+)
 """Rules on cards that look at a few fields each, whatever slot the card gets."""
 
 _GPU_ALONE = ("form_factor", "edge_gen", "edge_width", "slots", "dies")
-_GPU_PLACED = (*_GPU_ALONE, "nvlink", "has_nvlink", "p2p", "cooling")
-"""What decides places and links of a GPU; what it has for other GPUs counts only where there are some."""
+_GPU_AMONG = (*_GPU_ALONE, "has_nvlink", "p2p", "cooling")
+_GPU_PLACED = (*_GPU_AMONG, "nvlink")
+"""What decides places and links of a GPU: alone in the rig, among others, or where bridges or a baseboard may join them."""
 
 _NO_GPU = (*_codes("CPU", "SW"), *(f"MEM00{n}" for n in range(1, 8)), "CLG003", "CLG004", *(f"SPC00{n}" for n in range(4, 9)),
            "DSK002", "DSK003", "DSK004", "WRK001", "WRK002", "WRK003", "WRK005")  # fmt: skip
@@ -145,6 +152,7 @@ def fits(
 ) -> tuple[Fitting, ...]:
     """Return the fitting of each candidate, in order. `uid` names the item to be replaced (None: as `item_for` says, "": add)."""
     trial = _trial(rig, catalog, kind, item_for(rig, catalog, kind) if uid is None else uid or None, today)
+    trial.explore(candidates)
     return tuple(trial.fitting(part) for part in candidates)
 
 
@@ -186,11 +194,10 @@ def _trial(rig: Rig, catalog: Catalog, kind: str, uid: str | None, today: str) -
 
 
 _MACHINE_FIELDS = {
-    "gpu": _GPU_PLACED,
     "storage": ("form_factor", "interface", "gen", "width", "m2_length_mm"),
     "nic": ("form_factor", "edge_gen", "edge_width", "ports", "port_gbps"),
 }
-"""Fields of a candidate that decide places and links; for other kinds all may."""
+"""Fields of a candidate that decide places and links; for kinds not listed all may."""
 
 
 class _Trial:
@@ -199,27 +206,36 @@ class _Trial:
     def __init__(self, rig: Rig, catalog: Catalog, kind: str, uid: str | None, today: str) -> None:
         self.rig, self.catalog, self.kind, self.uid, self.today = rig, catalog, kind, uid, today
         self.groups = _GROUPS.get(kind, (Group(tuple(RULES_BY_CODE), (), "new"),))
-        self.fields = _MACHINE_FIELDS.get(kind)
-        if kind == "gpu" and _is_alone(rig, catalog, uid):
-            self.groups = tuple(
-                replace(group, fields=_GPU_ALONE) if group.fields == _GPU_PLACED else group for group in self.groups
-            )
-            self.fields = _GPU_ALONE
+        if kind == "gpu":
+            self.groups = (*self.groups[:-1], replace(self.groups[-1], fields=_gpu_fields(rig, catalog, uid)))
         self.special = _named_ids(rig, catalog)
         without = apply(rig, Edit("remove_item", {"uid": uid})) if uid else rig
         base = self._situate(without, machine_of(without, catalog))
         self.before = {_key(finding) for finding in counted(base, tuple(RULES_BY_CODE))}
+        self.fastest = max((use.slot.gen or 9 for use in base.machine.slots), default=9)
         self.machine: Machine | None = None
         self.machines: dict[Hashable, Machine] = {}
         self.tried = uid or ""
         self.answers: dict[Hashable, Brought] = {}
+        self.risen: dict[Hashable, list[tuple[float, Brought]]] = {}
         self.getters = [_getter(group.fields, kind) for group in self.groups]
         self.whole = _getter((), kind)
         self.known: dict[Hashable, Fitting] = {}
 
+    def explore(self, parts: Sequence[AnyPart]) -> None:
+        """Ask about both ends of each rising field first: most other values then lie between equal answers."""
+        for number, group in enumerate(self.groups):
+            ends: dict[tuple[str, Hashable], list[AnyPart]] = {}
+            for part in parts if group.rising else ():
+                if getattr(part, group.rising) is not None:
+                    ends.setdefault((_stand_in(part), self.getters[number](part)), []).append(part)
+            for (named, rest), alike in ends.items():
+                for end in (min, max):
+                    self._risen(end(alike, key=attrgetter(group.rising)), group, (number, named, rest))
+
     def fitting(self, part: AnyPart) -> Fitting:
         """Return the badge of a part, asking each group of rules once per different set of fields."""
-        named = part.id if part.id in self.special or part.id.startswith(_PAIRED) else ""
+        named = part.id if part.id in self.special or part.id.startswith(_PAIRED) else _stand_in(part)
         whole = (named, self.whole(part))
         fitting = self.known.get(whole)
         if fitting is None:
@@ -230,7 +246,7 @@ class _Trial:
         brought: list[tuple[str, str]] = []
         for number, group in enumerate(self.groups):
             key = (number, named, self.getters[number](part))
-            answer = self.answers.get(key)
+            answer = self._risen(part, group, key) if group.rising else self.answers.get(key)
             if answer is None:
                 answer = self.answers[key] = self._ask(part, group)
             brought.extend(answer)
@@ -240,6 +256,20 @@ class _Trial:
         order = list(BADGES)
         ranked = sorted(brought, key=lambda pair: order.index(pair[0]))
         return Fitting(BADGES[worst] if worst else "fits", tuple(dict.fromkeys(ranked)))
+
+    def _risen(self, part: AnyPart, group: Group, key: Hashable) -> Brought:
+        """Return the answer for a value of a rising field: what its known neighbours share, else a new one."""
+        value = getattr(part, group.rising)
+        known = self.risen.setdefault((key, value is None), [])
+        value = 0.0 if value is None else value
+        place = bisect_left(known, value, key=lambda pair: pair[0])
+        if place < len(known) and known[place][0] == value:
+            return known[place][1]
+        if 0 < place < len(known) and known[place - 1][1] == known[place][1]:
+            return known[place][1]
+        answer = self._ask(part, group)
+        known.insert(place, (value, answer))
+        return answer
 
     def _ask(self, part: AnyPart, group: Group) -> Brought:
         situation = self.situation(part, group.machine, any(code in _ASKING_MEMORY for code in group.codes))
@@ -262,9 +292,10 @@ class _Trial:
         return self._situate(rig, machine, catalog, memory)
 
     def _assembled(self, part: AnyPart, rig: Rig, catalog: Catalog) -> Machine:
-        if self.fields is None:
+        fields = self.groups[-1].fields if isinstance(part, GPU) else _MACHINE_FIELDS.get(self.kind)
+        if fields is None:
             return assemble(rig, catalog)
-        key = (part.id if part.id in self.special else "", _getter(self.fields, self.kind)(part))
+        key = (part.id if part.id in self.special else "", _getter(fields, self.kind)(_as_the_board_sees(part, self.fastest)))
         machine = self.machines.get(key)
         if machine is None:
             machine = self.machines[key] = assemble(rig, catalog)
@@ -291,12 +322,26 @@ def _job(index: int, rig: Rig, machine: Machine | None) -> JobFacts:
     return JobFacts(name=name, index=index, workload=workload, memory=known, fault=fault)
 
 
-def _is_alone(rig: Rig, catalog: Catalog, uid: str | None) -> bool:
-    """Say whether a GPU tried in the rig would be the only one, without a bridge."""
+def _gpu_fields(rig: Rig, catalog: Catalog, uid: str | None) -> tuple[str, ...]:
+    """Return the fields of a GPU that decide its place and links in this rig."""
     kinds = [(item, catalog.get(item.part) or rig.snapshot.get(item.part)) for item in rig.items]
     if any(isinstance(part, Bridge | System) for _, part in kinds):
-        return False
-    return all((item.uid == uid and item.quantity == 1) or not isinstance(part, GPU) for item, part in kinds)
+        return _GPU_PLACED
+    alone = all((item.uid == uid and item.quantity == 1) or not isinstance(part, GPU) for item, part in kinds)
+    return _GPU_ALONE if alone else _GPU_AMONG
+
+
+def _as_the_board_sees(part: AnyPart, fastest: int) -> AnyPart:
+    """Return a card as its place sees it: whole columns, and no generation beyond the fastest slot's."""
+    if not isinstance(part, GPU):
+        return part
+    gen = None if part.edge_gen is None else min(part.edge_gen, fastest)
+    return replace(part, edge_gen=gen, slots=None if part.slots is None else math.ceil(part.slots), cooling=None)
+
+
+def _stand_in(part: AnyPart) -> str:
+    """Return what rules look at in the stead of a missing fact: the maker of a GPU without a compute capability."""
+    return part.vendor if isinstance(part, GPU) and part.compute_capability is None else ""
 
 
 def _named_ids(rig: Rig, catalog: Catalog) -> set[str]:

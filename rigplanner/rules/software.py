@@ -264,7 +264,8 @@ def amd_models(situation: Situation) -> Iterator[Radeon]:
     seen: set[str] = set()
     for card in situation.cards:
         gpu = card.card
-        if gpu.id not in seen and (gpu.vendor == "AMD" or (gpu.compute_capability or "").startswith("gfx")):
+        capability = gpu.compute_capability
+        if gpu.id not in seen and (capability.startswith("gfx") if capability else gpu.vendor == "AMD"):
             seen.add(gpu.id)
             yield Radeon(card.name, gpu, platform, named.get("rocm"))
 

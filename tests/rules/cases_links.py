@@ -108,7 +108,7 @@ CASES = (
     case("M2006", "silent", DESK_RIG),
     case("M2006", "unknown", DESK_RIG, {"drive.nvme": {"m2_length_mm": None}}),
     case("M2007", "fires", bench_rig(storage=("drive.nvme", 1, ("M2_3",)))),
-    case("M2007", "limit", bench_rig(storage=("drive.nvme", 1, ("M2_3",))), {"drive.nvme": {"read_gbs": 3.94}}),
+    case("M2007", "limit", bench_rig(storage=("drive.nvme", 1, ("M2_3",))), {"drive.nvme": {"read_gbs": 32 / 8.125}}),
     case("M2007", "silent", DESK_RIG),
     case("M2007", "unknown", DESK_RIG, {"drive.nvme": {"gen": None}}),
     case(
