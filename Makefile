@@ -1,7 +1,7 @@
 # Every target does its own set-up: a virtual environment in .venv with what pyproject.toml names.
 PYTHON ?= python3
 BIN := .venv/bin
-SAMPLE ?= resources/samples/ryzen-9950x-rtx5090.rig
+SAMPLE ?= resources/samples/rtx-5090.rig
 
 .PHONY: run test lint bench screenshots wheel accuracy setup clean
 
