@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.closed import walked
 from rigplanner.workload.job import Job
 from rigplanner.workload.net import Setting
 from rigplanner.workload.network import Network
 from rigplanner.workload.quant import BITS, KV_BITS, weight_bytes
 from rigplanner.workload.stacks import MemoryStack
 from rigplanner.workload.tape import BF16, F32
-from rigplanner.workload.training import Demand, walked
+from rigplanner.workload.training import Demand
 
 PREFILL_CHUNK = {"vllm": 2048, "llama.cpp": 512}
 """Tokens that the stack puts through the network at once: vLLM's max_num_batched_tokens, llama.cpp's ubatch."""

@@ -16,6 +16,10 @@ STEP_COPIES = {"adamw": 1, "adam": 1}
 """Temporary tensors per parameter that a foreach step makes at once: AdamW the root of the second moment (torch.optim.adamw)."""
 
 
+Trace = list[tuple[int, int]]
+"""Live bytes and gradient bytes after each allocation."""
+
+
 class Model(Protocol):
     """A network on the tape: its loss, or its result without training."""
 
@@ -41,10 +45,13 @@ class Walk(Struct, frozen=True):
 
 
 def walk(
-    make: Callable[[Net], Model], setting: Setting, *, precision: str, optimizer: str = "adamw", semantics: Semantics = CPU_TRACE
-) -> Walk:
-    """Run one step of the network that `make` builds; `precision` is fp32, bf16, fp16 or amp_*."""
+    make: Callable[[Net], Model], setting: Setting, *, precision: str, optimizer: str = "adamw", semantics: Semantics = CPU_TRACE,
+    trace: Trace | None = None,
+) -> Walk:  # fmt: skip
+    """Run one step of the network that `make` builds; `precision` is fp32, bf16, fp16 or amp_*. `trace` takes live and gradient
+    bytes after every allocation."""
     tape = Tape(semantics, BF16 if precision.startswith("amp") else None)
+    tape.trace = trace
     net = Net(tape, setting)
     model = make(net)
     weights = tape.live
@@ -62,6 +69,8 @@ def walk(
     del loss
     backward(tape, node, grad)
     at_step = tape.live + STEP_COPIES.get(optimizer, 0) * sum(net.trained_tensors)
+    if trace is not None:
+        trace.append((at_step, tape.gradient_bytes))
     if at_step > tape.peak:
         tape.peak, tape.gradients_at_peak = at_step, tape.gradient_bytes
     return Walk(tape.peak, weights, tape.gradients_at_peak, state.bytes, forward, tape.flops, net.values, net.trained)

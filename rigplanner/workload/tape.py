@@ -49,6 +49,7 @@ class Tape:
         self.recording = True
         self.casts: dict[Tensor, Tensor] = {}
         self.numbers = count()
+        self.trace: list[tuple[int, int]] | None = None
 
     def forget_casts(self) -> None:
         """Drop the weights that autocast has cast and kept, as leaving the autocast region does."""
@@ -65,6 +66,8 @@ class Storage:
         tape.live += size
         if tape.live > tape.peak:
             tape.peak, tape.gradients_at_peak = tape.live, tape.gradient_bytes
+        if tape.trace is not None:
+            tape.trace.append((tape.live, tape.gradient_bytes))
 
     def __del__(self) -> None:
         self.tape.live -= self.bytes

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import msgspec
 from msgspec import Struct
 
-from rigplanner.workload.families import builder
+from rigplanner.workload.closed import walked
 from rigplanner.workload.job import OPTIMIZERS, Job
 from rigplanner.workload.net import Setting
 from rigplanner.workload.network import Network
 from rigplanner.workload.quant import weight_bytes
 from rigplanner.workload.stacks import MemoryStack
-from rigplanner.workload.step import Walk, walk
-from rigplanner.workload.tape import BF16, CPU_TRACE, CUDA, F32
+from rigplanner.workload.step import Walk
+from rigplanner.workload.tape import BF16, F32
 
 
 class Demand(Struct, frozen=True, kw_only=True):
@@ -32,13 +30,6 @@ class Demand(Struct, frozen=True, kw_only=True):
     @property
     def tensors(self) -> float:
         return self.weights + self.gradients + self.optimizer + self.activations + self.kv_cache + self.buffers
-
-
-@lru_cache(4096)
-def walked(config: bytes, setting: Setting, precision: str, optimizer: str, traced: bool) -> Walk:
-    """Walk a configuration once for each setting."""
-    fields = msgspec.json.decode(config)
-    return walk(builder(fields), setting, precision=precision, optimizer=optimizer, semantics=CPU_TRACE if traced else CUDA)
 
 
 def parameter_type(job: Job) -> str:

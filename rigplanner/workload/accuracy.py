@@ -1,0 +1,114 @@
+"""Predictions against measured memory, in rows that a report prints: by kind, task, model family and source."""
+
+from __future__ import annotations
+
+import statistics
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.zoo import Zoo
+from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
+from rigplanner.workload.cases import BadCase, read_case
+from rigplanner.workload.memory import estimate_memory
+
+FIGURES = {"allocated": "allocated_gib", "reserved": "reserved_gib", "nvidia_smi": "device_gib", "unknown": "reserved_gib"}
+"""The figure of an estimate that a measured counter is compared with; an unnamed one with what the allocator holds."""
+
+
+class Comparison(Struct, frozen=True, kw_only=True):
+    """One measured case: GiB per GPU measured and predicted, `error` predicted / measured - 1, None where nothing was predicted
+    (`fault` says why); `inside`: the measurement lies in the interval."""
+
+    id: str | int
+    kind: str
+    task: str
+    model: str
+    source: str
+    stack: str
+    measured_gib: float
+    predicted_gib: float | None = None
+    inside: bool | None = None
+    fault: str | None = None
+
+    @property
+    def error(self) -> float | None:
+        return None if self.predicted_gib is None else self.predicted_gib / self.measured_gib - 1
+
+
+class ErrorRow(Struct, frozen=True, kw_only=True):
+    """Errors of a group of cases; shares from 0 to 1, errors as shares. `bias` is the median signed error."""
+
+    field: str
+    name: str
+    cases: int
+    covered: int
+    median: float | None = None
+    p90: float | None = None
+    bias: float | None = None
+    inside: float | None = None
+    too_low: float | None = None
+
+
+def compare(lines: Iterable[bytes], find_gpu: Callable[[str], GPU | None], zoo: Zoo) -> list[Comparison]:
+    """Return a comparison for each line of a file of measured cases whose part is the total."""
+    import msgspec
+
+    found = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        raw = msgspec.json.decode(line)
+        if isinstance(raw, dict) and raw.get("part", "total") == "total" and raw.get("value_gib"):
+            found.append(_compared(raw, line, number, find_gpu, zoo))
+    return found
+
+
+def _compared(raw: dict[str, Any], line: bytes, number: int, find_gpu: Callable[[str], GPU | None], zoo: Zoo) -> Comparison:
+    work = raw.get("workload") or {}
+    known = {"id": raw.get("id", number), "kind": work.get("kind") or "-", "task": work.get("task") or "-", "model": work.get("model") or "-",
+             "source": "/".join(str(raw.get("source") or "-").split("/")[:2]), "stack": work.get("stack") or "-", "measured_gib": raw["value_gib"]}  # fmt: skip
+    case = read_case(line, number)
+    if isinstance(case, BadCase):
+        return Comparison(**known, fault=case.error)
+    card = find_gpu(case.hardware.gpu) if case.hardware.gpu else None
+    try:
+        estimate = estimate_memory(case.workload, card, case.hardware.count or 1, zoo)
+    except WorkloadFault as fault:
+        return Comparison(**known, fault=str(fault))
+    inside = estimate.low_gib <= raw["value_gib"] <= estimate.high_gib
+    return Comparison(**known, predicted_gib=_figure(estimate, raw.get("figure")), inside=inside)
+
+
+def _figure(estimate: MemoryEstimate, counter: str | None) -> float:
+    return float(getattr(estimate, FIGURES.get(counter or "unknown", "reserved_gib")))
+
+
+def error_table(
+    cases: Iterable[Comparison], fields: tuple[str, ...] = ("kind", "task", "model", "source", "stack")
+) -> list[ErrorRow]:
+    """Return the row of all cases, then a row per value of each field, largest group first."""
+    cases = list(cases)
+    rows = [_row("all", "all", cases)]
+    for field in fields:
+        groups: dict[str, list[Comparison]] = defaultdict(list)
+        for case in cases:
+            groups[getattr(case, field)].append(case)
+        rows += [_row(field, name, members) for name, members in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))]
+    return rows
+
+
+def _row(field: str, name: str, cases: list[Comparison]) -> ErrorRow:
+    errors = [case.error for case in cases if case.error is not None]
+    if not errors:
+        return ErrorRow(field=field, name=name, cases=len(cases), covered=0)
+    sizes = sorted(abs(error) for error in errors)
+    inside = [case.inside for case in cases if case.inside is not None]
+    return ErrorRow(
+        field=field, name=name, cases=len(cases), covered=len(errors), median=statistics.median(sizes),
+        p90=sizes[min(len(sizes) - 1, int(0.9 * len(sizes)))], bias=statistics.median(errors), inside=sum(inside) / len(inside),
+        too_low=sum(error < 0 for error in errors) / len(errors),
+    )  # fmt: skip

@@ -1,0 +1,144 @@
+"""The walk in closed form: live bytes after every operator are polynomials in batch and length, so the peak is a maximum of few.
+
+A network is walked as it is the first times; asked again with other sizes, it is walked at six small sizes, every moment's
+polynomial is solved from them, and only the moments that can be the peak are kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import lru_cache
+
+import msgspec
+from msgspec import Struct
+
+from rigplanner.workload.families import builder
+from rigplanner.workload.net import Setting
+from rigplanner.workload.step import Trace, Walk, walk
+from rigplanner.workload.tape import CPU_TRACE, CUDA
+
+WALKS_FIRST = 12
+"""A shape is walked this often before its closed form is made, which costs six walks."""
+BATCHES = (2, 3)
+LENGTHS = (64, 96, 160)
+
+Terms = tuple[float, ...]
+
+
+class Form(Struct, frozen=True):
+    """Moments as (terms, gradient bytes), forward and step operations as terms, and what does not depend on the size."""
+
+    moments: tuple[tuple[Terms, int], ...]
+    forward: Terms
+    step: Terms
+    weights: int
+    optimizer: int
+    values: int
+    trained: int
+    sequence: bool
+
+
+class _Shape(Struct, frozen=True):
+    config: bytes
+    setting: Setting
+    precision: str
+    optimizer: str
+    traced: bool
+    sequence: bool
+
+
+_asked: Counter[_Shape] = Counter()
+MOST_SHAPES = 4096
+
+
+@lru_cache(4096)
+def walked(config: bytes, setting: Setting, precision: str, optimizer: str, traced: bool) -> Walk:
+    """The walk of a configuration, itself or by its closed form."""
+    sequence = b'"vocab_size"' in config and b'"patch_size"' not in config or b'"n_embd"' in config
+    general = msgspec.structs.replace(setting, batch=2, length=64 if sequence else setting.length)
+    shape = _Shape(config, general, precision, optimizer, traced, sequence)
+    _asked[shape] += 1
+    if len(_asked) > MOST_SHAPES:
+        _asked.clear()
+    if _asked[shape] > WALKS_FIRST and setting.batch > 1:
+        form = _form(shape)
+        if form is not None:
+            return evaluate(form, setting.batch, setting.length)
+    return _walk(config, setting, precision, optimizer, traced)
+
+
+def _walk(config: bytes, setting: Setting, precision: str, optimizer: str, traced: bool, trace: Trace | None = None) -> Walk:
+    make = builder(msgspec.json.decode(config))
+    return walk(make, setting, precision=precision, optimizer=optimizer, semantics=CPU_TRACE if traced else CUDA, trace=trace)
+
+
+def basis(form_has_length: bool, batch: int, length: int) -> Terms:
+    """The terms 1, batch and, for sequences, length, length squared, and their products with the batch."""
+    b, s = float(batch), float(length)
+    return (1.0, b, s, b * s, s * s, b * s * s) if form_has_length else (1.0, b)
+
+
+def evaluate(form: Form, batch: int, length: int) -> Walk:
+    """The walk at one size."""
+    terms = basis(form.sequence, batch, length)
+    peak, gradients = max((sum(map(float.__mul__, moment, terms)), held) for moment, held in form.moments)
+    forward, step = (round(sum(map(float.__mul__, row, terms))) for row in (form.forward, form.step))
+    return Walk(round(peak), form.weights, gradients, form.optimizer, forward, step, form.values, form.trained)
+
+
+@lru_cache(256)
+def _form(shape: _Shape) -> Form | None:
+    """The closed form of a network, or None where its moments do not line up."""
+    lengths = LENGTHS if shape.sequence else (shape.setting.length,)
+    walks, traces = [], []
+    for batch in BATCHES:
+        for length in lengths:
+            trace: Trace = []
+            setting = msgspec.structs.replace(shape.setting, batch=batch, length=length)
+            walks.append(_walk(shape.config, setting, shape.precision, shape.optimizer, shape.traced, trace))
+            traces.append(trace)
+    if len({len(trace) for trace in traces}) != 1:
+        return None
+    solve = _solve_sequence if shape.sequence else _solve_batch
+    moments = [(solve([trace[at][0] for trace in traces]), traces[0][at][1]) for at in _tops(traces)]
+    first = walks[0]
+    return Form(
+        tuple(_undominated(moments)), solve([one.forward_flops for one in walks]), solve([one.step_flops for one in walks]), first.weights,
+        first.optimizer, first.values, first.trained, shape.sequence,
+    )  # fmt: skip
+
+
+def _tops(traces: list[Trace]) -> list[int]:
+    """Moments after which memory falls, in any of the walks."""
+    last = len(traces[0]) - 1
+    return [at for at in range(last + 1) if at == last or any(trace[at][0] > trace[at + 1][0] for trace in traces)]
+
+
+def _solve_batch(values: list[int]) -> Terms:
+    one, two = values
+    slope = (two - one) / (BATCHES[1] - BATCHES[0])
+    return (one - slope * BATCHES[0], slope)
+
+
+def _solve_sequence(values: list[int]) -> Terms:
+    low, high = _quadratic(values[:3]), _quadratic(values[3:])
+    slopes = [(b - a) / (BATCHES[1] - BATCHES[0]) for a, b in zip(low, high, strict=True)]
+    bases = [a - slope * BATCHES[0] for a, slope in zip(low, slopes, strict=True)]
+    return (bases[0], slopes[0], bases[1], slopes[1], bases[2], slopes[2])
+
+
+def _quadratic(values: list[int]) -> Terms:
+    """The parabola through three values at LENGTHS (Newton's divided differences)."""
+    x, y = LENGTHS, values
+    first, second = (y[1] - y[0]) / (x[1] - x[0]), (y[2] - y[1]) / (x[2] - x[1])
+    bend = (second - first) / (x[2] - x[0])
+    return (y[0] - first * x[0] + bend * x[0] * x[1], first - bend * (x[0] + x[1]), bend)
+
+
+def _undominated(moments: list[tuple[Terms, int]]) -> list[tuple[Terms, int]]:
+    """Moments that are larger than every other at some size."""
+    far = (1.0, 32.0, 4096.0, 131072.0, 4096.0**2, 32 * 4096.0**2)
+    kept: list[tuple[Terms, int]] = []
+    for moment, held in sorted(set(moments), key=lambda item: -sum(map(float.__mul__, item[0], far))):
+        if not any(all(a <= b + 1e-3 for a, b in zip(moment, other, strict=True)) for other, _ in kept):
+            kept.append((moment, held))
+    return kept
