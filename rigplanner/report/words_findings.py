@@ -168,6 +168,7 @@ FIX_TEXTS = {
     "larger-supply": "Take {part}",
     "higher-voltage": "Feed it with {volts} V",
     "other-circuit": "Use a circuit of {volts} V and {amperes} A",
+    "usual-circuit": "Take the usual outlet of {country}: {volts} V, {amperes} A",
     "other-bridge": "Take {part}",
     "same-card": "Take {part} for both",
     "more-bridges": "Take {count} bridges",

@@ -97,7 +97,7 @@ def gap(situation: Situation, case: Neighbours) -> Iterator[Finding]:
     free = case.other.position - case.slot.position - case.card.slots
     if free < MIN_GAP_SLOTS:
         far = [use.slot for use in free_slots(situation) if breathes(situation, case, use.slot)]
-        edit = move(situation, case.other_name, far[0].id) if far else None
+        edit = move(situation, case.other_name, far[0].id) if far and not situation.bridges else None
         fixes = (fix(situation, "move-card", edit, piece=case.other_name, place=far[0].id),) if edit else ()
         yield gap.finding(case, needed=1.0, actual=round(max(free, 0.0), 2), unit="slots", fixes=fixes)
 

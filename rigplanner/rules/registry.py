@@ -53,9 +53,9 @@ class Rule(Struct, frozen=True, kw_only=True):
             fixes=fixes,
         )
 
-    def unknown(self, case: Any, *missing: str, **values: Any) -> Finding:
+    def unknown(self, case: Any, *missing: str, fixes: tuple[Fix, ...] = (), **values: Any) -> Finding:
         """Return the third answer: not judged, because these facts ("part-id:field") are missing."""
-        return Finding(code=self.code, severity="unknown", subjects=case.subjects, missing=missing, values=values)
+        return Finding(code=self.code, severity="unknown", subjects=case.subjects, missing=missing, values=values, fixes=fixes)
 
 
 RULES: dict[str, Rule] = {}

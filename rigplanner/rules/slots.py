@@ -155,10 +155,13 @@ def slot_disabled(situation: Situation, case: Seeker) -> Iterator[Finding]:
 
 
 def _free_the_lanes(situation: Situation, case: Seeker) -> tuple[Fix, ...]:
-    """Give the drives back to the solver that switch the slot off."""
+    """Give the drives back to the solver that switch the slot off, where other ports of their kind are free."""
     places = set(case.problem.by if case.problem else ())
-    edits = [move(situation, drive.name, "") for drive in situation.drives if drive.port and drive.port.id in places]
-    known = [edit for edit in edits if edit is not None]
+    thieves = [drive for drive in situation.drives if drive.port and drive.port.id in places]
+    kinds = [use.port.kind for use in situation.machine.drives if not use.pieces and not use.disabled_by]
+    if any(drive.port and kinds.count(drive.port.kind) < len(thieves) for drive in thieves):
+        return ()
+    known = [edit for drive in thieves if (edit := move(situation, drive.name, "")) is not None]
     return (fix(situation, "free-lanes", *known, piece=case.name, places=sorted(places)),) if known else ()
 
 

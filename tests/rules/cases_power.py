@@ -86,6 +86,7 @@ CASES = (
     case("PWR012", "limit", bench_rig(site=Site(volts=120.0, breaker_a=15.0, other_load_w=1440 - DESK_W / 0.94))),
     case("PWR012", "silent", DESK_RIG),
     case("PWR012", "unknown", bench_rig(site=Site(volts=120.0))),
+    case("PWR012", "unknown", bench_rig(site=Site(country="TW"))),
     case("PWR013", "fires", bench_rig(psu=("psu.mid", 2))),
     case("PWR013", "limit", bench_rig(psu=("psu.mid", 2)), {"psu.mid": {"supply.redundant": True}}),
     case("PWR013", "silent", DESK_RIG),

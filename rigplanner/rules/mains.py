@@ -1,0 +1,127 @@
+"""Mains: what a supply gives at the site's voltage, and what the circuit carries."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import PowerSupply, System
+from rigplanner.rig.document import Site
+from rigplanner.rig.edits import Edit
+from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.fixes import fix
+from rigplanner.rules.power import Load, cap_fix, loads, rating_at
+from rigplanner.rules.registry import fact_names, rule
+from rigplanner.rules.situation import Situation
+
+CONTINUOUS = 0.8
+"""Share of a breaker that a load of three hours or more may take (US National Electrical Code 210.20)."""
+
+
+class Fed(Struct, frozen=True):
+    """A power supply and the mains it is fed from."""
+
+    name: str
+    supply: PowerSupply | System
+    site: Site
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def fed(situation: Situation) -> Iterator[Fed]:
+    """One case per supply model."""
+    seen: set[str] = set()
+    for name, part, _ in situation.supplies:
+        if part.id not in seen:
+            seen.add(part.id)
+            yield Fed(name, part, situation.site)
+
+
+@rule(
+    "PWR011", "Supply gives less at this mains voltage", "warning", over=fed,
+    needs=("supply.supply.ratings", "site.volts"),
+    reason="Large supplies give full output only at 200 to 240 V, and some do not run below.",
+    source="Supply makers' input tables",
+)  # fmt: skip
+def derated(situation: Situation, case: Fed) -> Iterator[Finding]:
+    """Compare the rating at the site's voltage with the best, in W; an error where the supply does not run."""
+    given = case.supply.supply
+    if given is None or case.site.volts is None:
+        return
+    best = max(rating.watts for rating in given.ratings)
+    actual = rating_at(given, case.site.volts)
+    if actual is not None and actual >= best:
+        return
+    lowest = min(rating.min_volts for rating in given.ratings if rating.watts == best)
+    higher = fix(situation, "higher-voltage", Edit("change_site", {"volts": max(230.0, lowest)}), volts=max(230.0, lowest))
+    yield derated.finding(
+        case, "error" if actual is None else "warning", needed=best, actual=actual, unit="W", fixes=(higher,), volts=case.site.volts
+    )
+
+
+@rule(
+    "PWR012", "Wall circuit is overloaded", "error", over=loads,
+    reason="A breaker trips above its rating, and may carry only 80 % of it for hours.",
+    source="US National Electrical Code 210.20 (continuous loads); breaker makers' trip curves",
+)  # fmt: skip
+def circuit(situation: Situation, case: Load) -> Iterator[Finding]:
+    """Above the breaker an error, above its continuous share a warning, in W at the wall."""
+    power = case.power
+    if power.wall_w is None or power.circuit_w is None or power.circuit_peak_w is None:
+        site = fact_names(case.site, "volts", "breaker_a")
+        missing = dict.fromkeys((*site, *(power.unknown if power.wall_w is None else ())))
+        yield circuit.unknown(case, *missing, fixes=usual_circuit(situation) if site else ())
+        return
+    if power.wall_w <= power.circuit_w:
+        return
+    limit = power.circuit_peak_w if power.wall_w > power.circuit_peak_w else power.circuit_w
+    excess = (power.wall_w - power.circuit_w) * (power.efficiency or 1.0)
+    fixes = (*cap_fix(situation, excess), *_other_circuit(situation, case, power.wall_w))
+    yield circuit.finding(
+        case,
+        "error" if power.wall_w > power.circuit_peak_w else "warning",
+        needed=round(power.wall_w),
+        actual=round(limit),
+        unit="W",
+        fixes=fixes,
+        continuous_w=round(power.circuit_w),
+        breaker_w=round(power.circuit_peak_w),
+        volts=case.site.volts,
+        amperes=case.site.breaker_a,
+    )
+
+
+USUAL = {
+    "US": (120.0, 15.0), "CA": (120.0, 15.0), "MX": (127.0, 15.0), "TW": (110.0, 15.0), "JP": (100.0, 15.0), "BR": (127.0, 20.0),
+    "GB": (230.0, 13.0), "IE": (230.0, 13.0), "CH": (230.0, 10.0), "DK": (230.0, 13.0), "IT": (230.0, 16.0), "AU": (230.0, 10.0),
+    "NZ": (230.0, 10.0), "CN": (220.0, 10.0), "KR": (220.0, 16.0), "IN": (230.0, 16.0), "SG": (230.0, 13.0), "HK": (220.0, 13.0),
+    "DE": (230.0, 16.0), "FR": (230.0, 16.0), "CZ": (230.0, 16.0), "AT": (230.0, 16.0), "NL": (230.0, 16.0), "BE": (230.0, 16.0),
+    "ES": (230.0, 16.0), "PT": (230.0, 16.0), "PL": (230.0, 16.0), "SK": (230.0, 16.0), "HU": (230.0, 16.0), "SE": (230.0, 10.0),
+    "NO": (230.0, 16.0), "FI": (230.0, 16.0),
+}  # fmt: skip
+"""Mains voltage and ampere rating of the usual outlet by country (IEC World Plugs; the smaller of plug and common breaker).
+Only offered to the owner, never assumed: houses differ."""
+
+
+def usual_circuit(situation: Situation) -> tuple[Fix, ...]:
+    """Offer the usual outlet of the site's country."""
+    usual = USUAL.get((situation.site.country or "").upper())
+    if usual is None:
+        return ()
+    edit = Edit("change_site", {"volts": usual[0], "breaker_a": usual[1]})
+    return (fix(situation, "usual-circuit", edit, volts=usual[0], amperes=usual[1], country=situation.site.country),)
+
+
+CIRCUITS = ((120.0, 20.0), (208.0, 20.0), (230.0, 16.0), (240.0, 20.0), (208.0, 30.0), (240.0, 30.0), (230.0, 32.0))
+"""Common branch circuits in V and A, smallest first."""
+
+
+def _other_circuit(situation: Situation, case: Load, wall_w: float) -> tuple[Fix, ...]:
+    """Offer the smallest common circuit that carries the load for hours."""
+    country_volts = case.site.volts or 0
+    for volts, amperes in CIRCUITS:
+        if volts >= country_volts and volts * amperes * CONTINUOUS >= wall_w:
+            edit = Edit("change_site", {"volts": volts, "breaker_a": amperes})
+            return (fix(situation, "other-circuit", edit, volts=volts, amperes=amperes),)
+    return ()
