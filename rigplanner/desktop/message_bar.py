@@ -24,7 +24,7 @@ class MessageBar(QFrame):
         self._sign.setFixedWidth(20)
         self.text = label(wrap=True)
         stretchy(self.text)
-        self.action = button("", self._act)
+        self.action = button("", self._act, name="No action")
         close = icon_button("cross", "Close the message", self.hide)
         self.setLayout(row(self._sign, self.text, self.action, close, margins=(12, 4, 8, 4)))
         self._timer = QTimer(self, singleShot=True, interval=SHOWN_MS)

@@ -13,7 +13,7 @@ from rigplanner.data import data_path
 from rigplanner.desktop import icons
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import STATE_OF, look
-from rigplanner.desktop.widgets import button, clear, column, icon_button, label, panel, row, scrolled
+from rigplanner.desktop.widgets import button, clear, column, icon_button, label, panel, row, scrolled, stretchy
 from rigplanner.desktop.words import VERDICT_ICONS, VERDICT_WORDS, money, plural, shortened
 from rigplanner.rig import journal
 from rigplanner.rig.document import Rig, part_of
@@ -42,13 +42,18 @@ class Card(QFrame):
         self.setAccessibleName(f"{title}, {note}")
         self._icon, self._verdict = icon, ""
         self._picture, self._sign = label(), label()
-        self.verdict = label("", "small")
+        self._sign.setFixedWidth(20)
+        self.verdict = label("", "small", wrap=True)
         self.setLayout(
             column(
                 row(self._picture, label(shortened(title, 60), "strong", wrap=True), margins=(0, 0, 0, 0)),
-                label(note, "small", wrap=True), 1, row(self._sign, self.verdict, 1, spacing=4), margins=(12, 8, 12, 8), spacing=4,
+                label(note, "small", wrap=True),
+                1,
+                row(self._sign, stretchy(self.verdict), spacing=4),
+                margins=(12, 8, 12, 8),
+                spacing=4,
             )
-        )  # fmt: skip
+        )
         self.paint_icons()
 
     def show_verdict(self, verdict: str, price: str) -> None:

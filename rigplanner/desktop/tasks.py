@@ -59,6 +59,7 @@ class Tasks(QObject):
             str, tuple[Callable[[Any], None], Callable[[Exception], None] | None, Callable[[Any], None] | None]
         ] = {}
         self._count = 0
+        self._closed = False
         self._answered.connect(self._deliver)
         self._progressed.connect(self._deliver_piece)
 
@@ -74,6 +75,9 @@ class Tasks(QObject):
         self.cancel(topic)
         self._count += 1
         ticket = Ticket(topic, self._count)
+        if self._closed:
+            ticket.cancelled = True
+            return ticket
         self._current[topic] = ticket
         self._callers[topic] = (done, failed, piece)
         self._pool.start(_Run(ticket, work, self._answered, self._progressed))
@@ -92,7 +96,8 @@ class Tasks(QObject):
         return topic in self._current if topic else bool(self._current)
 
     def close(self) -> None:
-        """Cancel everything and wait for the threads."""
+        """Cancel everything, wait for the threads, and take no more work."""
+        self._closed = True
         for topic in list(self._current):
             self.cancel(topic)
         self._pool.clear()

@@ -151,7 +151,7 @@ class WorkloadsView(QWidget):
             if file.stat().st_size > LARGEST_CONFIG_BYTES:
                 raise ValueError("larger than a model configuration")
             config = msgspec.json.decode(file.read_bytes(), type=dict)
-        except (OSError, ValueError) as fault:
+        except (OSError, ValueError, RecursionError) as fault:
             self._session.tell(f"{file.name}: not a model configuration ({fault}).", "error")
             return
         name = str(config.get("_name_or_path") or file.parent.name or "model")[:80]

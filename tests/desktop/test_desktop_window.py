@@ -4,7 +4,8 @@ import time
 
 import pytest
 from desktop_waiting import settled_session
-from PySide6.QtCore import QEventLoop, QPointF, Qt
+from PySide6.QtCore import QEvent, QEventLoop, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QApplication, QDialog, QLabel, QMessageBox, QWidget
 
 from rigplanner.desktop import documents
@@ -107,19 +108,28 @@ def test_waive_ignore_and_severity(qtbot, window, sample_folder):
     assert window.session.rig.severities == {third.finding.code: "info"}
 
 
+def _mouse(widget: QWidget, kind: QEvent.Type, at: QPointF) -> None:
+    button = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseMove else Qt.MouseButton.LeftButton
+    held = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseButtonRelease else Qt.MouseButton.LeftButton
+    none = Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(widget, QMouseEvent(kind, at, widget.mapToGlobal(at), button, held, none))
+
+
 def test_a_card_moves_by_drag_and_by_the_fields(qtbot, window, sample_folder):
     open_sample(window, sample_folder, "quad-rtx-4090")
     window.show_tab("Machine")
     drawing = window.view("Machine").drawing
+    QApplication.processEvents()
+    settled_session(qtbot, window.session)
     device = next(box for box in drawing._drawing.boxes if box.role == "device" and box.piece == "gpu.0")
     free = next(box for box in drawing._drawing.boxes if box.role == "device" and box.empty and box.place.startswith("PCIE"))
-    start, end = (QPointF(box.x + 5, box.y + 5).toPoint() for box in (device, free))
-    qtbot.mousePress(drawing, Qt.MouseButton.LeftButton, pos=start)
-    qtbot.mouseMove(drawing, end)
+    start, end = (QPointF(box.x + 5, box.y + 5) for box in (device, free))
+    _mouse(drawing, QEvent.Type.MouseButtonPress, start)
+    _mouse(drawing, QEvent.Type.MouseMove, end)
     qtbot.waitUntil(lambda: bool(window.view("Machine")._moves), timeout=20_000)
-    qtbot.mouseMove(drawing, end)
+    _mouse(drawing, QEvent.Type.MouseMove, end)
     targets = window.view("Machine")._moves
-    qtbot.mouseRelease(drawing, Qt.MouseButton.LeftButton, pos=end)
+    _mouse(drawing, QEvent.Type.MouseButtonRelease, end)
     assert targets[device.place].here
     assert window.session.rig.item("gpu").place_of(0) == free.place
     settled_session(qtbot, window.session)
@@ -241,7 +251,7 @@ def test_hostile_names_show_as_text(window):
     window.session.edit("Add", Edit("add_part", {"part": nasty, "stem": "gpu"}))
     for title in TABS:
         window.show_tab(title)
-    assert "<b>" in window.build.model.index(0).data()
+    assert any("<b>" in window.build.model.index(row).data() for row in range(window.build.model.rowCount()))
     assert window.minimumSizeHint().width() <= 1366
 
 
@@ -297,28 +307,26 @@ def _spoken(widget: QWidget) -> bool:
     if widget.accessibleName() or (isinstance(widget, QAbstractButton) and widget.text()):
         return True
     owner = widget.parentWidget()
+    if owner is not None and owner.metaObject().className() == "QComboBoxPrivateContainer":
+        return True
     inner = widget.objectName().startswith("qt_") or isinstance(owner, QAbstractScrollArea)
     return bool(inner and owner is not None and (owner.accessibleName() or not owner.focusPolicy() & Qt.FocusPolicy.TabFocus))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("title", TABS)
-def test_views_fit_a_small_screen_and_cut_no_word(qtbot, window, sample_folder, title, scheme):
+def test_views_fit_a_small_screen_and_cut_no_word(qtbot, window, sample_folder, scheme):
     open_sample(window, sample_folder, "quad-rtx-4090")
     look.use(scheme)
     window.resize(1366, 768)
-    window.show_tab(title)
-    settled_session(qtbot, window.session)
-    assert window.width() <= 1366 and window.height() <= 768
-    assert window.minimumSizeHint().width() <= 1366 and window.minimumSizeHint().height() <= 768
-    cut = [
-        each.text()
-        for each in window.findChildren(QLabel)
-        if each.isVisible() and each.text() and not each.wordWrap() and each.width() < each.sizeHint().width() - 1
-    ]
-    assert cut == []
-    small = [each.text() for each in window.findChildren(QLabel) if each.isVisible() and each.fontInfo().pixelSize() < 11]
-    assert small == []
+    for title in TABS:
+        window.show_tab(title)
+        settled_session(qtbot, window.session)
+        assert window.width() <= 1366 and window.height() <= 768, title
+        assert window.minimumSizeHint().width() <= 1366 and window.minimumSizeHint().height() <= 768, title
+        shown = [each for each in window.findChildren(QLabel) if each.isVisible() and each.text()]
+        cut = [each.text() for each in shown if not each.wordWrap() and each.width() < each.sizeHint().width() - 1]
+        assert cut == [], title
+        assert [each.text() for each in shown if each.fontInfo().pixelSize() < 11] == [], title
 
 
 def test_twenty_rows_and_all_gauges_are_in_sight(qtbot, window, sample_folder):
@@ -327,8 +335,8 @@ def test_twenty_rows_and_all_gauges_are_in_sight(qtbot, window, sample_folder):
     window.show_tab("Parts")
     qtbot.waitUntil(lambda: window.parts.table.viewport().height() > 100)
     rows = window.parts.table.viewport().height() / window.parts.table.verticalHeader().defaultSectionSize()
-    assert rows >= 18
-    assert all(not gauge.visibleRegion().isEmpty() for gauge in window.gauges.gauges)
+    assert rows >= 19
+    qtbot.waitUntil(lambda: all(not gauge.visibleRegion().isEmpty() for gauge in window.gauges.gauges))
 
 
 def test_no_question_is_ever_asked(qtbot, window, sample_folder, monkeypatch):
@@ -354,12 +362,11 @@ def test_the_tour_can_be_dismissed_for_good(window):
     assert window.session.preferences.now.tour_seen
 
 
-@pytest.mark.parametrize("name", ["deskmini-gtx-1070", "dgx-1-v100", "dual-rtx-3090", "gtx-1080-ti", "hgx-h100", "jetson-agx-orin",
-                                  "quad-rtx-4090", "rtx-5090", "titan-x-server"])  # fmt: skip
-def test_every_sample_opens_in_every_view(qtbot, window, sample_folder, name):
-    open_sample(window, sample_folder, name)
-    for title in TABS:
-        window.show_tab(title)
-        window.grab()
-    assert window.session.assessment is not None
+def test_every_sample_opens_in_every_view(qtbot, window, sample_folder):
+    for path in sorted(sample_folder.glob("*.rig")):
+        open_sample(window, sample_folder, path.stem)
+        for title in TABS[1:]:
+            window.show_tab(title)
+            window.grab()
+        assert window.session.assessment.rig.name == read_rig(path).name
     settled_session(qtbot, window.session)
