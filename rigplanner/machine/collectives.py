@@ -158,9 +158,9 @@ def _network(gpu: GPU, link: str) -> Estimate:
     return _estimate("network", "network of one node, assumed", {"network": rate}, rate)
 
 
-def allreduce_time_s(size_bytes: float, estimate: Estimate, count: int) -> float:
+def allreduce_time_s(size_bytes: float, estimate: Estimate, count: int, trees: bool = True) -> float:
     """Return the seconds of one all-reduce of `size_bytes` over `count` GPUs: the fastest of ring and tree with NCCL's LL and
-    Simple protocols, or NVLink SHARP, each as latency plus bytes over algorithm bandwidth."""
+    Simple protocols, or NVLink SHARP, each as latency plus bytes over algorithm bandwidth. NCCL before 2.4 has no `trees`."""
     if count < 2:
         return 0.0
     algorithm_gbs = estimate.value / (2 * (count - 1) / count)
@@ -168,7 +168,7 @@ def allreduce_time_s(size_bytes: float, estimate: Estimate, count: int) -> float
     family = "nvlink" if kind in ("nvlink", "nvswitch", "nvls", "xgmi") else "pcie"
     times = [NVLS_US * 1e-6 + size_bytes / (algorithm_gbs * 1e9)] if kind == "nvls" else []
     hops = {"ring": 2 * (count - 1), "tree": 2 * math.ceil(math.log2(count))}
-    for shape, share in (("ring", 1.0), ("tree", TREE_SHARE)):
+    for shape, share in (("ring", 1.0), ("tree", TREE_SHARE))[: 2 if trees else 1]:
         for protocol, protocol_share in enumerate((LL_SHARE, 1.0)):
             latency_us = BASE_US[shape][protocol] + hops[shape] * HOP_US[family][shape][protocol]
             slowed = algorithm_gbs * share * protocol_share * (0.9 if kind == "nvls" else 1.0)

@@ -1,6 +1,9 @@
 """Wished places first, the solver for the rest, and reasons for what stays without a place."""
 
+import re
+
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.parts import DrivePort, Slot
 from rigplanner.machine.bridging import BridgeSeeker, bridge_problem, bridged
@@ -9,6 +12,9 @@ from rigplanner.machine.machine import PlacementProblem
 from rigplanner.machine.placement import Standing, in_the_way, protocols_of, search
 from rigplanner.machine.ports import capacity
 from rigplanner.machine.seekers import Card, Drive, enters, speaks
+
+_NUMBERED = re.compile(r"(.*?)(\d+)")
+_BLOCK = re.compile(r"(.*?)(\d+)-(\d+)")
 
 
 class Settled(Struct, frozen=True):
@@ -35,6 +41,7 @@ def settle(
             refusal = _card_refusal(card, seating, slots, standing)
             problems += [refusal] if refusal else []
             standing = standing if refusal else standing.with_card(card, slots[card.wish])
+    drives = [replace(drive, wish=port_named(drive.wish, ports)) if drive.wish else drive for drive in drives]
     for drive in drives:
         if drive.wish:
             refusal = _drive_refusal(drive, seating, ports, standing)
@@ -53,6 +60,22 @@ def settle(
     joined = bridged(bridges, by_name, where)
     problems += [bridge_problem(bridge, by_name, where, joined) for bridge in bridges if bridge.name not in joined]
     return Settled(standing, joined, tuple(problems), proven)
+
+
+def port_named(wish: str, ports: dict[str, DrivePort]) -> str:
+    """Return the id of the port that a wish means: itself, or the block of ports ("SATA5-6", "SATA") that holds "SATA6"."""
+    if wish in ports:
+        return wish
+    asked = _NUMBERED.fullmatch(wish)
+    if asked is None:
+        return wish
+    for port in ports.values():
+        block = _BLOCK.fullmatch(port.id)
+        first, last = (int(block[2]), int(block[3])) if block else (0, port.count)
+        stem = block[1] if block else port.id
+        if port.count > 1 and stem.rstrip("_") == asked[1].rstrip("_") and first <= int(asked[2]) <= last:
+            return port.id
+    return wish
 
 
 def _card_refusal(card: Card, seating: Seating, slots: dict[str, Slot], standing: Standing) -> PlacementProblem | None:
@@ -124,6 +147,19 @@ def _without_card(standing: Standing, name: str) -> Standing:
     )
 
 
+def _killed_by(place: str, seating: Seating, standing: Standing, protocols: dict[str, str]) -> list[str]:
+    """Return the pieces whose places would be switched off if a free place were used."""
+    used = standing.used()
+    if place in used:
+        return []
+    offers = seating.at(used | {place}, protocols)
+    dead = {other for other in used if other in offers and offers[other].disabled_by}
+    return [
+        *(standing.taken[other] for other in dead if other in standing.taken),
+        *(n for n, p in standing.ports.items() if p in dead),
+    ]
+
+
 def _no_slot(card: Card, seating: Seating, slots: dict[str, Slot], standing: Standing) -> PlacementProblem:
     """Return why a card found no slot, with the pieces that hold or hide the slots it could use."""
     kin = [slot for slot in slots.values() if slot.kind == card.kind]
@@ -139,6 +175,7 @@ def _no_slot(card: Card, seating: Seating, slots: dict[str, Slot], standing: Sta
         by += [standing.taken[slot.id]] if slot.id in standing.taken else in_the_way(standing, card, slot, slots)
     offers = seating.at(standing.used(), {})
     by += [cause for slot in fitting for cause in offers[slot.id].disabled_by]
+    by += [piece for slot in fitting for piece in _killed_by(slot.id, seating, standing, {})]
     return PlacementProblem(piece=card.name, reason="no-slot", by=tuple(dict.fromkeys(by)), actual=len(fitting))
 
 
@@ -152,6 +189,8 @@ def _no_port(drive: Drive, seating: Seating, drives: list[Drive], standing: Stan
     offers = seating.at(standing.used(), protocols_of(drives, standing.ports))
     by = [name for name, port in standing.ports.items() if port in ids]
     by += [cause for port in fitting for cause in offers[port.id].disabled_by]
+    protocols = protocols_of(drives, standing.ports)
+    by += [p for port in fitting for p in _killed_by(port.id, seating, standing, {**protocols, port.id: drive.part.interface})]
     return PlacementProblem(
         piece=drive.name, reason="no-port", by=tuple(dict.fromkeys(by)), needed=" / ".join(drive.kinds), actual=len(fitting)
     )

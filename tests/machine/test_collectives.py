@@ -67,6 +67,7 @@ def test_time_grows_with_size_and_has_a_floor() -> None:
     assert 5e-6 < small < 5e-5
     assert large == pytest.approx(1e9 * 1.5 / (estimate.value * 1e9), rel=0.01)
     assert allreduce_time_s(1e9, estimate, 1) == 0
+    assert allreduce_time_s(8, estimate, 64, trees=False) > allreduce_time_s(8, estimate, 64)
 
 
 def test_nvlink_sharp_needs_a_switch_and_hopper() -> None:

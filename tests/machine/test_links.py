@@ -6,6 +6,7 @@ from small_parts import board, bridge, cpu, gpu, linked_gpu, m2, machine_of, nic
 from rigplanner.catalog.parts import DrivePort, Fabric, Link, NvlinkPort, Switch
 from rigplanner.machine.machine import Machine
 from rigplanner.machine.pcie import link_gbs
+from rigplanner.machine.peer import direct_paths
 from rigplanner.rig.document import Settings
 
 
@@ -166,3 +167,13 @@ def test_the_graph_has_all_devices_and_links() -> None:
     }  # fmt: skip
     assert graph.number_of_edges() == len(machine.edges)
     assert {data["kind"] for data in graph.get_edge_data("gpu0", "gpu1").values()} == {"nvlink"}
+
+
+def test_gpudirect_needs_peer_access_and_a_near_port() -> None:
+    two = board([slot("A", 1), slot("N", 4), slot("F", 7, origin="cpu1")], sockets=("SP3", "SP3"))
+    machine = machine_of(two, (cpu("SP3"), 2), (gpu(), 1, ("A",)), (nic(), 2, ("N", "F")))
+    assert [(path.device, path.letter, path.possible) for path in direct_paths(machine)] == [
+        ("nic0", "NODE", True), ("nic1", "SYS", False),
+    ]  # fmt: skip
+    assert [path.possible for path in direct_paths(machine_of(two, cpu("SP3"), gpu(p2p="no"), nic()))] == [False]
+    assert [path.possible for path in direct_paths(machine_of(two, cpu("SP3"), gpu(p2p=None), nic()))] == [None]

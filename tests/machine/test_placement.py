@@ -19,7 +19,7 @@ from small_parts import (
     slot,
 )
 
-from rigplanner.catalog.parts import DrivePort, LaneMode, Riser, When
+from rigplanner.catalog.parts import DrivePort, Inclusion, LaneMode, Riser, System, When
 from rigplanner.machine.alternatives import alternatives
 from rigplanner.machine.assemble import assemble
 from rigplanner.rig.document import Settings
@@ -255,3 +255,26 @@ def test_a_module_stands_on_an_adapter() -> None:
 def test_an_adapter_without_a_place_says_so() -> None:
     assert reasons(machine_of(board([slot("A", 1)]), cpu(), carrier(1, "pcie", "m2", 4))) == {"riser.0": "no-port"}
     assert reasons(machine_of(board([slot("A", 1)]), cpu(), (carrier(), 1, ("Z",)))) == {"riser.0": "slot-missing"}
+
+
+def test_a_port_of_a_block_is_found_by_its_own_name() -> None:
+    ports = [
+        DrivePort(id="SATA1-4", kind="sata", protocols=("sata",), count=4),
+        DrivePort(id="SATA5-6", kind="sata", protocols=("sata",), count=2),
+    ]
+    assert places(machine_of(board([], ports), cpu(), (hdd(), 1, ("SATA6",)))) == {"storage.0": "SATA5-6"}
+    assert reasons(machine_of(board([], ports), cpu(), (hdd(), 1, ("SATA7",)))) == {"storage.0": "port-missing"}
+
+
+def test_a_place_that_would_switch_off_another_names_its_holder() -> None:
+    ports = [DrivePort(id="M", kind="m2", origin="cpu0", gen=4, width=4, protocols=("nvme",))]
+    shared = board([slot("A", 1)], ports, [LaneMode(when=When(used=("M",)), disabled=("A",))])
+    by_card = machine_of(shared, cpu(), (gpu(), 1, ("A",)), m2())
+    assert [(p.piece, p.reason, p.by) for p in by_card.problems] == [("storage.0", "no-port", ("gpu.0",))]
+    by_drive = machine_of(shared, cpu(), gpu(), (m2(), 1, ("M",)))
+    assert [(p.piece, p.reason, p.by) for p in by_drive.problems] == [("gpu.0", "no-slot", ("M",))]
+
+
+def test_a_system_that_holds_itself_is_named() -> None:
+    loop = System(id="test.system.loop", name="L", vendor="T", role="server", includes=(Inclusion(part="test.system.loop"),))
+    assert machine_of(loop).unknown == ("test.system.loop:*",)
