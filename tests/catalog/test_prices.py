@@ -36,7 +36,7 @@ BOUNDS_USD = {
 }
 
 FEWEST_PRICED = {
-    "gpu": 135,
+    "gpu": 150,
     "cpu": 195,
     "motherboard": 40,
     "system": 14,
