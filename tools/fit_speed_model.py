@@ -3,7 +3,7 @@
     python tools/fit_speed_model.py --steps 150 --rows 1400 -o catalog/benchmarks/speed_model.json
 
 Needs PyTorch beside RigPlanner. Physics and kriging are fitted together by gradient descent on the predictive likelihood
-(Student t, 3 degrees of freedom) of rows whose whole GPU, source, generation or only themselves are left out, in closed form
+(Student t) of rows whose whole GPU, source, generation or only themselves are left out, in closed form
 from one inverse (Rasmussen and Williams 2006, section 5.4.2). Multipliers are held near 1 by normal priors in the logarithm.
 """
 
@@ -44,6 +44,8 @@ TERMS: dict[str, tuple[tuple[str, ...], str]] = {
 }  # fmt: skip
 """Term of the covariance -> what two rows must share, and the distances that it falls with: (w)ide and (n)arrow silicon, (b)atch,
 (c)ount, (t)okens."""
+FREEDOM = 6.0
+"""Degrees of freedom of the likelihood: fewer forgive outliers more."""
 SCHEMES = {"gpu": 1.0, "source": 0.6, "itself": 0.5, "generation": 0.4}
 GLOBALS = (
     "traffic_train", "traffic_forward", "weights", "tail", "cache", "power_slope", "watt_rate", "watt_era", "crowd", "crowd_staged",
@@ -246,7 +248,7 @@ def loss(data: Data, measured: Tensor, p: dict[str, Tensor]) -> Tensor:
     total = torch.zeros(())
     for scheme, weight in SCHEMES.items():
         error, variance = left_out(inverse, alpha, data.groups.get(scheme))
-        total = total + weight * (0.5 * variance.log() + 2 * torch.log1p(error**2 / variance / 3)).mean()
+        total = total + weight * (0.5 * variance.log() + 0.5 * (FREEDOM + 1) * torch.log1p(error**2 / variance / FREEDOM)).mean()
     return total + 0.75 * sum(((p[name] / spread) ** 2).sum() for name, spread in PRIORS.items()) / data.size
 
 

@@ -16,6 +16,8 @@ from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 
 NUMBERS = ("batch_per_gpu", "seq_len", "image_size", "input_tokens", "output_tokens", "lora_rank", "count", "nodes")
+TRUE = (True, "true", "True", "yes", "1")
+"""What marks a row as suspect; such rows are left out."""
 LARGEST_FILE_BYTES = 64 * 2**20
 
 
@@ -31,7 +33,7 @@ def read_own(path: Path) -> list[Measured]:
     except (OSError, UnicodeDecodeError) as fault:
         raise WorkloadFault(f"{path}: cannot be read ({fault}).") from fault
     read = _csv_rows(text) if path.suffix.casefold() == ".csv" else _json_rows(text, path)
-    return [_measured(cells, f"{path.name} line {number}", str(path)) for number, cells in read]
+    return [_measured(cells, f"{path.name} line {number}", str(path)) for number, cells in read if cells.get("suspect") not in TRUE]
 
 
 def with_own(rows: Iterable[Measured]) -> Evidence:
@@ -59,8 +61,6 @@ def _json_rows(text: str, path: Path) -> Iterable[tuple[int, dict[str, Any]]]:
 
 
 def _measured(cells: dict[str, Any], place: str, source: str) -> Measured:
-    if cells.get("suspect"):
-        cells.pop("suspect")
     for field in ("model", "gpu", "metric", "value"):
         if field not in cells:
             raise WorkloadFault(f"{place}: expected {field}, found none.")

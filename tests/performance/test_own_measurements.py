@@ -63,6 +63,11 @@ def test_lines_that_are_no_objects(tmp_path: Path, text: str) -> None:
         read_own(write(tmp_path / "bad.jsonl", text))
 
 
+def test_suspect_rows_are_left_out(tmp_path: Path) -> None:
+    text = HEADER.replace("value", "value,suspect") + ROW.replace("1900", "1900,true") + ROW.replace("1900", "1901,")
+    assert [row.value for row in read_own(write(tmp_path / "a.csv", text))] == [1901]
+
+
 def test_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(WorkloadFault, match="cannot be read"):
         read_own(tmp_path / "none.csv")
