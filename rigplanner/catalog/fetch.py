@@ -158,11 +158,13 @@ def _wanted_sha256(checksum: str, name: str, limits: Limits) -> str:
     return found[0]
 
 
-def allowed(url: str) -> bool:
-    """Say whether a URL may be asked: HTTPS anywhere, plain HTTP on this machine only."""
+def allowed(url: str, first: str = "") -> bool:
+    """Say whether a URL may be asked: HTTPS anywhere, plain HTTP on this machine only, and there (with `first`, the URL that led
+    to it by redirects) only when the way began on this machine."""
     try:
-        parts = urlsplit(url)
-        return bool(parts.hostname) and (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOCAL_HOSTS))
+        parts, begin = urlsplit(url), urlsplit(first or url)
+        local = parts.scheme == "http" and parts.hostname in LOCAL_HOSTS and begin.hostname in LOCAL_HOSTS
+        return bool(parts.hostname) and (parts.scheme == "https" or local)
     except ValueError:
         return False
 
@@ -170,8 +172,9 @@ def allowed(url: str) -> bool:
 def _get(url: str, limits: Limits, old: Stamp | None) -> tuple[bytes, str, str] | None:
     """Return content, ETag and Last-Modified; None when the server says that `old` is current."""
     import requests
+    from urllib3.exceptions import HTTPError, ReadTimeoutError
 
-    deadline = time.monotonic() + limits.total_s
+    first, deadline = url, time.monotonic() + limits.total_s
     headers = {"User-Agent": f"RigPlanner/{__version__}", "Accept-Encoding": "gzip, identity"}
     if old is not None and old.etag:
         headers["If-None-Match"] = old.etag
@@ -179,9 +182,8 @@ def _get(url: str, limits: Limits, old: Stamp | None) -> tuple[bytes, str, str] 
         headers["If-Modified-Since"] = old.modified
     try:
         with requests.Session() as session:
-            session.max_redirects = 0
             for _ in range(limits.redirects + 1):
-                if not allowed(url):
+                if not allowed(url, first):
                     raise Refused(f"{url}: only https is fetched.")
                 reply = session.get(
                     url, headers=headers, stream=True, allow_redirects=False, timeout=(limits.connect_s, limits.read_s)
@@ -197,9 +199,9 @@ def _get(url: str, limits: Limits, old: Stamp | None) -> tuple[bytes, str, str] 
                         reply.headers.get("ETag", ""),
                         reply.headers.get("Last-Modified", ""),
                     )
-    except requests.exceptions.Timeout as fault:
+    except (requests.exceptions.Timeout, ReadTimeoutError) as fault:
         raise FetchFault(f"{url}: no answer within {limits.read_s:g} s.") from fault
-    except (requests.RequestException, UnicodeError) as fault:
+    except (requests.RequestException, HTTPError, UnicodeError) as fault:
         raise FetchFault(f"{url}: cannot be fetched ({type(fault).__name__}).") from fault
     raise Refused(f"{url}: more than {limits.redirects} redirects.")
 
