@@ -1,23 +1,44 @@
-"""`rigplanner export`: a rig as Markdown, BBCode, CSV or JSON."""
+"""`rigplanner export`: a rig as Markdown, BBCode, plain text, CSV, JSON or a workbook."""
 
 import argparse
+import sys
 from datetime import date
 from pathlib import Path
 
-from rigplanner.cli.faults import FINE
+from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_assessment
 from rigplanner.report.export import FORMATS, export
 from rigplanner.report.quote import quote_content
+from rigplanner.whole_file import write_whole
+
+WORKBOOK = "xlsx"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the command."""
     parser.add_argument("rig", type=Path)
-    parser.add_argument("--format", choices=sorted(FORMATS), default="markdown")
+    parser.add_argument("--format", choices=sorted((*FORMATS, WORKBOOK)), default="markdown")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="file to write (needed for xlsx)")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the rig."""
+    """Print or write the rig."""
+    if args.format == WORKBOOK and args.output is None:
+        raise InputFault("--format xlsx needs -o FILE.xlsx.")
     assessment, catalog = open_assessment(args.rig)
-    print(export(quote_content(assessment, catalog, date.today()), args.format), end="")
+    quote = quote_content(assessment, catalog, date.today())
+    if args.format == WORKBOOK:
+        from rigplanner.report.quote_sheets import quote_workbook
+
+        content = quote_workbook(quote)
+    else:
+        content = export(quote, args.format).encode()
+    if args.output is None:
+        print(content.decode(), end="")
+        return FINE
+    try:
+        write_whole(args.output, content)
+    except OSError as fault:
+        raise InputFault(f"{args.output}: not written ({fault.strerror or fault}).") from fault
+    print(f"Written: {args.output}", file=sys.stderr)
     return FINE

@@ -2,15 +2,17 @@
 
 import csv
 import io
+import unicodedata
 from collections.abc import Callable, Sequence
 
 import msgspec
 
 from rigplanner.report import format as fmt
 from rigplanner.report.quote import Quote
+from rigplanner.rig.files import encode_rig
 
 Rows = Sequence[Sequence[str]]
-PART_COLUMNS = ("Qty", "Part", "Unit price", "Price of", "Amount")
+PART_COLUMNS = ("Qty", "Part", "Unit price", "Price dated", "Amount")
 
 
 def export(quote: Quote, form: str) -> str:
@@ -90,9 +92,54 @@ def _cell(text: str) -> str:
     return "'" + text if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
+def plain(quote: Quote) -> str:
+    """Return columns of plain text for mail and terminals."""
+    rows = [list(PART_COLUMNS), *_part_rows(quote), *(["", word, "", "", value] for word, value in quote.sums)]
+    blocks = [quote.title, quote.verdict_text, _columns(rows, ragged=(0, 2, 4))]
+    if quote.money_notes:
+        blocks.append("\n".join(quote.money_notes))
+    if quote.jobs:
+        blocks.append(_columns([list(JOB_COLUMNS), *_job_rows(quote)]))
+    found = [f"{f.severity}: {f.title} ({f.code}). {f.text}" for f in quote.findings]
+    found += [f"waived: {f.title} ({f.code}). {f.text} {f.waived}" for f in quote.waived]
+    if found:
+        blocks.append("\n".join(found))
+    return "\n\n".join(_controlless(block) for block in blocks) + "\n"
+
+
+def _columns(rows: Rows, ragged: Sequence[int] = ()) -> str:
+    """Return rows in columns; those named in `ragged` are set flush right."""
+    flat = [[" ".join(cell.split()) for cell in row] for row in rows]
+    widths = [max(len(row[n]) for row in flat) for n in range(len(flat[0]))]
+    lines = [
+        "  ".join(c.rjust(w) if n in ragged else c.ljust(w) for n, (c, w) in enumerate(zip(row, widths, strict=True)))
+        for row in flat
+    ]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _controlless(text: str) -> str:
+    return "".join(char for char in text if char == "\n" or unicodedata.category(char) not in ("Cc", "Cf"))
+
+
+REPORTED = ("verdict", "verdict_text", "lines", "sums", "money_notes", "findings", "waived", "slots", "links", "jobs", "power",
+            "running", "renting", "setup", "offered", "unchecked", "ran", "sources")  # fmt: skip
+"""Fields of the quote that the JSON carries beside the rig."""
+
+
 def json_text(quote: Quote) -> str:
-    """Return the whole content as JSON; numbers in words carry their units."""
-    return msgspec.json.format(msgspec.json.encode(quote), indent=1).decode() + "\n"
+    """Return a rig file, with the parts as they are now, that carries the report beside it: any version of the program that reads
+    rig files reads it back."""
+    report = {field: msgspec.to_builtins(getattr(quote, field)) for field in REPORTED}
+    tree = {**msgspec.json.decode(encode_rig(quote.rig)), "report": report}
+    return msgspec.json.format(msgspec.json.encode(tree), indent=1).decode() + "\n"
 
 
-FORMATS: dict[str, Callable[[Quote], str]] = {"markdown": markdown, "bbcode": bbcode, "csv": csv_text, "json": json_text}
+FORMATS: dict[str, Callable[[Quote], str]] = {
+    "markdown": markdown,
+    "bbcode": bbcode,
+    "plain": plain,
+    "csv": csv_text,
+    "json": json_text,
+}
+"""Forms of text; `quote_sheets.quote_workbook` makes the workbook."""

@@ -5,28 +5,43 @@ from datetime import date, timedelta
 from msgspec import Struct
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import Part
+from rigplanner.catalog.parts import Part, Price
+from rigplanner.economics.totals import Totals
 from rigplanner.evidence import Source
 from rigplanner.machine.machine import Machine
 from rigplanner.report import format as fmt
+from rigplanner.report.offered import Offered, alternatives_offered
 from rigplanner.report.quote_costs import renting_rows, running_rows
 from rigplanner.report.quote_jobs import QuoteJob, job_content
-from rigplanner.report.quote_machine import SlotRow, links_text, power_rows, setup_rows, slot_rows
+from rigplanner.report.quote_machine import SlotRow, links_text, power_rows, slot_rows
+from rigplanner.report.setup_sheet import SetupRow, setup_rows, software_sources
 from rigplanner.report.words import finding_text, fix_text, rule_title
 from rigplanner.rig.document import Party, Rig, part_of
+from rigplanner.rig.files import with_snapshot
 from rigplanner.rules.assess import Assessment
 from rigplanner.rules.finding import Finding
 
 
 class QuoteLine(Struct, frozen=True, kw_only=True):
-    """One row of the parts list, as text but for the quantity."""
+    """One row of the parts list in words; `price` is that of one piece as given, `value` the amount in the quote's currency."""
 
+    part: str
     name: str
     detail: str
     quantity: int
     unit: str
     dated: str
     amount: str
+    price: Price | None = None
+    value: float | None = None
+
+
+class QuoteSource(Struct, frozen=True):
+    """Where figures come from: title, address ("" for none) and the day read, in words."""
+
+    title: str
+    url: str
+    read: str
 
 
 class QuoteFinding(Struct, frozen=True, kw_only=True):
@@ -63,13 +78,16 @@ class Quote(Struct, frozen=True, kw_only=True):
     power: tuple[tuple[str, str], ...]
     running: tuple[tuple[str, str], ...]
     renting: tuple[tuple[str, ...], ...]
-    setup: tuple[tuple[str, str], ...]
+    setup: tuple[SetupRow, ...]
+    offered: tuple[Offered, ...]
     unchecked: tuple[str, ...]
     ran: int
-    sources: tuple[str, ...]
+    sources: tuple[QuoteSource, ...]
     terms: str
     remarks: str
     catalog_version: str
+    rig: Rig
+    totals: Totals
 
 
 def quote_content(assessment: Assessment, catalog: Catalog, today: date) -> Quote:
@@ -99,12 +117,15 @@ def quote_content(assessment: Assessment, catalog: Catalog, today: date) -> Quot
         running=tuple(running_rows(assessment)),
         renting=tuple(renting_rows(assessment, catalog)),
         setup=tuple(setup_rows(assessment)),
+        offered=tuple(alternatives_offered(assessment, catalog, today.isoformat() if rig.waivers else "")),
         unchecked=tuple(_unchecked(assessment, catalog)),
         ran=len(report.ran),
-        sources=tuple(_sources(rig, catalog)),
+        sources=tuple(_sources(assessment, catalog)),
         terms=details.terms,
         remarks=details.remarks,
         catalog_version=catalog.version,
+        rig=with_snapshot(rig, catalog),
+        totals=assessment.totals,
     )
 
 
@@ -146,12 +167,15 @@ def _lines(assessment: Assessment, catalog: Catalog) -> list[QuoteLine]:
         part = part_of(assessment.rig, catalog, item.part) if item else None
         rows.append(
             QuoteLine(
+                part=item.part if item else "",
                 name=part.name if part else (item.part if item else line.uid),
                 detail="; ".join(text for text in (detail_of(part), item.note if item else "") if text),
                 quantity=line.quantity,
                 unit=fmt.price(line.unit),
                 dated=fmt.day(line.unit.day) if line.unit else "",
                 amount=fmt.money(line.amount, assessment.totals.currency) if line.amount is not None else "",
+                price=line.unit,
+                value=line.amount,
             )
         )
     return rows
@@ -233,11 +257,12 @@ def _unchecked(assessment: Assessment, catalog: Catalog) -> list[str]:
     return rows
 
 
-def _sources(rig: Rig, catalog: Catalog) -> list[str]:
+def _sources(assessment: Assessment, catalog: Catalog) -> list[QuoteSource]:
+    rig = assessment.rig
     known: dict[str, Source] = {**rig.snapshot_sources, **catalog.sources}
     keys: dict[str, None] = {}
     for item in rig.items:
         part = part_of(rig, catalog, item.part)
         keys.update(dict.fromkeys(part.sources if part else ()))
-    found = [known[key] for key in keys if key in known]
-    return [" ".join(text for text in (source.title, source.url, f"(read {fmt.day(source.read)})") if text) for source in found]
+    found = [known[key] for key in keys if key in known] + software_sources(assessment)
+    return [QuoteSource(source.title, source.url or "", fmt.day(source.read)) for source in found]

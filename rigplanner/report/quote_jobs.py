@@ -99,7 +99,7 @@ def leading_anchors(speed: SpeedEstimate | None) -> list[Anchor]:
 def anchor_text(anchor: Anchor, catalog: Catalog) -> str:
     """Return a measured row in words, with its weight and where it was published."""
     gpu = catalog.get(anchor.gpu)
-    value = fmt.quantity(anchor.value, anchor.metric)
+    value = fmt.quantity(anchor.value, anchor.metric.replace("_", " "))
     measured = f"{gpu.name if gpu else anchor.gpu}, {anchor.model}, {anchor.stack}: {value}"
     return f"{measured} (weight {fmt.percent(anchor.weight)}; {anchor.source})"
 
@@ -113,8 +113,10 @@ def job_content(job: Job, machine: Machine, catalog: Catalog) -> QuoteJob:
         settings=workload_settings(job),
         bars=bars,
         memory_note=job.memory_fault or "",
-        speed=fmt.quantity(speed.value, speed.metric) if speed else f"not predicted: {job.speed_fault or 'unknown'}",
-        interval=fmt.interval(speed.low, speed.high, speed.metric) if speed else "",
+        speed=fmt.quantity(speed.value, speed.metric.replace("_", " "))
+        if speed
+        else f"not predicted: {job.speed_fault or 'unknown'}",
+        interval=fmt.interval(speed.low, speed.high, speed.metric.replace("_", " ")) if speed else "",
         stack=speed.stack if speed else "",
         bound=speed.bound if speed else "",
         anchors=tuple(anchor_text(anchor, catalog) for anchor in leading_anchors(speed)),

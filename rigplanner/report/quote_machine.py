@@ -6,7 +6,6 @@ from msgspec import Struct
 
 from rigplanner.machine.machine import Machine, PowerTree
 from rigplanner.report import format as fmt
-from rigplanner.rules.assess import Assessment
 
 BTU_PER_HOUR_PER_WATT = 3.412142
 """1 W = 3.412142 BTU/h (International Table BTU, NIST SP 811)."""
@@ -90,18 +89,3 @@ def power_rows(power: PowerTree) -> list[tuple[str, str]]:
     if power.unknown:
         rows.append(("Not known", ", ".join(power.unknown)))
     return rows
-
-
-def setup_rows(assessment: Assessment) -> list[tuple[str, str]]:
-    """Return the placements and settings that the owner makes."""
-    machine, rig = assessment.machine, assessment.rig
-    names = {piece.name: piece.part.name for piece in machine.pieces}
-    rows = [
-        (f"Put {names.get(use.piece, use.piece)} into", use.slot.id) for use in machine.slots if use.piece and "/" not in use.piece
-    ]
-    rows += [
-        (f"Put {names.get(piece, piece)} into", use.port.id) for use in machine.drives for piece in use.pieces if "/" not in piece
-    ]
-    rows += [(f"BIOS: {place}", choice) for place, choice in rig.settings.bios.items()]
-    rows += [(f"nvidia-smi -pl for {gpu.piece}", fmt.quantity(gpu.power_cap_w, "W")) for gpu in machine.gpus if gpu.power_cap_w]
-    return [*rows, *rig.settings.software.items()]

@@ -15,6 +15,7 @@ from rigplanner.report.paper import Sheet, document, logo_flowable
 from rigplanner.report.picture import machine_picture
 from rigplanner.report.quote import Quote, QuoteFinding, quote_content
 from rigplanner.report.quote_jobs import QuoteJob
+from rigplanner.report.setup_sheet import SetupRow
 from rigplanner.report.slot_picture import slot_picture
 from rigplanner.rig.document import Party
 from rigplanner.rules.assess import Assessment
@@ -26,6 +27,7 @@ MOST_IN_VERDICT = 3
 LONGEST_SOURCES = 30_000
 LONGEST_KEPT_TABLE = 12
 """Rows up to which a table stays whole."""
+AREA_WORDS = {"placement": "Place", "firmware": "Firmware", "power": "Power", "software": "Software"}
 STATE_WORDS = {"error": "does not work", "warning": "on a condition", "unknown": "not known", "info": "note", "ok": "works"}
 
 
@@ -49,7 +51,14 @@ def _footer_text(quote: Quote) -> str:
 
 
 def _story(quote: Quote, sheet: Sheet) -> list[Any]:
-    blocks = [_jobs(quote, sheet), _power(quote, sheet), _renting(quote, sheet), _findings(quote, sheet), _notes(quote, sheet)]
+    blocks = [
+        _jobs(quote, sheet),
+        _power(quote, sheet),
+        _renting(quote, sheet),
+        _findings(quote, sheet),
+        _offered(quote, sheet),
+        _notes(quote, sheet),
+    ]
     return [
         *_head(quote, sheet),
         *_verdict(quote, sheet),
@@ -204,7 +213,7 @@ def _findings(quote: Quote, sheet: Sheet) -> list[Any]:
     story: list[Any] = sheet.section("Findings")
     found = [finding for finding in (*quote.findings, *quote.waived) if finding.severity != "info" or finding.waived]
     if not found:
-        return [*story, sheet.text(f"None. {quote.ran} rules were checked.", "body"), sheet.gap(14)]
+        return [*story, sheet.text(f"Nothing wrong was found; {quote.ran} rules were checked.", "body"), sheet.gap(14)]
     rows: list[list[Any]] = [[sheet.text(word, "head") for word in ("", "Finding", "Code")]]
     rows += [_finding_row(finding, sheet) for finding in found]
     return [*story, sheet.table(rows, (0.17, 0.73, 0.1)), sheet.gap(14)]
@@ -236,17 +245,39 @@ def _finding_row(finding: QuoteFinding, sheet: Sheet) -> list[Any]:
 
 def _annex(quote: Quote, sheet: Sheet) -> list[Any]:
     story: list[Any] = sheet.section("Annex: setting it up")
-    story += _pairs(quote.setup, sheet) if quote.setup else [sheet.text("Nothing to place or set.", "body")]
+    story += _setup(quote.setup, sheet) if quote.setup else [sheet.text("Nothing to place or set.", "body")]
     story += [sheet.gap(12), *sheet.section("What was not checked")]
     story += [sheet.text(text, "body") for text in quote.unchecked]
     note = f"Made with RigPlanner, catalog {quote.catalog_version or 'without version'}. Predictions are intervals, not promises."
     story += [sheet.gap(3), sheet.text(note, "small")]
     if quote.sources:
         story += [sheet.gap(12), *sheet.section("Sources of the part data")]
-        story.append(sheet.text("; ".join(quote.sources) + ".", "small", longest=LONGEST_SOURCES))
+        for day in dict.fromkeys(source.read for source in quote.sources):
+            words = [f"{source.title} {source.url}".strip() for source in quote.sources if source.read == day]
+            story.append(sheet.text(f"Read {day}: {'; '.join(words)}.", "small", longest=LONGEST_SOURCES))
     return story
 
 
-def _pairs(pairs: Sequence[tuple[str, str]], sheet: Sheet) -> list[Any]:
-    rows = [[sheet.text(word, "body"), sheet.text(value, "body")] for word, value in pairs]
-    return [sheet.table(rows, (0.7, 0.3), header=False)]
+def _setup(rows: Sequence[SetupRow], sheet: Sheet) -> list[Any]:
+    made: list[list[Any]] = [[sheet.text(word, "head") for word in ("", "Step", "", "Why")]]
+    for area, alike in groupby(rows, key=lambda row: row.area):
+        for n, row in enumerate(alike):
+            first = sheet.text(AREA_WORDS[area] if n == 0 else "", "strong")
+            made.append(
+                [first, sheet.text(row.what, "body"), sheet.text(row.value, "body", longest=2000), sheet.text(row.why, "small")]
+            )
+    return [sheet.table(made, (0.12, 0.34, 0.28, 0.26))]
+
+
+def _offered(quote: Quote, sheet: Sheet) -> list[Any]:
+    if not quote.offered:
+        return []
+    rows: list[list[Any]] = [[sheet.text(word, "head") for word in ("Alternative", "What it changes")]]
+    rows[0].append(sheet.text("Price", "head", align="right"))
+    for offer in quote.offered:
+        cell = [sheet.text(f"Settles: {', '.join(offer.solves)}", "small")] if offer.solves else []
+        cell += [sheet.text(f"Brings: {', '.join(offer.brings)}", "small")] if offer.brings else []
+        cell += [sheet.text("; ".join(offer.changes), "small")] if offer.changes else []
+        price = sheet.text(offer.price, "body", align="right")
+        rows.append([sheet.text(offer.what, "body"), cell or sheet.text("no finding, load or speed", "small"), price])
+    return [*sheet.section("Alternatives offered"), sheet.table(rows, (0.34, 0.48, 0.18)), sheet.gap(14)]

@@ -1,0 +1,92 @@
+"""Alternatives offered: the ways out of findings, what each costs and what it changes, as figures of the same engine."""
+
+from msgspec import Struct
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.planning.effects import Effect, Effects, effects
+from rigplanner.report import format as fmt
+from rigplanner.report.quote_jobs import workload_title
+from rigplanner.report.words import fix_text, rule_title
+from rigplanner.rig.document import Rig
+from rigplanner.rig.edits import Edit, EditFault, apply
+from rigplanner.rules.assess import Assessment, assess
+from rigplanner.rules.finding import Fix
+
+MOST_OFFERED = 8
+PARTED = ("error", "warning", "unknown")
+LEAST_CHANGE = 0.005
+"""Share below which a change of speed is not worth a word."""
+
+
+class Offered(Struct, frozen=True, kw_only=True):
+    """One alternative in words: `price` is what it adds to the total, `solves` and `brings` name findings by code and title."""
+
+    what: str
+    price: str
+    solves: tuple[str, ...]
+    brings: tuple[str, ...]
+    changes: tuple[str, ...]
+
+
+def alternatives_offered(assessment: Assessment, catalog: Catalog, today: str = "") -> list[Offered]:
+    """Return at most MOST_OFFERED alternatives, those of errors first; what can not be made is left out."""
+    found: list[Offered] = []
+    seen: list[tuple[Edit, ...]] = []
+    for finding in assessment.report.findings:
+        for fix in finding.fixes if finding.severity != "info" else ():
+            if not fix.edits or fix.edits in seen or len(found) == MOST_OFFERED:
+                continue
+            seen.append(fix.edits)
+            changed = _changed(assessment.rig, fix.edits)
+            if changed is None:
+                continue
+            effect = effects(assessment, assess(changed, catalog, today))
+            found.append(_offered(fix, effect, assessment, catalog))
+    return found
+
+
+def _changed(rig: Rig, edits: tuple[Edit, ...]) -> Rig | None:
+    try:
+        for edit in edits:
+            rig = apply(rig, edit)
+    except EditFault:
+        return None
+    return rig
+
+
+def _offered(fix: Fix, effect: Effects, assessment: Assessment, catalog: Catalog) -> Offered:
+    bare = Fix(code=fix.code, edits=fix.edits, values={**fix.values, "price": None})
+    price = fix.values.get("price")
+    return Offered(
+        what=fix_text(bare, assessment.rig, catalog),
+        price=price_text(price if isinstance(price, int | float) else None, assessment.rig.currency),
+        solves=tuple(dict.fromkeys(f"{rule_title(f.code)} ({f.code})" for f in effect.gone if f.severity in PARTED)),
+        brings=tuple(dict.fromkeys(f"{rule_title(f.code)} ({f.code})" for f in effect.come if f.severity in PARTED)),
+        changes=tuple(text for text in (_change(figure, assessment) for figure in effect.figures) if text),
+    )
+
+
+def price_text(amount: float | None, currency: str) -> str:
+    """Return a price difference with its sign."""
+    if amount is None:
+        return "price not known"
+    if amount == 0:
+        return "no charge"
+    return f"{'+' if amount > 0 else '−'}{fmt.money(abs(amount), currency)}"
+
+
+def _change(figure: Effect, assessment: Assessment) -> str:
+    change = figure.change
+    if change is None or figure.measure in ("price", "speed_per_money") or not figure.before:
+        return ""
+    if figure.measure == "speed":
+        share = change / figure.before
+        job = next((job for job in assessment.jobs if job.index == figure.job), None)
+        title = workload_title(job) if job else ""
+        return f"{title} {_signed(100 * share, '%', 0)} {figure.unit}" if abs(share) >= LEAST_CHANGE else ""
+    word = "GPU memory" if figure.measure == "vram" else "sustained load"
+    return f"{word} {_signed(change, figure.unit, 0)}"
+
+
+def _signed(value: float, unit: str, digits: int) -> str:
+    return f"{'+' if value > 0 else '−'}{fmt.quantity(abs(value), unit, digits)}"

@@ -1,0 +1,61 @@
+"""A quote as a workbook: parts and sums, workloads, findings, set-up; numbers stay numbers."""
+
+from rigplanner.report import format as fmt
+from rigplanner.report.quote import Quote
+from rigplanner.report.spreadsheet import Amount, Cell, SheetOf, workbook
+
+Row = tuple[Cell, ...]
+
+
+def quote_workbook(quote: Quote) -> bytes:
+    """Return a quote's content as the bytes of an .xlsx file."""
+    return workbook([_parts(quote), _workloads(quote), _findings(quote), _setup(quote)])
+
+
+def _money(value: float | None, currency: str) -> Cell:
+    return None if value is None else Amount(value, currency, 0 if currency in fmt.WHOLE_CURRENCIES else 2)
+
+
+def _parts(quote: Quote) -> SheetOf:
+    rows: list[Row] = [("Qty", "Part", "Unit price", "Price dated", "Amount", "Detail", "Part id")]
+    for line in quote.lines:
+        unit = _money(line.price.amount, line.price.currency) if line.price else None
+        rows.append((line.quantity, line.name, unit, line.dated, _money(line.value, quote.totals.currency), line.detail, line.part))
+    totals, details = quote.totals, quote.rig.quote
+    if any(line.value is not None for line in quote.lines):
+        rows.append((None, "Subtotal", None, None, _money(totals.subtotal, totals.currency)))
+        if totals.discount:
+            rows.append((None, f"Discount {details.discount_percent:g} %", None, None, _money(-totals.discount, totals.currency)))
+        if details.tax_percent is not None:
+            word = "of which tax" if details.prices_include_tax else "Tax"
+            rows.append((None, f"{word} {details.tax_percent:g} %", None, None, _money(totals.tax, totals.currency)))
+        rows.append((None, "Total", None, None, _money(totals.total, totals.currency)))
+    rows += [(None, note) for note in quote.money_notes]
+    return SheetOf("Parts", tuple(rows), (6, 48, 16, 14, 16, 40, 40))
+
+
+def _workloads(quote: Quote) -> SheetOf:
+    rows: list[Row] = [
+        ("Workload", "Settings", "GPU", "GPUs", "Memory low GiB", "Memory high GiB", "GPU GiB", "Fits", "Expected speed",
+         "80 % interval", "Stack", "Limited by")
+    ]  # fmt: skip
+    for job in quote.jobs:
+        speed: Row = (job.speed, job.interval, job.stack, job.bound)
+        for bar in job.bars:
+            memory: Row = (bar.gpu, bar.count, bar.low_gib, bar.high_gib, bar.capacity_gib, bar.verdict)
+            rows.append((job.title, job.settings, *memory, *speed))
+        if not job.bars:
+            rows.append((job.title, job.settings, job.memory_note, None, None, None, None, None, *speed))
+    return SheetOf("Workloads", tuple(rows), (28, 48, 28, 6, 12, 12, 10, 12, 20, 28, 18, 12))
+
+
+def _findings(quote: Quote) -> SheetOf:
+    rows: list[Row] = [("Severity", "Code", "Finding", "Text", "What to do", "Waived")]
+    rows += [(f.severity, f.code, f.title, f.text, f.fix, f.waived) for f in (*quote.findings, *quote.waived)]
+    return SheetOf("Findings", tuple(rows), (12, 10, 40, 70, 50, 40))
+
+
+def _setup(quote: Quote) -> SheetOf:
+    rows: list[Row] = [("Area", "Step", "Value", "Why")]
+    rows += [(row.area, row.what, row.value, row.why) for row in quote.setup]
+    return SheetOf("Set-up", tuple(rows), (14, 44, 44, 44))

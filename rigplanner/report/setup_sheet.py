@@ -1,0 +1,204 @@
+"""The set-up sheet: which part goes where, what to set in the firmware, power limits, software that serves the GPUs."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import GPU, Layout, MemoryKit, Motherboard, System
+from rigplanner.evidence import Source
+from rigplanner.report import format as fmt
+from rigplanner.rules.assess import Assessment
+from rigplanner.rules.finding import Finding
+from rigplanner.rules.software_tables import (
+    Container,
+    CudaRelease,
+    RocmTarget,
+    TorchBuild,
+    between,
+    cuda_release,
+    last_build,
+    serves,
+    software,
+    version,
+)
+
+OWN_SOFTWARE = {
+    "linux": "Linux",
+    "pytorch": "PyTorch",
+    "cuda": "CUDA",
+    "driver": "Driver",
+    "tensorflow": "TensorFlow",
+    "jax": "JAX",
+}
+FIRST_RESIZABLE_BAR = "8.6"
+"""GeForce RTX 30 and later offer a resizable BAR (NVIDIA, 12 Jan 2021; techpowerup.com/news-tags/RTX+30-series)."""
+MANY_GPUS = 4
+"""GPUs from which the address space below 4 GB runs out (as rule PCI006)."""
+
+
+class SetupRow(Struct, frozen=True, kw_only=True):
+    """One step: `area` is placement, firmware, power or software; `what` is set to `value`; `why` in few words."""
+
+    area: str
+    what: str
+    value: str
+    why: str = ""
+
+
+def setup_rows(assessment: Assessment) -> list[SetupRow]:
+    """Return the steps in the order in which they are made."""
+    return [*_placement(assessment), *_firmware(assessment), *_limits(assessment), *_software(assessment)]
+
+
+def _placement(assessment: Assessment) -> Iterator[SetupRow]:
+    machine = assessment.machine
+    names = {piece.name: piece.part.name for piece in machine.pieces}
+    places: dict[str, list[str]] = {}
+    put = [(use.piece, use.slot.id) for use in machine.slots if use.piece]
+    put += [(piece, use.port.id) for use in machine.drives for piece in use.pieces]
+    for piece, place in put:
+        if "/" not in piece:
+            places.setdefault(names.get(piece, piece), []).append(place)
+    for name, found in places.items():
+        many = f"{len(found)} × " if len(found) > 1 else ""
+        yield SetupRow(area="placement", what=many + name, value=", ".join(dict.fromkeys(found)))
+    board = _layout(assessment)
+    kits = [piece.part for piece in machine.pieces if isinstance(piece.part, MemoryKit) and "/" not in piece.name]
+    if kits and board is not None and board.memory_slots:
+        modules = sum(kit.modules for kit in kits)
+        channels = f", spread over {board.memory_channels} channels" if board.memory_channels else ""
+        yield SetupRow(area="placement", what="Memory modules", value=f"{modules} in {board.memory_slots} slots{channels}")
+
+
+def _layout(assessment: Assessment) -> Layout | None:
+    for piece in assessment.machine.pieces:
+        if isinstance(piece.part, Motherboard | System) and piece.part.layout is not None:
+            return piece.part.layout
+    return None
+
+
+def _firmware(assessment: Assessment) -> Iterator[SetupRow]:
+    bios = assessment.rig.settings.bios
+    for place, choice in bios.items():
+        yield SetupRow(area="firmware", what=f"Setting for {place}", value=choice, why="chosen for this rig")
+    for finding in assessment.report.findings:
+        yield from _firmware_of(finding, bool(bios))
+    layout, gpus = _layout(assessment), [gpu.gpu for gpu in assessment.machine.gpus]
+    cards = [gpu for gpu in gpus if gpu.form_factor == "pcie"]
+    if layout is None or not cards:
+        return
+    if len(cards) >= MANY_GPUS or any(gpu.cooling == "passive" for gpu in cards):
+        known = "" if layout.above_4g else "whether the board offers it is not known"
+        if layout.above_4g is not False:
+            yield SetupRow(area="firmware", what="Above 4G decoding", value="on", why=known or "the cards map more than 4 GB")
+    if layout.resizable_bar and any(_takes_resizable_bar(gpu) for gpu in cards):
+        yield SetupRow(area="firmware", what="Resizable BAR", value="on, with CSM off", why="card and board offer it")
+
+
+def _firmware_of(finding: Finding, stated: bool) -> Iterator[SetupRow]:
+    if finding.code == "PCI005" and finding.severity == "info":
+        place = str(finding.values.get("place", ""))
+        yield SetupRow(area="firmware", what=f"Split of slot {place}", value=str(finding.needed), why="the adapter splits the slot")
+    elif finding.code == "PCI009" and not stated:
+        places = ", ".join(map(str, finding.values.get("places", ())))
+        default = f"as shipped: {finding.actual}" if finding.actual else "which one is shipped is not known"
+        yield SetupRow(area="firmware", what=f"Lanes of {places}", value=f"choose {finding.needed}", why=default)
+    elif finding.code == "CPU007":
+        yield SetupRow(area="firmware", what="BIOS version", value=f"{finding.needed} or later", why="first one that knows the CPU")
+
+
+def _takes_resizable_bar(gpu: GPU) -> bool:
+    if gpu.vendor == "Intel":
+        return True
+    return gpu.compute_capability is not None and _is_cuda(gpu) and version(gpu.compute_capability) >= version(FIRST_RESIZABLE_BAR)
+
+
+def _is_cuda(gpu: GPU) -> bool:
+    return bool(gpu.compute_capability) and str(gpu.compute_capability)[0].isdigit()
+
+
+def _limits(assessment: Assessment) -> Iterator[SetupRow]:
+    caps: dict[float, list[int]] = {}
+    vendors = {gpu.index: gpu.gpu.vendor for gpu in assessment.machine.gpus}
+    for gpu in assessment.machine.gpus:
+        if gpu.power_cap_w:
+            caps.setdefault(gpu.power_cap_w, []).append(gpu.index)
+    for watts, indexes in caps.items():
+        shown = ",".join(map(str, indexes))
+        nvidia = all(vendors[index] == "NVIDIA" for index in indexes)
+        why = f"nvidia-smi -i {shown} -pl {watts:g}, again after each start" if nvidia else ""
+        yield SetupRow(area="power", what=f"Limit of GPU {shown.replace(',', ', ')}", value=fmt.quantity(watts, "W"), why=why)
+
+
+def _software(assessment: Assessment) -> Iterator[SetupRow]:
+    named = assessment.rig.settings.software
+    for key, value in named.items():
+        yield SetupRow(area="software", what=OWN_SOFTWARE.get(key, key), value=value, why="chosen for this rig")
+    gpus = [gpu.gpu for gpu in assessment.machine.gpus]
+    if not gpus:
+        return
+    if any(gpu.form_factor == "embedded" for gpu in gpus):
+        yield SetupRow(area="software", what="Driver, CUDA, frameworks", value="those of the board's system image",
+                       why="packages for desktops and servers do not serve it")  # fmt: skip
+        return
+    capabilities = sorted({gpu.compute_capability for gpu in gpus if gpu.compute_capability}, key=version)
+    if len(capabilities) == 0 or any(gpu.compute_capability is None for gpu in gpus):
+        yield SetupRow(area="software", what="Driver and frameworks", value=fmt.UNKNOWN, why="compute capability not known")
+    elif all(_is_cuda(gpu) for gpu in gpus):
+        yield from _cuda_rows(capabilities, named)
+    else:
+        yield from _rocm_rows(capabilities)
+
+
+def _cuda_rows(capabilities: list[str], named: dict[str, str]) -> Iterator[SetupRow]:
+    """Return the newest prebuilt PyTorch that serves all GPUs, its driver, the span of CUDA toolkits, and container images."""
+    serving = [
+        (row.until or software().newest_pytorch, row)
+        for row in software().pytorch
+        if all(serves(row.archs, capability) for capability in capabilities)
+    ]
+    best = max(serving, key=lambda pair: (version(pair[0]), version(pair[1].cuda)), default=None)
+    every = ", ".join(capabilities)
+    if best is None:
+        last = last_build(capabilities[0])
+        word = f"the oldest GPU is served up to {last[0]}" if last else "no prebuilt release serves the oldest GPU"
+        yield SetupRow(area="software", what="PyTorch", value="none serves all GPUs", why=word)
+    elif "pytorch" not in named:
+        newest = best[0] == software().newest_pytorch
+        why = f"newest prebuilt for compute capability {every}"
+        yield SetupRow(
+            area="software", what="PyTorch", value=f"{best[0]}, CUDA {best[1].cuda}" + ("" if newest else " (last)"), why=why
+        )
+    release = cuda_release(best[1].cuda) if best else None
+    if release is not None and best is not None and "driver" not in named:
+        yield SetupRow(area="software", what="NVIDIA driver", value=f"{release.driver} or later", why=f"for CUDA {best[1].cuda}")
+    toolkits = [row.version for row in software().cuda if all(between(c, row.lowest, row.highest) for c in capabilities)]
+    if toolkits and "cuda" not in named:
+        span = f"{toolkits[0]} to {toolkits[-1]}" if len(toolkits) > 1 else toolkits[0]
+        yield SetupRow(area="software", what="CUDA toolkit", value=span, why=f"toolkits that build for {every}, of those listed")
+    images = [row for row in software().containers if all(between(c, row.lowest, row.highest) for c in capabilities)]
+    if images and images[-1].until:
+        value = f"{images[-1].image}, {images[0].since} to {images[-1].until}"
+        yield SetupRow(area="software", what="Container image", value=value, why="releases known to serve the GPUs")
+
+
+def _rocm_rows(targets: list[str]) -> Iterator[SetupRow]:
+    for target in targets:
+        row = next((row for row in software().rocm if row.platform == "linux" and row.target == target and row.supported), None)
+        until = f" to {row.until}" if row and row.until else " or later"
+        value = f"{row.since}{until}, on Linux" if row else fmt.UNKNOWN
+        yield SetupRow(area="software", what=f"ROCm for {target}", value=value, why="" if row else "no listed release")
+
+
+def software_sources(assessment: Assessment) -> list[Source]:
+    """Return the sources of the rows that name drivers and frameworks."""
+    gpus = [gpu.gpu for gpu in assessment.machine.gpus]
+    if any(gpu.form_factor == "embedded" or gpu.compute_capability is None for gpu in gpus):
+        return []
+    rows: list[CudaRelease | TorchBuild | RocmTarget | Container] = []
+    if any(_is_cuda(gpu) for gpu in gpus):
+        rows += [*software().pytorch[-4:], *software().cuda, *software().containers]
+    elif gpus:
+        rows += software().rocm
+    keys = {row.source for row in rows}
+    return [source for key, source in software().sources.items() if key in keys]
