@@ -69,8 +69,10 @@ def compare(lines: Iterable[bytes], find_gpu: Callable[[str], GPU | None], zoo: 
 
 def _compared(raw: dict[str, Any], line: bytes, number: int, find_gpu: Callable[[str], GPU | None], zoo: Zoo) -> Comparison:
     work = raw.get("workload") or {}
-    known = {"id": raw.get("id", number), "kind": work.get("kind") or "-", "task": work.get("task") or "-", "model": work.get("model") or "-",
-             "source": "/".join(str(raw.get("source") or "-").split("/")[:2]), "stack": work.get("stack") or "-", "measured_gib": raw["value_gib"]}  # fmt: skip
+    known = {"id": raw.get("id", number), "kind": work.get("kind") or "-", "task": work.get("task") or "-",
+        "model": work.get("model") or "-",
+             "source": "/".join(str(raw.get("source") or "-").split("/")[:2]), "stack": work.get("stack") or "-",
+             "measured_gib": raw["value_gib"]}  # fmt: skip
     case = read_case(line, number)
     if isinstance(case, BadCase):
         return Comparison(**known, fault=case.error)

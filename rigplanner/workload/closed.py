@@ -53,7 +53,7 @@ MOST_SHAPES = 4096
 @lru_cache(4096)
 def walked(config: bytes, setting: Setting, precision: str, optimizer: str, traced: bool) -> Walk:
     """The walk of a configuration, itself or by its closed form."""
-    sequence = b'"vocab_size"' in config and b'"patch_size"' not in config or b'"n_embd"' in config
+    sequence = (b'"vocab_size"' in config and b'"patch_size"' not in config) or b'"n_embd"' in config
     general = msgspec.structs.replace(setting, batch=2, length=64 if sequence else setting.length)
     shape = _Shape(config, general, precision, optimizer, traced, sequence)
     _asked[shape] += 1
@@ -102,7 +102,8 @@ def _form(shape: _Shape) -> Form | None:
     moments = [(solve([trace[at][0] for trace in traces]), traces[0][at][1]) for at in _tops(traces)]
     first = walks[0]
     return Form(
-        tuple(_undominated(moments)), solve([one.forward_flops for one in walks]), solve([one.step_flops for one in walks]), first.weights,
+        tuple(_undominated(moments)), solve([one.forward_flops for one in walks]), solve([one.step_flops for one in walks]),
+            first.weights,
         first.optimizer, first.values, first.trained, shape.sequence,
     )  # fmt: skip
 

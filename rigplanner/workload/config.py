@@ -27,6 +27,7 @@ MOST = {
 
 LISTS = ("depths", "hidden_sizes", "num_heads", "sr_ratios", "patch_sizes", "strides", "mlp_ratios")
 SAME_AS = {
+    "whisper": "mbart", "deberta-v2": "bert", "modernbert": "bert", "swinv2": "swin", "pvt_v2": "segformer",
     "qwen": "qwen2", "qwen2_5_vl_text": "qwen2", "qwen3_vl_text": "qwen3", "qwen3_5": "qwen3", "qwen3_5_text": "qwen3",
     "qwen3_5_moe": "qwen3_moe",
     "qwen3_next": "qwen3_moe", "gemma4": "gemma3_text", "gemma4_text": "gemma3_text", "gemma3": "gemma3_text", "mimo": "qwen2",
@@ -73,14 +74,15 @@ def full_config(config: dict[str, Any]) -> dict[str, Any]:
     kind = config.get("model_type")
     if not isinstance(kind, str) or not kind:
         raise WorkloadFault(f"config.model_type: expected the name of an architecture such as 'llama', found {_shown(kind)}.")
-    _check_numbers(config)
     known = defaults().get(kind) or {}
+    _check_numbers(config, known)
+    _check_against(known, config)
     filled = {**known, **{key: value for key, value in config.items() if value is not None}}
     _check_heads(filled)
     return filled
 
 
-def _check_numbers(config: dict[str, Any]) -> None:
+def _check_numbers(config: dict[str, Any], known: dict[str, Any]) -> None:
     for name, most in MOST.items():
         value = config.get(name)
         if (
@@ -105,6 +107,27 @@ def _check_numbers(config: dict[str, Any]) -> None:
             0 < len(value) <= 16 and all(isinstance(v, int | float) and 0 < v <= 100_000 for v in value)
         ):
             raise WorkloadFault(f"config.{name}: expected 1 to 16 positive numbers, found {_shown(value)}.")
+
+
+def _check_against(known: dict[str, Any], config: dict[str, Any]) -> None:
+    """Compare fields with the types that transformers gives them: numbers stay numbers within reason, lists keep their length."""
+    for name, usual in known.items():
+        value = config.get(name)
+        if value is None:
+            continue
+        if isinstance(usual, bool):
+            good, expected = isinstance(value, bool), "true or false"
+        elif isinstance(usual, int | float):
+            side = value[0] if name in ("image_size", "patch_size") and isinstance(value, list) and value else value
+            good = isinstance(side, int | float) and not isinstance(side, bool) and -1 <= side <= 1e9
+            expected = "a number from 0 to 1e9"
+        elif isinstance(usual, list):
+            good = isinstance(value, list) and 0 < len(value) <= 64
+            expected = f"a list such as {usual}"
+        else:
+            good, expected = isinstance(value, type(usual)), f"text such as {usual!r}"
+        if not good:
+            raise WorkloadFault(f"config.{name}: expected {expected}, found {_shown(value)}.")
 
 
 def _check_heads(config: dict[str, Any]) -> None:

@@ -147,8 +147,9 @@ ENCODERS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def encoder_form(config: dict[str, Any]) -> EncoderForm:
-    kind, hidden = config["model_type"], pick(config, "hidden_size", "dim")
+def encoder_form(config: dict[str, Any], kind: str) -> EncoderForm:
+    """The sizes of an encoder whose blocks are those of the family `kind`."""
+    hidden = pick(config, "hidden_size", "dim")
     dropout = pick(config, "hidden_dropout_prob", "dropout", default=0.0)
     return EncoderForm(
         layers=pick(config, "num_hidden_layers", "n_layers"), hidden=hidden, heads=pick(config, "num_attention_heads", "n_heads"),
@@ -164,7 +165,8 @@ def encoder_form(config: dict[str, Any]) -> EncoderForm:
 VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "resnet": convnets.resnet, "regnet": convnets.regnet, "convnext": convnets.convnext, "convnextv2": convnets.convnext,
     "mobilenet_v1": convnets.mobilenet_v1, "mobilenet_v2": convnets.mobilenet_v2,
-    "vit": Vit, "deit": Vit, "beit": Vit, "dinov2": Vit, "swin": Swin, "segformer": Segformer, "t5": T5, "bart": Bart, "mbart": Bart, "pegasus": Bart,
+    "vit": Vit, "deit": Vit, "beit": Vit, "dinov2": Vit, "swin": Swin, "segformer": Segformer, "t5": T5, "bart": Bart,
+    "mbart": Bart, "pegasus": Bart,
 }  # fmt: skip
 
 
@@ -172,9 +174,9 @@ def builder(config: dict[str, Any], head: str = "causal_lm") -> Callable[[Net], 
     full = full_config(config)
     kind = SAME_AS.get(full["model_type"], full["model_type"])
     if kind in VISION:
-        return lambda net: VISION[kind](net, full)
+        return lambda net: VISION[kind](net, {**full, "model_type": kind})
     if kind in ENCODERS:
-        encoder = encoder_form(full)
+        encoder = encoder_form(full, kind)
         return lambda net: Encoder(net, encoder)
     if kind not in TRAITS:
         raise WorkloadFault(f"config.model_type: the architecture '{kind}' is not known.")

@@ -194,7 +194,8 @@ class Segformer:
         self.net, self.config, sizes = net, config, config["hidden_sizes"]
         rates, self.stages, at = drop_rates(config), [], 0
         for stage, depth in enumerate(config["depths"]):
-            patch = Conv(net, 3 if stage == 0 else sizes[stage - 1], sizes[stage], config["patch_sizes"][stage], stride=config["strides"][stage],
+            patch = Conv(net, 3 if stage == 0 else sizes[stage - 1], sizes[stage], config["patch_sizes"][stage],
+                stride=config["strides"][stage],
                          bias=True, norm=False, act="")  # fmt: skip
             first, blocks = (
                 Norm(net, "layer", sizes[stage]),

@@ -83,7 +83,8 @@ def cheapest_changes(workload: Workload, gpu: GPU, count: int, zoo: Zoo) -> tupl
         except WorkloadFault:
             continue
         if then.device_gib < now.device_gib - 0.01:
-            found.append(Change(code=code, fields=msgspec.to_builtins(fields), device_gib=then.device_gib, fits=then.device_gib <= room,
+            found.append(Change(code=code, fields=msgspec.to_builtins(fields), device_gib=then.device_gib,
+                fits=then.device_gib <= room,
                                 speed_share=share, source=source))  # fmt: skip
     return tuple(sorted(found, key=lambda change: (not change.fits, -change.speed_share, change.device_gib)))
 
@@ -147,7 +148,8 @@ def _training_candidates(workload: Workload, count: int) -> list[Candidate]:
 
 
 def _inference_candidates(workload: Workload, count: int) -> list[Candidate]:
-    ways, found = workload.parallelism or Parallelism(), []
+    ways = workload.parallelism or Parallelism()
+    found: list[Candidate] = []
     if workload.precision in (None, "fp16", "bf16", "fp32"):
         found.append(("eight_bit_weights", {"precision": "int8"}, 0.95, QUANTISED))
         found.append(("four_bit_weights", {"precision": "int4", "quant": "awq"}, 0.9, QUANTISED))

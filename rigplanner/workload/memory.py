@@ -6,7 +6,7 @@ from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.evidence import Step
 from rigplanner.rig.task import Workload
-from rigplanner.workload.answer import MemoryEstimate, MemoryParts
+from rigplanner.workload.answer import MemoryEstimate, MemoryParts, WorkloadFault
 from rigplanner.workload.diffusion import diffuse
 from rigplanner.workload.figures import figured
 from rigplanner.workload.inference import infer, pool
@@ -28,6 +28,8 @@ def estimate_memory(workload: Workload, gpu: GPU | None, count: int, zoo: Zoo) -
 
     Without a GPU and without a stack the answer is the operators' alone, on the CPU. Raises WorkloadFault naming the field that is
     unknown, absurd or missing."""
+    if not 1 <= count <= 1_000_000:
+        raise WorkloadFault(f"hardware.count: expected 1 to 1000000 GPUs, found {count}.")
     network = resolve(workload, zoo)
     job = read_job(workload, network, count, gpu is not None)
     stack = memory_stack(job.stack)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -13,8 +14,8 @@ from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.config import SAME_AS, full_config, pick
 from rigplanner.workload.families import builder
-from rigplanner.workload.net import Setting
-from rigplanner.workload.step import walk
+from rigplanner.workload.net import Net, Setting
+from rigplanner.workload.step import Walk, walk
 from rigplanner.workload.tape import BF16, CUDA
 
 
@@ -93,6 +94,10 @@ def nearest_figures(figures: tuple[Figures, ...], size: int | list[int] | None) 
 def resolve(workload: Workload, zoo: Zoo) -> Network:
     """Return the network of a workload: its own config first, then the zoo's model of that name, then its own figures. Raises
     WorkloadFault for an unknown name (with the nearest ones) and for a configuration that cannot be."""
+    for field in ("params_m", "params_b", "gmacs", "activations_m"):
+        value = getattr(workload, field)
+        if value is not None and not 0 < value < 1e9:
+            raise WorkloadFault(f"{field}: expected a positive number below 1e9, found {value}.")
     if workload.config is not None:
         return _from_config(msgspec.json.encode(workload.config), workload.model or "config")
     model = zoo.get(workload.model) if workload.model else None
@@ -172,19 +177,55 @@ def _from_config(encoded: bytes, slug: str) -> Network:
     kind = config["model_type"]
     relative = SAME_AS.get(kind)
     try:
-        made = builder(given)
+        made = _made(given)
     except WorkloadFault:
         if not (config.get("hidden_size") and config.get("num_hidden_layers") and config.get("vocab_size")):
             raise
         relative = "llama"
         given = {**given, "model_type": "llama"}
-        made, encoded = builder(given), msgspec.json.encode(given)
+        made, encoded = _made(given), msgspec.json.encode(given)
     length = config.get("image_size") if not config.get("vocab_size") or config.get("patch_size") else 64
     edge = length if isinstance(length, int) else length[0] if length else 224
-    step = walk(made, Setting(batch=1, length=edge, training=False), precision="fp32", semantics=CUDA)
+    step = _counted(made, edge)
     return Network(slug=slug, kind=_kind(config), params=float(step.values),
         active_params=float(step.values) - _idle(config), config=encoded,
                    relative=relative, **_sizes(config, float(step.values)))  # fmt: skip
+
+
+CONTRADICTIONS = (
+    KeyError,
+    TypeError,
+    ValueError,
+    IndexError,
+    AttributeError,
+    ZeroDivisionError,
+    OverflowError,
+    AssertionError,
+    StopIteration,
+)
+"""What a builder raises when fields are missing, of the wrong type or do not fit together."""
+
+
+def _made(given: dict[str, Any]) -> Callable[[Net], Any]:
+    try:
+        return builder(given)
+    except WorkloadFault:
+        raise
+    except CONTRADICTIONS as fault:
+        raise _contradiction(fault) from fault
+
+
+def _counted(made: Callable[[Net], Any], edge: int) -> Walk:
+    try:
+        return walk(made, Setting(batch=1, length=edge, training=False), precision="fp32", semantics=CUDA)
+    except CONTRADICTIONS as fault:
+        raise _contradiction(fault) from fault
+
+
+def _contradiction(fault: Exception) -> WorkloadFault:
+    if isinstance(fault, KeyError):
+        return WorkloadFault(f"config.{fault.args[0]}: the field is missing.")
+    return WorkloadFault(f"config: expected fields that belong together, found a contradiction ({fault or type(fault).__name__}).")
 
 
 def _kind(config: dict[str, Any]) -> str:
@@ -221,7 +262,9 @@ def _full_layers(config: dict[str, Any]) -> int | None:
     if isinstance(full, int):
         return full
     layers = config.get("num_hidden_layers")
-    return layers // every if isinstance(every, int) and every > 0 and isinstance(layers, int) else None
+    if not (isinstance(every, int) and every > 0 and isinstance(layers, int)):
+        return None
+    return layers // every
 
 
 def _sizes(config: dict[str, Any], params: float) -> dict[str, Any]:

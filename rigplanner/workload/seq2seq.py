@@ -210,7 +210,10 @@ class Bart:
         early = config["model_type"] in ("mbart", "pegasus")
         self.table = net.parameter(config["vocab_size"], hidden)
         offset = 0 if config["model_type"] == "pegasus" else 2
-        self.positions = [net.parameter(config["max_position_embeddings"] + offset, hidden) for _ in range(2)]
+        self.positions = [
+            net.parameter((config.get("max_position_embeddings") or config["max_target_positions"]) + offset, hidden)
+            for _ in range(2)
+        ]
         self.encoder = [BartBlock(net, config, "encoder", early) for _ in range(config["encoder_layers"])]
         self.decoder = [BartBlock(net, config, "decoder", early) for _ in range(config["decoder_layers"])]
         norms = {"bart": 2, "mbart": 4, "pegasus": 2}[config["model_type"]]

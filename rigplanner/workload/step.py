@@ -7,6 +7,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.net import Net, Setting
 from rigplanner.workload.tape import BF16, CPU_TRACE, Semantics, Storage, Tape, Tensor, backward, like
 
@@ -65,7 +66,8 @@ def walk(
     tape.forget_casts()
     tape.autocast = None
     node, grad = loss.node, like(tape, loss)
-    assert node is not None
+    if node is None:
+        raise WorkloadFault("lora_targets: expected names of linear layers of this network, found none of them.")
     del loss
     backward(tape, node, grad)
     at_step = tape.live + STEP_COPIES.get(optimizer, 0) * sum(net.trained_tensors)

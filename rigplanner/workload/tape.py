@@ -62,8 +62,9 @@ class Storage:
     __slots__ = ("bytes", "tape")
 
     def __init__(self, tape: Tape, size: int) -> None:
-        self.tape, self.bytes = tape, size
+        self.tape, self.bytes = tape, 0
         tape.live += size
+        self.bytes = size
         if tape.live > tape.peak:
             tape.peak, tape.gradients_at_peak = tape.live, tape.gradient_bytes
         if tape.trace is not None:
