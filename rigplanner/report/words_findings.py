@@ -62,7 +62,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     },
     "NVL007": {"": "A full pair takes {needed}, the rig has {actual}."},
     "NVL008": {
-        "": "{a} runs over {actual} joined only by PCIe.",
+        "": "{a}: work over all GPUs crosses {actual} joined only by PCIe.",
         "info": "{a} stays inside the {actual} for its tensor traffic; the rest crosses PCIe.",
     },
     "NVL009": {"": "{a} asks for NVLink; the GPUs have none between them."},
@@ -130,6 +130,9 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "SW008": {"": "FP8 needs compute capability {needed}, {b} has {actual}."},
     "SW009": {"": "AMD does not support {target} on {platform} (last or first release: {needed})."},
     "SW010": {"": "The image {release} serves compute capability {actual}, {a} has {needed}."},
+    "SW011": {"": "Fast fp16 needs compute capability {needed}, {b} has {actual}."},
+    "SW012": {"": "FP4 needs compute capability {needed}, {b} has {actual}."},
+    "SW013": {"": "vLLM needs compute capability {needed}, {b} has {actual}."},
     "VRM001": {"": "{a} needs {needed} per GPU ({low_gib} to {high_gib}), {b} has {actual}."},
     "VRM002": {"": "{a} needs about {needed} per GPU ({low_gib} to {high_gib}), {b} has {actual}."},
     "WRK001": {"": "A tensor degree of {needed} does not divide {actual} of {a}."},

@@ -98,8 +98,20 @@ _GPU_AMONG = (*_GPU_ALONE, "has_nvlink", "p2p", "cooling")
 _GPU_PLACED = (*_GPU_AMONG, "nvlink")
 """What decides places and links of a GPU: alone in the rig, among others, or where bridges or a baseboard may join them."""
 
-_NO_GPU = (*_codes("CPU", "SW"), *(f"MEM00{n}" for n in range(1, 8)), "CLG003", "CLG004", *(f"SPC00{n}" for n in range(4, 9)),
-           "DSK002", "DSK003", "DSK004", "WRK001", "WRK002", "WRK003", "WRK005")  # fmt: skip
+_NO_GPU = (
+    *_codes("CPU", "SW"),
+    *(f"MEM00{n}" for n in range(1, 8)),
+    "CLG003",
+    "CLG004",
+    *(f"SPC00{n}" for n in range(4, 9)),
+    "DSK002",
+    "DSK003",
+    "DSK004",
+    "WRK001",
+    "WRK002",
+    "WRK003",
+    "WRK005",
+)
 """Rules that no GPU changes."""
 
 _GROUPS: dict[str, tuple[Group, ...]] = {

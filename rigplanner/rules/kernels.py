@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.parts import GPU
 from rigplanner.rig.edits import Edit
@@ -36,8 +37,10 @@ def _features(situation: Situation, feature: str, asks: set[str], field: str) ->
 
 
 def flash_jobs(situation: Situation) -> Iterator[Feature]:
-    """Jobs that ask for FlashAttention."""
-    return _features(situation, "flash-attention-2", {"flash"}, "attention")
+    """Jobs that ask for FlashAttention, of version 3 where they say so."""
+    for case in _features(situation, "flash-attention-2", {"flash"}, "attention"):
+        third = "3" in (case.job.workload.attention or "")
+        yield replace(case, feature="flash-attention-3") if third else case
 
 
 def bf16_jobs(situation: Situation) -> Iterator[Feature]:
@@ -50,10 +53,26 @@ def fp8_jobs(situation: Situation) -> Iterator[Feature]:
     return _features(situation, "fp8", {"fp8"}, "precision")
 
 
+def fp16_jobs(situation: Situation) -> Iterator[Feature]:
+    """Jobs in fp16."""
+    return _features(situation, "fp16", {"fp16", "float16", "half"}, "precision")
+
+
+def fp4_jobs(situation: Situation) -> Iterator[Feature]:
+    """Jobs in FP4."""
+    return _features(situation, "fp4", {"fp4"}, "precision")
+
+
+def vllm_jobs(situation: Situation) -> Iterator[Feature]:
+    """Jobs that run on vLLM."""
+    return _features(situation, "vllm", {"vllm"}, "stack")
+
+
 def _lacks(case: Feature) -> str | None:
     """Return the lowest compute capability that has the feature when the card has it not."""
     row = next(row for row in software().kernels if row.feature == case.feature)
-    return None if between(case.card.compute_capability or "", row.lowest, row.highest) else row.lowest
+    capability = case.card.compute_capability or ""
+    return None if capability in row.also or between(capability, row.lowest, row.highest) else row.lowest
 
 
 def _change(situation: Situation, case: Feature, code: str, **fields: str) -> tuple[Fix, ...]:
@@ -119,3 +138,56 @@ def fp8(situation: Situation, case: Feature) -> Iterator[Finding]:
             actual=case.card.compute_capability,
             fixes=_change(situation, case, "other-precision", precision=precision),
         )
+
+
+@rule(
+    "SW011", "fp16 brings no speed on the GPU", "warning", over=fp16_jobs,
+    needs=("card.compute_capability",),
+    reason="Before Volta only P100-class chips and Jetsons compute in fp16 at speed: GeForce 10 and Tesla P40 do two results "
+    "per clock and SM, older ones none; fp16 then saves memory, not time.",
+    source="CUDA C programming guide, throughput of arithmetic instructions",
+)  # fmt: skip
+def fp16(situation: Situation, case: Feature) -> Iterator[Finding]:
+    """Compare compute capabilities."""
+    needed = _lacks(case)
+    if needed:
+        yield fp16.finding(
+            case,
+            needed=needed,
+            actual=case.card.compute_capability,
+            fixes=_change(situation, case, "other-precision", precision="fp32"),
+        )
+
+
+@rule(
+    "SW012", "FP4 does not run on the GPU", "error", over=fp4_jobs,
+    needs=("card.compute_capability",),
+    reason="FP4 matrix units came with Blackwell; serving can still store FP4 weights on older cards.",
+    source="NVIDIA CUDA toolkit release notes, Blackwell support",
+)  # fmt: skip
+def fp4(situation: Situation, case: Feature) -> Iterator[Finding]:
+    """A warning for inference, where weights alone may be FP4."""
+    needed = _lacks(case)
+    if needed:
+        serving = "train" not in (case.job.workload.task or "train")
+        precision = "bf16" if between(case.card.compute_capability or "", "8.0", None) else "fp16"
+        yield fp4.finding(
+            case,
+            "warning" if serving else "error",
+            needed=needed,
+            actual=case.card.compute_capability,
+            fixes=_change(situation, case, "other-precision", precision=precision),
+        )
+
+
+@rule(
+    "SW013", "vLLM does not support the GPU", "error", over=vllm_jobs,
+    needs=("card.compute_capability",),
+    reason="vLLM's binaries are built for Volta and newer.",
+    source="vLLM documentation, requirements",
+)  # fmt: skip
+def vllm(situation: Situation, case: Feature) -> Iterator[Finding]:
+    """Compare compute capabilities."""
+    needed = _lacks(case)
+    if needed:
+        yield vllm.finding(case, needed=needed, actual=case.card.compute_capability)

@@ -219,7 +219,7 @@ class Islands(Struct, frozen=True):
     """Groups of GPUs with NVLink inside and PCIe between, and the job that spans them."""
 
     name: str
-    job: JobFacts
+    job: JobFacts | None
     islands: tuple[tuple[int, ...], ...]
 
     @property
@@ -228,11 +228,13 @@ class Islands(Struct, frozen=True):
 
 
 def island_jobs(situation: Situation) -> Iterator[Islands]:
-    """Jobs on rigs with some NVLink."""
+    """Jobs on rigs of several GPUs with some NVLink; the rig itself where it names no job."""
     machine = situation.machine
     if len(machine.gpus) > 2 and any(edge.kind in ("nvlink", "xgmi", "nvswitch") for edge in machine.edges):
         for job in situation.jobs:
             yield Islands(job.name, job, machine.islands)
+        if not situation.jobs:
+            yield Islands(machine.gpus[0].piece, None, machine.islands)
 
 
 @rule(
@@ -246,7 +248,7 @@ def across_islands(situation: Situation, case: Islands) -> Iterator[Finding]:
     """Warn when a job over all GPUs is cut into islands; a tensor degree that fits an island is only a remark."""
     if len(case.islands) < 2:
         return
-    plan = case.job.workload.parallelism
+    plan = case.job.workload.parallelism if case.job else None
     largest = max(len(island) for island in case.islands)
     inside = plan is not None and 1 < plan.tensor <= largest
     yield across_islands.finding(

@@ -109,10 +109,19 @@ def _better_ports(situation: Situation, case: Lanes, thieves: list[Drive]) -> tu
     source="Board manuals, lane tables",
 )  # fmt: skip
 def lanes_shared(situation: Situation, case: Lanes) -> Iterator[Finding]:
-    """Say that the link is narrower than slot and card allow when no drive is the cause."""
+    """Say that the link is narrower than slot and card allow when no drive is the cause: a warning below eight lanes, or where
+    the class of CPU is the cause."""
     width = case.link.width or 0
     if width < wanted_width(case) and not any(_narrows(case, drive) for drive in situation.drives):
-        yield lanes_shared.finding(case, "info" if width >= 8 else "warning", needed=wanted_width(case), actual=width, unit="lanes")
+        by_cpu = _narrowed_by_cpu(situation, case)
+        yield lanes_shared.finding(
+            case,
+            "info" if width >= 8 and not by_cpu else "warning",
+            by_cpu=by_cpu,
+            needed=wanted_width(case),
+            actual=width,
+            unit="lanes",
+        )
 
 
 @rule(
@@ -152,6 +161,15 @@ def slow_link(situation: Situation, case: Lanes) -> Iterator[Finding]:
     fixes = (fix(situation, "move-card", edit, piece=case.name, place=better[0].slot.id),) if edit else ()
     yield slow_link.finding(
         case, needed=round(able, 1), actual=round(actual, 1), unit="GB/s", fixes=fixes, gen=case.link.gen, width=case.link.width
+    )
+
+
+def _narrowed_by_cpu(situation: Situation, case: Lanes) -> bool:
+    """Say whether the class of CPU, and nothing that the owner put in, narrows the slot to this width."""
+    classes = {cpu.lane_class for _, cpu in situation.cpus}
+    modes = (mode for mode in case.board.layout.lane_modes if mode.when.cpu_class and not mode.when.used)
+    return any(
+        classes & set(mode.when.cpu_class) and mode.widths.get(case.use.slot.id, 99) <= (case.link.width or 0) for mode in modes
     )
 
 

@@ -16,12 +16,14 @@ EIGHT_PINS_PER_ADAPTER = 4
 
 
 class Demand(Struct, frozen=True):
-    """Plugs of one type that the rig needs; `offered` counts mating plugs of its supplies, `spare8` 8-pin plugs left over."""
+    """Plugs of one type that the rig needs; `offered` counts mating plugs of its supplies, `spare8` 8-pin plugs left over;
+    `essential` leaves out the further CPU sockets of a board, which start without."""
 
     name: str
     demand: PlugDemand
     offered: int | None
     spare8: int
+    essential: int
     load: Load
     psu: PowerSupply | System | None
 
@@ -38,7 +40,18 @@ def demands(situation: Situation) -> Iterator[Demand]:
     spare8 = max(0, (have8 or 0) - (eight.needed if eight else 0))
     for load in loads(situation):
         for demand in plugs.values():
-            yield Demand(load.name, demand, offered(situation, demand), spare8, load, load.supply)
+            yield Demand(load.name, demand, offered(situation, demand), spare8, essential(situation, demand), load, load.supply)
+
+
+def essential(situation: Situation, demand: PlugDemand) -> int:
+    """Return the sockets that must be filled: all of the cards, and one EPS of the board for each CPU."""
+    if demand.type not in ("eps8", "eps4"):
+        return demand.needed
+    cards = sum(plug.count for card in situation.own_cards for plug in card.card.connectors or () if plug.type == demand.type)
+    board = demand.needed - cards
+    has_eight = any(other.type == "eps8" and other.needed for other in situation.machine.power.plugs)
+    wanted = 0 if demand.type == "eps4" and has_eight else max(1, len(situation.cpus))
+    return cards + min(board, wanted)
 
 
 def _offer(situation: Situation, kind: str) -> int | None:
@@ -82,6 +95,7 @@ def plug_type(situation: Situation, case: Demand) -> Iterator[Finding]:
     if case.offered == 0 and case.demand.needed > 0 and not by_adapter(case):
         yield plug_type.finding(
             case,
+            "error" if case.essential else "warning",
             needed=case.demand.needed,
             actual=0,
             unit="plugs",
@@ -101,6 +115,7 @@ def plug_count(situation: Situation, case: Demand) -> Iterator[Finding]:
     if case.offered and case.offered < case.demand.needed and not by_adapter(case):
         yield plug_count.finding(
             case,
+            "error" if case.offered < case.essential else "warning",
             needed=case.demand.needed,
             actual=case.offered,
             unit="plugs",

@@ -70,8 +70,18 @@ def rule(
         if code in RULES:
             raise ValueError(f"The code {code} is taken by {RULES[code].title!r}.")
         topic = judge.__module__.rsplit(".", 1)[-1]
-        entry = Rule(code=code, title=title, severity=severity, reason=reason, source=source, topic=topic, needs=needs, over=over,
-                     judge=judge, paths=tuple(tuple(path.split(".")) for path in needs))  # fmt: skip
+        entry = Rule(
+            code=code,
+            title=title,
+            severity=severity,
+            reason=reason,
+            source=source,
+            topic=topic,
+            needs=needs,
+            over=over,
+            judge=judge,
+            paths=tuple(tuple(path.split(".")) for path in needs),
+        )
         RULES[code] = entry
         return entry
 

@@ -219,8 +219,11 @@ def peer_to_peer(situation: Situation, case: Exchange) -> Iterator[Finding]:
     refused = [letter for letter in case.letters if letter not in ("OK", "X", "")]
     if refused:
         yield peer_to_peer.finding(
-            case, "warning" if "GNS" in refused else "info", needed=len(case.letters) // 2, actual=len(refused) // 2,
+            case,
+            "warning" if "GNS" in refused else "info",
+            needed=len(case.letters) // 2,
+            actual=len(refused) // 2,
             letters=sorted(set(refused)),
-        )  # fmt: skip
+        )
     elif "" in case.letters:
         yield peer_to_peer.unknown(case, "machine:p2p")

@@ -45,11 +45,12 @@ class TorchBuild(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Feature(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A kernel or data type and the compute capabilities that have it."""
+    """A kernel or data type and the compute capabilities that have it: a range, and single ones `also`."""
 
     feature: str
     lowest: str
     highest: str | None = None
+    also: tuple[str, ...] = ()
     source: str
 
 

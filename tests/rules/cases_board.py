@@ -138,6 +138,13 @@ CASES = (
     case("PCI001", "silent", bench_rig(storage=("drive.nvme", 1, ("M2_1",)))),
     case("PCI001", "unknown", DESK_RIG, {"gpu.card": {"edge_width": None}}),
     case("PCI002", "fires", TWO_CARDS),
+    case(
+        "PCI002",
+        "fires",
+        DESK_RIG,
+        {"board.desk": {"layout.lane_modes": (LaneMode(when=When(cpu_class=("am5-24",)), widths={"PCIE1": 8}),)}},
+        "warning",
+    ),
     case("PCI002", "limit", TWO_CARDS, {"gpu.card": {"edge_width": 8}}),
     case("PCI002", "silent", DESK_RIG),
     case("PCI002", "unknown", DESK_RIG, {"gpu.card": {"edge_width": None}}),

@@ -1,5 +1,6 @@
 """Cases of NVLink, exchange, drive and display rules."""
 
+from msgspec.structs import replace
 from rule_bench import SERVER, bench_rig, case
 
 from rigplanner.catalog.parts import LaneMode, When
@@ -63,6 +64,7 @@ CASES = (
         None,
         "info",
     ),
+    case("NVL008", "fires", replace(FOUR, workloads=())),
     case("NVL008", "limit", _bridged(jobs=(JOB,))),
     case("NVL008", "silent", bench_rig(SERVER, gpu=("gpu.other", 4), jobs=(JOB,))),
     case("NVL009", "fires", bench_rig(gpu=("gpu.other", 2, PLACES), jobs=(NVLINK,))),
