@@ -72,9 +72,10 @@ LOWERED_ATTENTION_RANK = "kv_lora_rank"
 def zoo_shape(model: Model, workload: Workload) -> Shape:
     """Return the shape of a network of the zoo; raise WorkloadFault naming what the zoo does not know of it."""
     kind, slug = KINDS.get(model.kind, model.kind), workload.model or model.slug
-    if model.config:
+    if model.config and not any(figure.gmacs for figure in model.figures):
         return config_shape(slug, kind, model.config, workload, model.params_m, model.source)
-    if not model.figures or not model.params_m:
+    params_m = model.params_m or (_params_of(model.config) if model.config else None)
+    if not model.figures or not params_m:
         raise WorkloadFault(f"model: the zoo lacks the arithmetic of '{model.slug}', so its speed cannot be told.")
     asked = pixels(workload.image_size)
     sizes = [(abs(_edge(figure.image_size) - (asked or 0.0) ** 0.5), figure) for figure in model.figures if figure.gmacs]
@@ -87,7 +88,7 @@ def zoo_shape(model: Model, workload: Workload) -> Shape:
     known = Figures(
         kind=kind,
         unit="image",
-        params_m=model.params_m,
+        params_m=params_m,
         gmacs=nearest.gmacs,
         activations_m=values,
         kernels=USUAL_KERNELS.get(kind, 250),
@@ -95,6 +96,12 @@ def zoo_shape(model: Model, workload: Workload) -> Shape:
         image_size=int(_edge(nearest.image_size)),
     )
     return figures_shape(slug, known, workload)
+
+
+def _params_of(config: dict[str, Any]) -> float:
+    """Parameters in millions of the blocks that a configuration describes."""
+    form = geometry(config, "vit")
+    return form.layers * (4 * form.hidden * form.hidden + form.ffn_matrices * form.hidden * form.ffn) / 1e6
 
 
 def figured_shape(workload: Workload) -> Shape:

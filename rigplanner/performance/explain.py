@@ -91,8 +91,9 @@ def hours_to_train(found: Finding) -> float | None:
 
 
 def utilisation(job: Job, samples_s: float) -> float:
-    """Return the model FLOPs utilisation: arithmetic without recomputation over the peak (Chowdhery et al. 2022, appendix B)."""
-    passes = min(passes_through(job), 3.0)
+    """Return the model FLOPs utilisation: arithmetic without recomputation over the peak (Chowdhery et al. 2022, appendix B);
+    LoRA needs a forward pass and the gradients of activations only."""
+    passes = {"train": 3.0, "train_lora": 2.0}.get(job.task, 1.0)
     per_sample = (job.shape.gflop + job.shape.attention_gflop) * 1e9 * passes
     return samples_s * per_sample / (job.matrix_tflops * 1e12 * job.count)
 

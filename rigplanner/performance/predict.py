@@ -18,6 +18,7 @@ from rigplanner.performance.measured import Measured
 from rigplanner.performance.metrics import WRITING, usual_metric
 from rigplanner.performance.modelled import Modelled, model_speed
 from rigplanner.performance.power_cap import speed_at_cap
+from rigplanner.performance.roofline import ceiling
 from rigplanner.rig.task import Workload
 
 NEIGHBOURS = 16
@@ -53,14 +54,15 @@ def predict_speed(
     width = EIGHTY_PERCENT * anchored.correction.deviation * speed_model().widening
     if job.named.kin:
         width = math.hypot(width, math.log(job.named.kin.spread))
+    most = math.inf if job.task in WRITING else ceiling(job)
     kept, low_kept, high_kept = _kept(gpu, machine, modelled)
     fed = feed_of(workload, machine) if machine and job.task not in WRITING else None
-    value = _fed(samples_s * kept, fed)
+    value = _fed(min(samples_s, most) * kept, fed)
     return estimate(
         Finding(
             job=job, workload=workload, gpu=gpu, modelled=modelled, anchored=anchored, metric=asked, samples_s=value,
             low_s=min(value, _fed(samples_s * low_kept * math.exp(-width), fed)),
-            high_s=max(value, _fed(samples_s * high_kept * math.exp(width), fed)),
+            high_s=max(value, _fed(min(samples_s * math.exp(width), most) * high_kept, fed)),
             kept=kept, feed=fed if fed and value < 0.97 * samples_s * kept else None,
         )
     )  # fmt: skip

@@ -22,6 +22,10 @@ OPTIMIZER_BYTES = {"adam": 24.0, "sgd": 16.0}
 ADAM_KINDS = ("llm", "encoder", "moe", "vit", "asr", "diffusion")
 ELEMENT_BYTES = {"fp32": 4.0, "tf32": 4.0, "int8": 1.0, "fp8": 1.0, "fp4": 1.0}
 ATTENTION_COST = 1.6
+CEILING = 0.85
+"""Share of the matrix peak that no language model passes: the best published training runs reach 0.6 to 0.75 with recomputation
+counted (Megatron-LM, MPT and torchtitan tables), single GEMMs about 0.9."""
+CEILING_KINDS = ("llm", "moe")
 DEQUANTISE_BYTES = 18.0
 """Traffic that widening a 4-bit weight costs per pass in training, from QLoRA against LoRA on a 7B model (QwenLM/Qwen README)."""
 IMAGE_STEPS = 50
@@ -55,12 +59,18 @@ def passes_through(job: Job) -> float:
     return (3.0 if job.task == "train" else 2.2) + again
 
 
+def kin_of(kind: str) -> str:
+    """Return the kind of net whose learned shares stand for one that has no measured rows: vision transformers and speech
+    transformers are encoders."""
+    return "encoder" if kind in ("vit", "asr") else kind
+
+
 def matrix_seconds(job: Job, flops: float) -> float:
     """Return the seconds that `flops` of matrix arithmetic take: peak x share of the stack x learned shares of path, generation and
     kind of net, less what the power limit takes away."""
     physics = speed_model().physics
     share = job.stack.tuned * physics.matrix.get(job.path, 1.0) * physics.generation.get(job.silicon.generation, 1.0)
-    share *= physics.kind_matrix.get(job.shape.kind, 1.0)
+    share *= physics.kind_matrix.get(kin_of(job.shape.kind), 1.0)
     return flops / (job.matrix_tflops * 1e12 * share) * throttling(job)
 
 
@@ -93,7 +103,7 @@ def step_times(job: Job) -> Times:
     passes = (TRAIN_PASSES if training else FORWARD_PASSES) * (1 - job.stack.fusion)
     passes *= 4 / 3 if training and job.checkpointing == "full" else 1.0
     traffic = (shape.elements_m + 2 * scores) * 1e6 * size * passes * job.batch / bandwidth
-    traffic *= physics.kind_traffic.get(shape.kind, 1.0) * (physics.traffic_train if training else physics.traffic_forward)
+    traffic *= physics.kind_traffic.get(kin_of(shape.kind), 1.0) * (physics.traffic_train if training else physics.traffic_forward)
     traffic *= (job.silicon.l2_mib / 6.0) ** -physics.cache
     weights = _weight_seconds(job, params, bandwidth) * physics.weights
     kernels = shape.kernels * (2.5 if training else 1.0)
@@ -114,3 +124,12 @@ def _weight_seconds(job: Job, params: float, bandwidth: float) -> float:
         update = OPTIMIZER_BYTES["adam" if shape.kind in ADAM_KINDS else "sgd"]
         seconds += params * update / (job.count if job.sharded else 1) / bandwidth / job.accumulate
     return seconds
+
+
+def ceiling(job: Job) -> float:
+    """Return the samples per second that the matrix peak allows, infinite for nets that may need fewer operations than they
+    are counted with (convolutions by Winograd's method, encoders that leave out padding)."""
+    if job.shape.kind not in CEILING_KINDS or not job.shape.gflop:
+        return math.inf
+    executed = (job.shape.gflop + job.shape.attention_gflop) * 1e9 * passes_through(job)
+    return CEILING * job.matrix_tflops * 1e12 * job.count / executed
