@@ -46,7 +46,7 @@ def test_cudnn_doubles_or_triples() -> None:
 
 def test_every_answer_lies_in_its_interval_and_says_why() -> None:
     found = predict("RTX 3090", 2, model="llama-3.1-8b", task="train_lora", seq_len=2048, batch_per_gpu=1)
-    assert found.low < found.value < found.high
+    assert found.low < found.value <= found.high
     assert found.metric == "tokens/s" and found.stack == "hf-trainer" and found.assumed["stack"] == "hf-trainer"
     assert found.anchors and all(anchor.source for anchor in found.anchors)
     assert [step.name for step in found.steps][-2:] == ["modelled", "anchored"]
