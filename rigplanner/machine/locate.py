@@ -47,6 +47,13 @@ class Location(Struct, frozen=True):
     board: int = 0
 
 
+def bus_rank(location: Location) -> tuple[int, int, int]:
+    """Return where a place's bus number stands in firmware's order: board by board, socket by socket, and on EPYC from the last
+    quadrant to the first; places of one rank follow the order of their slots."""
+    named = QUADRANT.search(location.bridge)
+    return (location.board, location.socket or 0, -int(named[1]) if named is not None else 0)
+
+
 class Tree(Struct, frozen=True):
     """Locations of one board. `guessed` says that the host bridges of its slots are not in the catalog."""
 

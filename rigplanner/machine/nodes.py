@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.parts import GPU, NetworkCard, Storage
 from rigplanner.machine.lanes import Offer
 from rigplanner.machine.links import bridge_edges, fabric_edges, islands, labels
-from rigplanner.machine.locate import Location, Tree, bridges_guessed, tree_of
+from rigplanner.machine.locate import Location, Tree, bridges_guessed, bus_rank, tree_of
 from rigplanner.machine.machine import DriveUse, Edge, GpuNode, NicNode, Piece, SlotUse, StorageNode
 from rigplanner.machine.matrix import Device, matrix
 from rigplanner.machine.pcie import least, link_gbs
@@ -86,16 +86,10 @@ def grow(rig: Rig, pieces: tuple[Piece, ...], populated: list[Populated], seats:
         matrix=cells,
         islands=islands(len(gpus), edges),
         p2p=peers(gpus, cells, pairs, sockets, rig.settings.peer_to_peer_driver),
-        lanes_used=lanes_used(grounds_slots(grounds, slots), drives, [g.populated for g in grounds]),
+        lanes_used=lanes_used(slots, drives, [g.populated for g in grounds]),
         lanes_total=sum(lanes for lanes in totals if lanes is not None) if totals and None not in totals else None,
         unknown=_unknown(grounds, len(gpus)),
     )
-
-
-def grounds_slots(grounds: list[Ground], slots: list[SlotUse]) -> list[SlotUse]:
-    """Return the slots of the given boards."""
-    names = {ground.populated.board.name for ground in grounds}
-    return [use for use in slots if use.board in names]
 
 
 def _grounds(rig: Rig, populated: list[Populated], seats: Seats) -> list[Ground]:
@@ -194,13 +188,12 @@ def _standing(grounds: list[Ground], slots: list[SlotUse]) -> list[_Seat]:
 def _gpus(
     rig: Rig, pieces: tuple[Piece, ...], standing: list[_Seat]
 ) -> tuple[list[GpuNode], dict[int, tuple[_Seat | None, Location]]]:
-    """Return the GPUs in the order of boards, CPU sockets (firmware numbers buses so) and slots, homeless ones last, a board of two
-    dies as two, and where each hangs."""
+    """Return the GPUs in the order of their buses, homeless ones last, a board of two dies as two, and where each hangs."""
     caps = {item.uid: item.power_cap_w for item in rig.items}
     seated = {seat.card.name: seat for seat in standing}
     parts = {piece.name: piece for piece in pieces if isinstance(piece.part, GPU)}
     cards = [seat for seat in standing if seat.card.name in parts]
-    cards.sort(key=lambda seat: (seat.ground.populated.board.index, seat.location.socket or 0))
+    cards.sort(key=lambda seat: bus_rank(seat.location))
     order = [seat.card.name for seat in cards] + [name for name in parts if name not in seated]
     gpus: list[GpuNode] = []
     places: dict[int, tuple[_Seat | None, Location]] = {}
@@ -234,7 +227,7 @@ def _nics(standing: list[_Seat]) -> tuple[list[NicNode], list[Device]]:
     """Return the ports that the matrix lists: those of RDMA cards, one column each."""
     nics: list[NicNode] = []
     devices: list[Device] = []
-    for seat in sorted(standing, key=lambda seat: (seat.ground.populated.board.index, seat.location.socket or 0)):
+    for seat in sorted(standing, key=lambda seat: bus_rank(seat.location)):
         part = seat.card.part
         if not isinstance(part, NetworkCard) or not in_matrix(part):
             continue

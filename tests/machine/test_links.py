@@ -177,3 +177,13 @@ def test_gpudirect_needs_peer_access_and_a_near_port() -> None:
     ]  # fmt: skip
     assert [path.possible for path in direct_paths(machine_of(two, cpu("SP3"), gpu(p2p="no"), nic()))] == [False]
     assert [path.possible for path in direct_paths(machine_of(two, cpu("SP3"), gpu(p2p=None), nic()))] == [None]
+
+
+def test_gpus_are_numbered_in_the_order_of_their_buses() -> None:
+    epyc = board(
+        [slot("A", 1, root="q1"), slot("B", 3, root="q3"), slot("C", 5, origin="cpu1", root="q0"), slot("D", 7, root="q1")],
+        sockets=("SP3", "SP3"),
+    )
+    machine = machine_of(epyc, (cpu("SP3"), 2), (gpu(), 4), settings=Settings(numa_per_socket=4))
+    assert [(node.place, node.numa) for node in machine.gpus] == [("B", 3), ("A", 1), ("D", 1), ("C", 4)]
+    assert letters(machine)[1] == "SYS X PHB SYS"
