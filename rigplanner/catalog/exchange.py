@@ -18,7 +18,7 @@ LARGEST_RATE = 1e9
 _DECLARATION = re.compile(rb"<!(DOCTYPE|ENTITY)", re.IGNORECASE)
 
 
-class ExchangeRates(Struct, frozen=True, kw_only=True):
+class ExchangeRates(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What one unit of `base` is worth in other currencies on `day` (ISO)."""
 
     day: str

@@ -5,8 +5,10 @@ import sys
 from pathlib import Path
 
 from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.user_catalog import user_rates
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_catalog
+from rigplanner.rig.edits import set_exchange
 from rigplanner.rig.files import RigFault, write_rig
 from rigplanner.rig.from_words import read_wish, rig_from_wishes
 
@@ -29,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
             f"no part in the catalog matches {', '.join(map(repr, missing))}; try fewer words or 'rigplanner catalog list'."
         )
     try:
-        rig = rig_from_wishes(args.name or args.output.stem, wishes)
+        rig = set_exchange(rig_from_wishes(args.name or args.output.stem, wishes), user_rates())
         write_rig(rig, args.output, catalog)
     except (RigFault, ValueError) as fault:
         raise InputFault(str(fault)) from fault

@@ -2,9 +2,10 @@
 
 from msgspec import Struct
 
+from rigplanner.catalog.exchange import convert
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import Price
-from rigplanner.rig.document import Rig
+from rigplanner.rig.document import Item, Rig
 
 
 class Line(Struct, frozen=True, kw_only=True):
@@ -19,7 +20,7 @@ class Line(Struct, frozen=True, kw_only=True):
 
 class Totals(Struct, frozen=True, kw_only=True):
     """Sums in `currency`. `subtotal` leaves out the items in `unpriced`, and the items in `foreign`, priced in a currency
-    for which the rig has no rate."""
+    for which the rig has no rate; those in `converted` are counted by the rates of `rates_day`."""
 
     currency: str
     lines: tuple[Line, ...]
@@ -29,12 +30,14 @@ class Totals(Struct, frozen=True, kw_only=True):
     total: float
     unpriced: tuple[str, ...] = ()
     foreign: tuple[str, ...] = ()
+    converted: tuple[str, ...] = ()
+    rates_day: str | None = None
     oldest_price: str | None = None
 
 
 def price_of(rig: Rig, uid: str, catalog: Catalog) -> tuple[Price | None, bool]:
     """Return the price of one piece of an item and whether it is the rig's own; else the newest catalog price, first in the
-    rig's currency, then in any."""
+    rig's currency, then in one that its rates convert, then in any."""
     item = rig.item(uid)
     if item is None:
         return None, False
@@ -42,34 +45,43 @@ def price_of(rig: Rig, uid: str, catalog: Catalog) -> tuple[Price | None, bool]:
         return item.price, True
     part = catalog.get(item.part) or rig.snapshot.get(item.part)
     prices = part.prices if part else ()
-    same = [price for price in prices if price.currency == rig.currency] or list(prices)
-    return max(same, key=lambda price: price.day, default=None), False
+    same = [price for price in prices if price.currency == rig.currency]
+    countable = [price for price in prices if convert(1.0, price.currency, rig.currency, rig.exchange) is not None]
+    return max(same or countable or prices, key=lambda price: price.day, default=None), False
 
 
 def _money(amount: float) -> float:
     return round(amount + 1e-9, 2)
 
 
+def _line(rig: Rig, item: Item, catalog: Catalog) -> Line:
+    price, own = price_of(rig, item.uid, catalog)
+    counted = convert(price.amount, price.currency, rig.currency, rig.exchange) if price else None
+    amount = _money(counted * item.quantity) if counted is not None else None
+    return Line(uid=item.uid, quantity=item.quantity, unit=price, amount=amount, own=own)
+
+
 def totals(rig: Rig, catalog: Catalog) -> Totals:
     """Return the sums of a rig. Tax included in the prices is taken out for the `tax` line and not added again."""
-    lines, unpriced, foreign, days = [], [], [], []
-    for item in rig.items:
-        price, own = price_of(rig, item.uid, catalog)
-        amount = None
-        if price is None:
-            unpriced.append(item.uid)
-        elif price.currency != rig.currency:
-            foreign.append(item.uid)
-        else:
-            amount = _money(price.amount * item.quantity)
-            days.append(price.day)
-        lines.append(Line(uid=item.uid, quantity=item.quantity, unit=price, amount=amount, own=own))
+    lines = [_line(rig, item, catalog) for item in rig.items]
+    priced = [(line, line.unit) for line in lines if line.unit is not None]
+    counted = [(line, price) for line, price in priced if line.amount is not None]
+    converted = tuple(line.uid for line, price in counted if price.currency != rig.currency)
     subtotal = _money(sum(line.amount for line in lines if line.amount is not None))
     discount = _money(subtotal * rig.quote.discount_percent / 100)
     net, share = subtotal - discount, (rig.quote.tax_percent or 0.0) / 100
     tax = _money(net * share / (1 + share)) if rig.quote.prices_include_tax else _money(net * share)
     total = _money(net if rig.quote.prices_include_tax else net + tax)
     return Totals(
-        currency=rig.currency, lines=tuple(lines), subtotal=subtotal, discount=discount, tax=tax, total=total,
-        unpriced=tuple(unpriced), foreign=tuple(foreign), oldest_price=min(days, default=None),
-    )  # fmt: skip
+        currency=rig.currency,
+        lines=tuple(lines),
+        subtotal=subtotal,
+        discount=discount,
+        tax=tax,
+        total=total,
+        unpriced=tuple(line.uid for line in lines if line.unit is None),
+        foreign=tuple(line.uid for line, _ in priced if line.amount is None),
+        converted=converted,
+        rates_day=rig.exchange.day if rig.exchange and converted else None,
+        oldest_price=min((price.day for _, price in counted), default=None),
+    )

@@ -219,6 +219,10 @@ def _money_notes(assessment: Assessment, catalog: Catalog) -> list[str]:
         if uids:
             names = [_item_name(assessment.rig, uid, catalog) for uid in uids]
             notes.append(f"{len(names)} {text}: {', '.join(names)}.")
+    if totals.converted and assessment.rig.exchange:
+        names = [_item_name(assessment.rig, uid, catalog) for uid in totals.converted]
+        rates = assessment.rig.exchange
+        notes.append(f"Converted by the rates of {fmt.day(rates.day)} ({rates.source}): {', '.join(names)}.")
     if assessment.rig.quote.tax_percent is None:
         notes.append("Tax is not stated.")
     return notes

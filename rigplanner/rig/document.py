@@ -4,6 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from rigplanner.catalog.exchange import ExchangeRates
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import AnyPart, Price
 from rigplanner.evidence import Source
@@ -94,7 +95,8 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Rig(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Everything that was chosen. `snapshot` keeps the parts as they were when the rig was saved."""
+    """Everything that was chosen. `snapshot` keeps the parts as they were when the rig was saved, `exchange` the rates by which
+    prices in other currencies are counted."""
 
     format_version: int = FORMAT_VERSION
     name: str = "Untitled rig"
@@ -103,6 +105,7 @@ class Rig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     site: Site = Site()
     quote: QuoteDetails = QuoteDetails()
     currency: str = "USD"
+    exchange: ExchangeRates | None = None
     budget: float | None = None
     settings: Settings = Settings()
     waivers: tuple[Waiver, ...] = ()

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rigplanner.catalog.exchange import ExchangeRates
 from rigplanner.catalog.parts import Price
 from rigplanner.rig.document import Item, QuoteDetails, Rig, Settings, Site, Waiver
 from rigplanner.rig.task import Workload
@@ -175,6 +176,12 @@ def change_site(rig: Rig, **fields: Any) -> Rig:
 def set_quote(rig: Rig, quote: QuoteDetails) -> Rig:
     """Set the quote's details."""
     return replace(rig, quote=quote)
+
+
+@_edit
+def set_exchange(rig: Rig, exchange: ExchangeRates | None) -> Rig:
+    """Set the rates by which prices in other currencies are counted; None counts them no more."""
+    return replace(rig, exchange=exchange)
 
 
 @_edit

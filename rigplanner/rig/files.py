@@ -90,6 +90,9 @@ def _wrong(rig: Rig) -> Iterator[str]:
     for field, value in (("site.volts", rig.site.volts), ("site.breaker_a", rig.site.breaker_a), ("budget", rig.budget)):
         if value is not None and not 0 < value < 1e12:
             yield f"{field}: expected more than 0, found {value}."
+    for code, rate in rig.exchange.rates.items() if rig.exchange else ():
+        if not 0 < rate < 1e9:
+            yield f"exchange.rates.{code[:8]}: expected more than 0, found {rate}."
     for field, value in (("tax_percent", rig.quote.tax_percent or 0.0), ("discount_percent", rig.quote.discount_percent)):
         if not (math.isfinite(value) and 0 <= value <= 100):
             yield f"quote.{field}: expected 0 to 100, found {value}."

@@ -1,10 +1,13 @@
 """The sums of a rig."""
 
+from rigplanner.catalog.exchange import ExchangeRates
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import Accessory, Price
 from rigplanner.economics.running import break_even_hours, energy_per_year, rent_over, three_year_total
 from rigplanner.economics.totals import totals
 from rigplanner.rig.document import Item, QuoteDetails, Rig
+from rigplanner.rig.edits import Edit, apply
+from rigplanner.rig.files import decode_rig, encode_rig
 
 
 def _price(amount: float, currency: str = "EUR", day: str = "2026-11-20") -> Price:
@@ -69,3 +72,39 @@ def test_energy_of_a_year() -> None:
     year = energy_per_year(1000, 24, 0.30)
     assert (year.energy_kwh, year.cost) == (8760, 2628)
     assert three_year_total(1000, 100, resale_share=0.25) == 1050
+
+
+RATES = ExchangeRates(day="2026-11-20", source="ECB", rates={"TWD": 37.5, "USD": 1.15})
+
+
+def test_prices_in_another_currency_are_counted_by_the_rigs_rates() -> None:
+    made = totals(_rig("a.b.priced", "a.b.foreign", exchange=RATES), CATALOG)
+    assert (made.subtotal, made.foreign, made.converted, made.rates_day) == (24 + 16, (), ("i1",), "2026-11-20")
+    assert made.lines[1].unit == _price(300, "TWD")
+
+
+def test_a_rate_that_lacks_leaves_the_item_out() -> None:
+    made = totals(_rig("a.b.foreign", exchange=ExchangeRates(day="2026-11-20", source="ECB", rates={"USD": 1.15})), CATALOG)
+    assert (made.subtotal, made.foreign, made.converted, made.rates_day) == (0, ("i0",), (), None)
+
+
+def test_a_price_that_can_be_counted_goes_before_a_newer_one_that_cannot() -> None:
+    part = Accessory(
+        id="a.b.two",
+        name="Two",
+        vendor="A",
+        type="cable",
+        prices=(_price(115, "USD", "2026-01-01"), _price(9, "XPF", "2026-11-01")),
+    )
+    made = totals(_rig("a.b.two", exchange=RATES), Catalog({part.id: part}, {}))
+    assert (made.subtotal, made.converted) == (200, ("i0",))
+
+
+def test_rates_that_are_not_needed_change_nothing() -> None:
+    assert totals(_rig("a.b.priced", exchange=RATES), CATALOG) == totals(_rig("a.b.priced"), CATALOG)
+
+
+def test_the_edit_that_sets_the_rates() -> None:
+    rig = apply(_rig("a.b.foreign"), Edit("set_exchange", {"exchange": RATES}))
+    assert rig.exchange == RATES
+    assert decode_rig(encode_rig(rig), "rig").exchange == RATES
