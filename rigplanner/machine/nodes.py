@@ -224,10 +224,11 @@ def _gpus(
 
 
 def _nics(standing: list[_Seat]) -> tuple[list[NicNode], list[Device]]:
-    """Return the ports that the matrix lists: those of RDMA cards, one column each."""
+    """Return the ports that the matrix lists: those of RDMA cards, one column each, by board and socket; their driver numbers them
+    in no known order beyond that."""
     nics: list[NicNode] = []
     devices: list[Device] = []
-    for seat in sorted(standing, key=lambda seat: bus_rank(seat.location)):
+    for seat in sorted(standing, key=lambda seat: bus_rank(seat.location)[:2]):
         part = seat.card.part
         if not isinstance(part, NetworkCard) or not in_matrix(part):
             continue

@@ -55,7 +55,8 @@ def test_two_slots_of_one_cpu(socket: str, letter: str) -> None:
 def test_slots_of_one_quadrant_share_a_host_bridge() -> None:
     epyc = board([slot("A", 1, root="q0"), slot("B", 3, root="q0"), slot("C", 5, root="q1")], sockets=("SP3",))
     machine = machine_of(epyc, cpu("SP3"), (gpu(), 3))
-    assert letters(machine) == ["X PHB NODE", "PHB X NODE", "NODE NODE X"]
+    assert [node.place for node in machine.gpus] == ["C", "A", "B"]
+    assert letters(machine) == ["X NODE NODE", "NODE X PHB", "NODE PHB X"]
     assert machine.unknown == ()
 
 
@@ -72,7 +73,7 @@ def test_four_numa_nodes_per_socket_turn_pairs_into_sys() -> None:
     rome = board(slots, sockets=("SP3", "SP3"))
     four = machine_of(rome, (cpu("SP3"), 2), (gpu(), 8), settings=Settings(numa_per_socket=4))
     assert {cell for row in four.matrix for cell in row} == {"X", "SYS"}
-    assert [node.numa for node in four.gpus] == list(range(8))
+    assert [node.numa for node in four.gpus] == [3, 2, 1, 0, 7, 6, 5, 4]
     one = machine_of(rome, (cpu("SP3"), 2), (gpu(), 8))
     assert one.matrix[0] == ("X", "NODE", "NODE", "NODE", "SYS", "SYS", "SYS", "SYS")
 
