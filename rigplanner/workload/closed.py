@@ -25,7 +25,7 @@ Terms = tuple[float, ...]
 
 
 class Form(Struct, frozen=True):
-    """Moments as (terms, gradient bytes), forward and step operations as terms, and what does not depend on the size."""
+    """Moments of forward and backward pass as (terms, gradient bytes), the optimizer step, forward and step operations as terms, and what does not depend on the size."""
 
     moments: tuple[tuple[Terms, int], ...]
     forward: Terms
@@ -35,6 +35,8 @@ class Form(Struct, frozen=True):
     values: int
     trained: int
     sequence: bool
+    at_step: Terms = ()
+    step_gradients: int = 0
 
 
 class _Shape(Struct, frozen=True):
@@ -80,9 +82,12 @@ def basis(form_has_length: bool, batch: int, length: int) -> Terms:
 def evaluate(form: Form, batch: int, length: int) -> Walk:
     """The walk at one size."""
     terms = basis(form.sequence, batch, length)
-    peak, gradients = max((sum(map(float.__mul__, moment, terms)), held) for moment, held in form.moments)
+    at_step = sum(map(float.__mul__, form.at_step, terms)) if form.at_step else 0.0
+    before, held = max((sum(map(float.__mul__, moment, terms)), held) for moment, held in form.moments)
+    peak, gradients = (at_step, form.step_gradients) if at_step > before else (before, held)
+    working = round(before) - form.weights - form.optimizer - held
     forward, step = (round(sum(map(float.__mul__, row, terms))) for row in (form.forward, form.step))
-    return Walk(round(peak), form.weights, gradients, form.optimizer, forward, step, form.values, form.trained)
+    return Walk(round(peak), form.weights, gradients, form.optimizer, forward, step, form.values, form.trained, working, held)
 
 
 @lru_cache(256)
@@ -99,12 +104,17 @@ def _form(shape: _Shape) -> Form | None:
     if len({len(trace) for trace in traces}) != 1:
         return None
     solve = _solve_sequence if shape.sequence else _solve_batch
+    at_step: Terms = ()
+    held = 0
+    if shape.setting.training:
+        last = [trace.pop() for trace in traces]
+        at_step, held = solve([live for live, _ in last]), last[0][1]
     moments = [(solve([trace[at][0] for trace in traces]), traces[0][at][1]) for at in _tops(traces)]
     first = walks[0]
     return Form(
         tuple(_undominated(moments)), solve([one.forward_flops for one in walks]), solve([one.step_flops for one in walks]),
             first.weights,
-        first.optimizer, first.values, first.trained, shape.sequence,
+        first.optimizer, first.values, first.trained, shape.sequence, at_step, held,
     )  # fmt: skip
 
 

@@ -132,6 +132,7 @@ def from_model(model: Model) -> Network:
         known,
         kind=kind,
         params=extra,
+        embedding_params=known.embedding_params + (max(0.0, extra - known.params) if kind == "vlm" else 0.0),
         active_params=min(known.active_params, extra),
         source=model.source,
         components=model.components,
@@ -257,7 +258,7 @@ def _full_layers(config: dict[str, Any]) -> int | None:
     """How many layers attend to the whole context, where a configuration says so."""
     kinds = config.get("layer_types")
     if isinstance(kinds, list) and kinds:
-        return sum(kind == "full_attention" for kind in kinds)
+        return len([kind for kind in kinds if kind == "full_attention"])
     full, every = config.get("full_attention_layers"), config.get("full_attention_interval")
     if isinstance(full, int):
         return full

@@ -29,7 +29,8 @@ class Model(Protocol):
 
 class Walk(Struct, frozen=True):
     """Bytes of one step: `peak` of all live tensors, and at that moment weights, gradients, optimizer state; the rest is
-    activations. `forward_flops` of matrix products and convolutions; `values` parameters, of which `trained` train."""
+    activations. `working` is the peak of forward and backward pass alone, without weights, gradients and state, and
+    `working_gradients` those held then. `forward_flops` of matrix products and convolutions; `values` parameters, of which `trained` train."""
 
     peak: int
     weights: int
@@ -39,6 +40,8 @@ class Walk(Struct, frozen=True):
     step_flops: int
     values: int
     trained: int
+    working: int = 0
+    working_gradients: int = 0
 
     @property
     def activations(self) -> int:
@@ -59,7 +62,7 @@ def walk(
     if not setting.training:
         tape.recording = False
         model.loss()
-        return Walk(tape.peak, weights, 0, 0, tape.flops, tape.flops, net.values, 0)
+        return Walk(tape.peak, weights, 0, 0, tape.flops, tape.flops, net.values, 0, tape.peak - weights)
     state = Storage(tape, STATE_BYTES[optimizer] * sum(net.trained_tensors))
     loss = model.loss()
     forward = tape.flops
@@ -70,9 +73,13 @@ def walk(
         raise WorkloadFault("lora_targets: expected names of linear layers of this network, found none of them.")
     del loss
     backward(tape, node, grad)
+    held = tape.gradients_at_peak
+    working = tape.peak - weights - state.bytes - held
     at_step = tape.live + STEP_COPIES.get(optimizer, 0) * sum(net.trained_tensors)
     if trace is not None:
         trace.append((at_step, tape.gradient_bytes))
     if at_step > tape.peak:
         tape.peak, tape.gradients_at_peak = at_step, tape.gradient_bytes
-    return Walk(tape.peak, weights, tape.gradients_at_peak, state.bytes, forward, tape.flops, net.values, net.trained)
+    return Walk(
+        tape.peak, weights, tape.gradients_at_peak, state.bytes, forward, tape.flops, net.values, net.trained, working, held
+    )

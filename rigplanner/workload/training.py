@@ -85,8 +85,8 @@ def step_walk(network: Network, job: Job, stack: MemoryStack) -> tuple[Walk, flo
     if checkpointing in ("none", "full"):
         return run(checkpointing == "full"), share
     kept, again = run(False), run(True)
-    wanted = kept.activations + stack.selective * (again.activations - kept.activations)
-    return kept, share * wanted / max(1, kept.activations)
+    wanted = kept.working + stack.selective * (again.working - kept.working)
+    return kept, share * wanted / max(1, kept.working)
 
 
 def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
@@ -116,11 +116,11 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
     if job.offload in ("all", "nvme"):
         gradients = 0.0
     state, held, base = state / shards[0], gradients / shards[1], base / shards[2]
-    activations = _shared_activations(step.activations * share, network, job)
+    activations = _shared_activations(step.working * share, network, job)
     if "optimizer_in_backward" in job.flags:
         held, gradients = held / max(1, network.layers), gradients / max(1, network.layers)
     copies = optimizer.copies * trained * width / shards[0] if "optimizer_in_backward" not in job.flags else 0.0
-    at_activations = activations + held * min(1.0, step.gradients / max(1.0, step.trained * width))
+    at_activations = activations + held * min(1.0, step.working_gradients / max(1.0, step.trained * width))
     at_step = held + copies if job.offload == "none" else 0.0
     gathered = base * shards[2] if stack.gathers_all and shards[2] > 1 and job.lora_rank else _gathered(network, job, width)
     beside = gathered + _dequantised(network, job) + (stack.quantised_gib * 2**30 if job.task == "train_qlora" else 0.0)
