@@ -89,13 +89,8 @@ def test_a_rate_that_lacks_leaves_the_item_out() -> None:
 
 
 def test_a_price_that_can_be_counted_goes_before_a_newer_one_that_cannot() -> None:
-    part = Accessory(
-        id="a.b.two",
-        name="Two",
-        vendor="A",
-        type="cable",
-        prices=(_price(115, "USD", "2026-01-01"), _price(9, "XPF", "2026-11-01")),
-    )
+    prices = (_price(115, "USD", "2026-01-01"), _price(9, "XPF", "2026-11-01"))
+    part = Accessory(id="a.b.two", name="Two", vendor="A", type="cable", prices=prices)
     made = totals(_rig("a.b.two", exchange=RATES), Catalog({part.id: part}, {}))
     assert (made.subtotal, made.converted) == (200, ("i0",))
 
