@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from test_exchange import QUERY
+from test_topology_formats import QUERY
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.machine.this_machine import Fact, read_this_machine, recognise
