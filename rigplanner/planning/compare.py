@@ -151,19 +151,29 @@ def _workload_rows(workload: Workload, assessments: Sequence[Assessment], baseli
 def _worth(
     subject: str, metric: str, jobs: Sequence[Job | None], assessments: Sequence[Assessment], baseline: int
 ) -> list[CompareRow]:
-    per_money: list[Value] = []
-    per_power: list[Value] = []
-    for job, assessment in zip(jobs, assessments, strict=True):
-        speed = job.speed.value if job and job.speed else None
-        total = None if assessment.totals.unpriced or assessment.totals.foreign else assessment.totals.total
-        wall = assessment.machine.power.wall_w
-        per_money.append(speed / total * 1000 if speed is not None and total else None)
-        per_power.append(speed / wall * 1000 if speed is not None and wall else None)
-    rows = [_row(_with_unit(SPEED_PER_WATT, f"{metric} per kW"), subject, per_power, baseline)]
+    totals = [None if a.totals.unpriced or a.totals.foreign else a.totals.total for a in assessments]
+    walls = [a.machine.power.wall_w for a in assessments]
+    rows = [_per(_with_unit(SPEED_PER_WATT, f"{metric} per kW"), subject, jobs, walls, baseline)]
     if len({a.totals.currency for a in assessments}) == 1:
         unit = f"{metric} per 1000 {assessments[0].totals.currency}"
-        rows.insert(0, _row(_with_unit(SPEED_PER_MONEY, unit), subject, per_money, baseline))
+        rows.insert(0, _per(_with_unit(SPEED_PER_MONEY, unit), subject, jobs, totals, baseline))
     return rows
+
+
+def _per(
+    attribute: Attribute, subject: str, jobs: Sequence[Job | None], divisors: Sequence[float | None], baseline: int
+) -> CompareRow:
+    """Return speed and its interval per 1000 of something known."""
+    values: list[Value] = []
+    lows: list[float | None] = []
+    highs: list[float | None] = []
+    for job, divisor in zip(jobs, divisors, strict=True):
+        speed = job.speed if job and divisor else None
+        share = 1000 / divisor if divisor else 0.0
+        values.append(speed.value * share if speed else None)
+        lows.append(speed.low * share if speed else None)
+        highs.append(speed.high * share if speed else None)
+    return _row(attribute, subject, values, baseline, tuple(lows), tuple(highs))
 
 
 def _row(

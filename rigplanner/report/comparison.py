@@ -35,24 +35,96 @@ ATTRIBUTE_WORDS = {
 }
 
 
+VERDICT_WORDS = {
+    "error": "does not work", "warning": "works, with conditions", "unknown": "not known in full", "ok": "works",
+}  # fmt: skip
+LEAST_BARS = 2
+"""Known values below which a chart says nothing."""
+
+
+class ComparisonCell(Struct, frozen=True):
+    """A value in words, its interval ("" for what is not predicted) and its difference from the baseline ("" for none)."""
+
+    value: str
+    interval: str = ""
+    delta: str = ""
+
+    @property
+    def text(self) -> str:
+        """All in one line."""
+        text = f"{self.value} ({self.interval})" if self.interval else self.value
+        return f"{text}  {self.delta}" if self.delta else text
+
+
+class ComparisonLine(Struct, frozen=True, kw_only=True):
+    """One attribute: `subject` names the workload it concerns, `best` the rigs that are ahead, `known` those with a value."""
+
+    title: str
+    subject: str
+    group: str
+    cells: tuple[ComparisonCell, ...]
+    best: tuple[int, ...]
+    known: tuple[int, ...]
+
+
+class Chart(Struct, frozen=True, kw_only=True):
+    """Bars of one attribute, one a rig, with their intervals; None where unknown."""
+
+    title: str
+    subject: str
+    unit: str
+    values: tuple[float | None, ...]
+    lows: tuple[float | None, ...]
+    highs: tuple[float | None, ...]
+
+
 class Comparison(Struct, frozen=True, kw_only=True):
-    """Column heads and rows of text; `rows` begin with the attribute's words; `better` holds per row the rigs that are ahead."""
+    """Rigs side by side, in words and bars."""
 
     names: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    better: tuple[tuple[int, ...], ...]
-    groups: tuple[str, ...]
+    lines: tuple[ComparisonLine, ...]
+    charts: tuple[Chart, ...] = ()
+
+    @property
+    def rows(self) -> tuple[tuple[str, ...], ...]:
+        """Rows of text that begin with what is compared."""
+        heads = (f"{line.subject}: {line.title}" if line.subject else line.title for line in self.lines)
+        return tuple((head, *(cell.text for cell in line.cells)) for head, line in zip(heads, self.lines, strict=True))
+
+    @property
+    def better(self) -> tuple[tuple[int, ...], ...]:
+        """For each row the rigs that are ahead."""
+        return tuple(line.best for line in self.lines)
+
+
+CHARTED = ("speed_per_1000", "speed_per_kw")
 
 
 def comparison(names: Sequence[str], rows: Sequence[CompareRow], only_differences: bool = False) -> Comparison:
     """Return a comparison in words."""
     shown = [row for row in rows if row.differs or not only_differences]
-    return Comparison(
-        names=tuple(names),
-        rows=tuple((row_title(row), *(_cell(row, n) for n in range(len(names)))) for row in shown),
-        better=tuple(row.best for row in shown),
-        groups=tuple(row.attribute.group for row in shown),
-    )
+    lines = [
+        ComparisonLine(
+            title=tr(ATTRIBUTE_WORDS[row.attribute.code]),
+            subject=row.subject,
+            group=row.attribute.group,
+            cells=tuple(_cell(row, n) for n in range(len(names))),
+            best=row.best,
+            known=tuple(n for n, value in enumerate(row.values) if value is not None),
+        )
+        for row in shown
+    ]
+    charts = (_chart(row) for row in shown if row.attribute.code in CHARTED)
+    return Comparison(names=tuple(names), lines=tuple(lines), charts=tuple(chart for chart in charts if chart))
+
+
+def _chart(row: CompareRow) -> Chart | None:
+    """Return the bars of speed per money or power; price and power are taken as known, so the interval is that of the speed."""
+    values = tuple(value if isinstance(value, int | float) else None for value in row.values)
+    if sum(value is not None for value in values) < LEAST_BARS:
+        return None
+    title = tr(ATTRIBUTE_WORDS[row.attribute.code])
+    return Chart(title=title, subject=row.subject, unit=row.attribute.unit, values=values, lows=row.lows, highs=row.highs)
 
 
 def row_title(row: CompareRow) -> str:
@@ -61,12 +133,17 @@ def row_title(row: CompareRow) -> str:
     return f"{row.subject}: {word}" if row.subject else word
 
 
-def _cell(row: CompareRow, n: int) -> str:
+def _cell(row: CompareRow, n: int) -> ComparisonCell:
     text = value_text(row.values[n], row.attribute.unit)
-    if row.lows and row.lows[n] is not None:
-        text += f" ({fmt.interval(row.lows[n], row.highs[n])})"
+    if row.attribute.code == "verdict":
+        text = tr(VERDICT_WORDS.get(text, text))
+    known = bool(row.lows) and row.lows[n] is not None
     delta = row.deltas[n]
-    return f"{text}  {100 * delta:+.0f}{fmt.THIN}%" if delta else text
+    return ComparisonCell(
+        text,
+        fmt.interval(row.lows[n], row.highs[n]) if known else "",
+        f"{100 * delta:+.0f}{fmt.THIN}%".replace("-", "\u2212") if delta else "",
+    )
 
 
 def value_text(value: Value, unit: str) -> str:

@@ -1,30 +1,83 @@
-"""A comparison on paper."""
+"""A comparison on paper: upright for two or three rigs, landscape for more."""
 
 import io
 from itertools import groupby
 from typing import Any
 
-from rigplanner.report.comparison import Comparison
+from rigplanner.report.comparison import Chart, Comparison, ComparisonCell, ComparisonLine
+from rigplanner.report.drawings import interval_bars
+from rigplanner.report.flow import outline_flowable
 from rigplanner.report.paper import Sheet, document
 
 GROUP_WORDS = {
     "verdict": "Verdict", "parts": "Parts", "machine": "Machine", "power": "Power", "money": "Money", "workloads": "Workloads",
 }  # fmt: skip
+MOST_UPRIGHT = 3
+LONGEST_NAME = 90
+FIRST_COLUMN = 0.24
+NOTE = (
+    "Bold: ahead; predicted values whose intervals overlap are all ahead. In brackets the 80 % interval. "
+    "Per cent: difference from the first column that is the baseline. A dash: not planned on that rig, or not known."
+)
 
 
 def comparison_pdf(made: Comparison, paper: str = "A4") -> bytes:
-    """Return a comparison as PDF bytes; what is ahead is printed strong."""
-    sheet, buffer = Sheet(paper), io.BytesIO()
-    title = "Comparison: " + ", ".join(made.names)
+    """Return a comparison as PDF bytes."""
+    sheet, buffer = Sheet(paper, landscape=len(made.names) > MOST_UPRIGHT), io.BytesIO()
+    title = "Comparison: " + ", ".join(name[:LONGEST_NAME] for name in made.names)
     page = document(buffer, sheet, title, "RigPlanner", "Comparison of rigs")
-    story: list[Any] = [sheet.text("Comparison", "title"), sheet.text(", ".join(made.names), "small", longest=1000), sheet.gap(10)]
-    share = 0.72 / len(made.names)
-    indexed = list(zip(made.groups, made.rows, made.better, strict=True))
-    for group, members in groupby(indexed, key=lambda entry: entry[0]):
-        rows: list[list[Any]] = [[sheet.text("", "head"), *(sheet.text(name, "head") for name in made.names)]]
-        for _, row, best in members:
-            cells = [sheet.text(cell, "strong" if n in best else "body") for n, cell in enumerate(row[1:])]
-            rows.append([sheet.text(row[0], "body"), *cells])
-        story += [*sheet.section(GROUP_WORDS[group]), sheet.table(rows, (0.28, *[share] * len(made.names))), sheet.gap(10)]
+    story: list[Any] = [sheet.text("Comparison", "title"), sheet.text(NOTE, "small"), sheet.gap(8), _table(made, sheet)]
+    if made.charts:
+        story += [sheet.gap(14), *_charts(made, sheet)]
     page.build(story, canvasmaker=sheet.canvas_maker(title))
     return buffer.getvalue()
+
+
+def _table(made: Comparison, sheet: Sheet) -> Any:
+    """Return one table of all groups under one repeated head."""
+    empty = ["" for _ in made.names]
+    rows: list[list[Any]] = [[sheet.text("", "head"), *(sheet.text(name, "strong", longest=LONGEST_NAME) for name in made.names)]]
+    kept: list[int] = []
+    for group, members in groupby(_shown(made), key=lambda line: line.group):
+        title = GROUP_WORDS[group]
+        kept.append(len(rows))
+        rows.append([[outline_flowable(title), sheet.gap(5), sheet.text(title, "section")], *empty])
+        for subject, alike in groupby(members, key=lambda line: line.subject):
+            if subject:
+                kept.append(len(rows))
+                rows.append([sheet.text(subject, "strong", longest=LONGEST_NAME), *empty])
+            rows += [_row(line, sheet) for line in alike]
+    share = (1 - FIRST_COLUMN) / len(made.names)
+    return sheet.table(rows, (FIRST_COLUMN, *[share] * len(made.names)), kept=kept)
+
+
+def _shown(made: Comparison) -> list[ComparisonLine]:
+    """Return the lines without workloads' figures that no rig has: most rigs run only some workloads."""
+    return [line for line in made.lines if line.known or line.group != "workloads"]
+
+
+def _row(line: ComparisonLine, sheet: Sheet) -> list[Any]:
+    cells = [_cell(cell, n in line.best, n in line.known or line.group != "workloads", sheet) for n, cell in enumerate(line.cells)]
+    return [sheet.text(line.title, "body"), *cells]
+
+
+def _cell(cell: ComparisonCell, best: bool, known: bool, sheet: Sheet) -> Any:
+    rest = "  ".join(text for text in (f"({cell.interval})" if cell.interval else "", cell.delta) if text)
+    return sheet.value(cell.value if known else "–", rest, "strong" if best else "body")
+
+
+def _charts(made: Comparison, sheet: Sheet) -> list[Any]:
+    """Return the charts in pairs, per money beside per power."""
+    width = sheet.width / 2 - 10
+    story: list[Any] = []
+    for subject, charts in groupby(made.charts, key=lambda chart: chart.subject):
+        blocks = [_chart(chart, made.names, width, sheet) for chart in charts]
+        blocks += [[sheet.text("", "small")]] * (2 - len(blocks))
+        pair = sheet.columns(blocks, (0.5, 0.5))
+        heading = [] if story else sheet.heading("Speed per money and per power")
+        story.append(sheet.together([*heading, sheet.text(subject, "strong", longest=LONGEST_NAME), pair, sheet.gap(8)]))
+    return story
+
+
+def _chart(chart: Chart, names: tuple[str, ...], width: float, sheet: Sheet) -> list[Any]:
+    return [sheet.text(f"{chart.title}, {chart.unit}", "small"), interval_bars(chart, names, width)]

@@ -1,8 +1,11 @@
 """Marks, bars and pictures as reportlab draws them."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from rigplanner.report.inks import ACCENT, FILLS, HUES, INK, PALE, QUIET, STATES
+from rigplanner.report import format as fmt
+from rigplanner.report.comparison import Chart
+from rigplanner.report.inks import ACCENT, CHART_HUES, FILLS, HUES, INK, PALE, QUIET, STATES
 from rigplanner.report.quote_jobs import MemoryBar
 from rigplanner.report.shapes import Box, Label, Line, Picture
 from rigplanner.report.type import REGULAR, STRONG, font
@@ -82,6 +85,48 @@ def width_of(text: str, size: float, face: str = REGULAR) -> float:
     from reportlab.pdfbase.pdfmetrics import stringWidth
 
     return float(stringWidth(text, face, size))
+
+
+def interval_bars(chart: Chart, names: Sequence[str], width: float) -> Any:
+    """Return level bars from zero, one a rig, each with its interval and its value; an unknown one says so."""
+    from reportlab.graphics.shapes import Drawing, Rect
+    from reportlab.graphics.shapes import Line as Stroke
+
+    left, right, step = 0.36 * width, 48.0, 17.0
+    top = max((high or value or 0.0 for high, value in zip(chart.highs, chart.values, strict=True)), default=0.0)
+    scale = (width - left - right) / (top or 1.0)
+    drawing = Drawing(width, step * len(names) + 4)
+    for n, (name, value, low, high) in enumerate(zip(names, chart.values, chart.lows, chart.highs, strict=True)):
+        y = drawing.height - step * (n + 1) + 4
+        drawing.add(_string(0, y + 2, _fitted(name, left - 8, 7.2), QUIET))
+        if value is None:
+            drawing.add(_string(left, y + 2, fmt.UNKNOWN, QUIET))
+            continue
+        drawing.add(Rect(left, y, value * scale, 9, fillColor=_colour(CHART_HUES[n % len(CHART_HUES)]), strokeColor=None))
+        if low is not None and high is not None:
+            drawing.add(
+                Stroke(left + low * scale, y + 4.5, left + high * scale, y + 4.5, strokeColor=_colour(INK), strokeWidth=0.9)
+            )
+            for edge in (low, high):
+                at = left + edge * scale
+                drawing.add(Stroke(at, y + 1.8, at, y + 7.2, strokeColor=_colour(INK), strokeWidth=0.9))
+        drawing.add(_string(left + max(value, high or 0.0) * scale + 4, y + 2, fmt.number(value), INK))
+    drawing.add(Stroke(left, 2, left, drawing.height - 2, strokeColor=_colour(INK), strokeWidth=0.5))
+    return drawing
+
+
+def _fitted(text: str, width: float, size: float) -> str:
+    """Return the longest beginning of a text that fits into `width` points."""
+    shown = text[:200]
+    while shown and width_of(_latin(shown), size) > width:
+        shown = shown[:-2].rstrip() + "…"
+    return shown
+
+
+def _string(x: float, y: float, text: str, colour: str) -> Any:
+    from reportlab.graphics.shapes import String
+
+    return String(x, y, _latin(text), fontName=REGULAR, fontSize=7.2, fillColor=_colour(colour))
 
 
 def picture_flowable(picture: Picture, width: float, tallest: float = TALLEST) -> Any:

@@ -6,7 +6,7 @@ HUES = {
     "weights": "#0b5c8a", "gradients": "#3f93b5", "optimizer": "#7a5195", "activations": "#c46b12", "KV cache": "#2f7d4f",
     "workspace": "#8b949c", "context": "#b9c0c6", "held in reserve": "#dde2e6",
 }  # fmt: skip
-CHART_HUES = ("#0b5c8a", "#c46b12", "#2f7d4f", "#7a5195")
+CHART_HUES = ("#3f93b5", "#d9964f", "#6fae88", "#a88bc0")
 """One hue a rig in charts of a comparison."""
 FILLS = {
     "cpu": "#ffffff", "chipset": "#ffffff", "switch": "#eef1f4", "gpu": "#e3eef5", "nic": "#f3f5f7", "drive": "#f3f5f7",

@@ -51,6 +51,14 @@ class Sheet:
             font(CHINESE)
         return Paragraph(markup(text, style in HEAVY, longest), self._style(style, align, chinese, colour))
 
+    def value(self, text: str, rest: str, style: str) -> Any:
+        """Return a value and what stands small behind it, in one paragraph."""
+        from reportlab.platypus import Paragraph
+
+        size, _, colour = STYLES["small"]
+        behind = f'  <font size="{size}" color="{colour}">{markup(rest)}</font>' if rest else ""
+        return Paragraph(markup(text, style in HEAVY) + behind, self._style(style, "left", is_chinese(text), None))
+
     def _style(self, name: str, align: str, chinese: bool, colour: str | None) -> Any:
         from reportlab.lib.styles import ParagraphStyle
 
@@ -101,8 +109,10 @@ class Sheet:
         """Return blocks side by side."""
         return self._table([list(cells)], shares, [("LEFTPADDING", (0, 0), (0, -1), 0), ("RIGHTPADDING", (-1, 0), (-1, -1), 0)], 0)
 
-    def table(self, rows: list[list[Any]], shares: Sequence[float], header: bool = True, lined: bool = True) -> Any:
-        """Return a table with hairlines; its header is repeated on each page."""
+    def table(
+        self, rows: list[list[Any]], shares: Sequence[float], header: bool = True, lined: bool = True, kept: Sequence[int] = ()
+    ) -> Any:
+        """Return a table with hairlines; its header is repeated on each page, and a row in `kept` stays with the next two."""
         style: list[Any] = [
             ("LEFTPADDING", (0, 0), (0, -1), 0), ("RIGHTPADDING", (-1, 0), (-1, -1), 0),
             ("TOPPADDING", (0, 0), (-1, -1), 3), ("BOTTOMPADDING", (0, 0), (-1, -1), 3),
@@ -111,6 +121,7 @@ class Sheet:
             style.append(("LINEBELOW", (0, 0), (-1, -1), 0.35, LINE))
         if header:
             style.append(("LINEBELOW", (0, 0), (-1, 0), 0.8, INK))
+        style += [("NOSPLIT", (0, row), (0, min(row + 2, len(rows) - 1))) for row in kept]
         return self._table(rows, shares, style, 1 if header else 0)
 
     def _table(self, rows: list[list[Any]], shares: Sequence[float], style: list[Any], repeat: int) -> Any:
