@@ -2,7 +2,7 @@
 
 from html import escape
 
-from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtCore import Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QTextBrowser, QWidget
 
@@ -16,8 +16,8 @@ from rigplanner.desktop.words import VERDICT_WORDS, cell, day, plural, shortened
 from rigplanner.evidence import Source
 from rigplanner.planning.effects import Effect, Effects
 from rigplanner.rig.document import part_of
-from rigplanner.rig.edits import Edit
 
+EFFECTS_DELAY_MS = 120
 MEASURES = {"vram": "VRAM", "load": "Load", "price": "Price", "speed": "Speed", "speed_per_money": "Speed per money"}
 
 
@@ -30,6 +30,9 @@ class Details(QWidget):
         super().__init__()
         self._session = session
         self._part: AnyPart | None = None
+        self._shown: dict[QTextBrowser, str] = {}
+        self._delay = QTimer(self, singleShot=True, interval=EFFECTS_DELAY_MS)
+        self._delay.timeout.connect(self._work_out)
         self._uid = ""
         self.title = label("", "strong")
         self._context = label("", "small")
@@ -65,9 +68,8 @@ class Details(QWidget):
         self._star.setVisible(part is not None)
         if part is None:
             self.title.setText("No part selected")
-            self.facts.setHtml(_styled("<p>Select a row to see its figures, their sources and what choosing it would change.</p>"))
-            self._session.tasks.cancel("effects")
-            self.changes.setHtml("")
+            self._set(self.facts, "<p>Select a row to see its figures, their sources and what choosing it would change.</p>")
+            self._drop_effects("")
             return
         rig = self._session.rig
         self.title.setText(shortened(part.name, 80))
@@ -76,24 +78,38 @@ class Details(QWidget):
         self.choose.setEnabled(replaced is None or replaced.part != part.id)
         full = part.id in self._session.preferences.now.favourites
         tint(self._star, "star-full" if full else "star", "accent" if full else "soft")
-        self.facts.setHtml(_styled(facts_html(part, self._session.catalog.sources)))
+        self._set(self.facts, facts_html(part, self._session.catalog.sources))
         if replaced is not None and replaced.part == part.id:
-            self._session.tasks.cancel("effects")
-            self.changes.setHtml(_styled("<p>This part is in the rig.</p>"))
+            self._drop_effects("<p>This part is in the rig.</p>")
             return
-        self._work_out(choice_edits(rig, part, self._uid))
+        self._delay.start()
 
-    def _work_out(self, edits: tuple[Edit, ...]) -> None:
-        """Show what the edits would change as soon as it is known; the former answer stays until then."""
-        session = self._session
+    def _set(self, browser: QTextBrowser, body: str) -> None:
+        """Show a text unless it is shown already: laying it out is dear."""
+        text = _styled(body)
+        if self._shown.get(browser) != text:
+            self._shown[browser] = text
+            browser.setHtml(text)
+
+    def _work_out(self) -> None:
+        """Show what choosing the part would change as soon as it is known; the former answer stays until then."""
+        session, part = self._session, self._part
+        if part is None:
+            return
         rig, catalog, today = session.rig, session.catalog, session.today
+        edits = choice_edits(rig, part, self._uid)
 
         def work(_: object) -> Effects | None:
             from rigplanner.planning.effects import effects_of
 
             return effects_of(rig, edits, catalog, today)
 
-        session.tasks.run_task("effects", work, lambda found: self.changes.setHtml(_styled(effects_html(found, session))))
+        session.tasks.run_task("effects", work, lambda found: self._set(self.changes, effects_html(found, session)))
+
+    def _drop_effects(self, text: str) -> None:
+        self._delay.stop()
+        self._session.tasks.cancel("effects")
+        self._set(self.changes, text)
 
     def put_into_rig(self) -> None:
         """Make the edit that the pane describes."""

@@ -47,6 +47,7 @@ class PartsModel(QAbstractTableModel):
         self._sort: tuple[int, Qt.SortOrder] | None = None
         self._keys: dict[int, dict[str, tuple[bool, Any]]] = {}
         self._fits: dict[str, Fit] = {}
+        self._stale: dict[str, Fit] = {}
         self.kind = ""
         self.columns: tuple[Column, ...] = ()
         self.parts: list[AnyPart] = []
@@ -60,6 +61,7 @@ class PartsModel(QAbstractTableModel):
             self.kind, self.columns, self._sort = kind, table_columns(kind), None
             self._keys.clear()
             self._fits.clear()
+            self._stale.clear()
         self._wish = wish
         self._select()
         self.endResetModel()
@@ -80,7 +82,7 @@ class PartsModel(QAbstractTableModel):
             self._arrange(*self._sort)
 
     def _passes(self, part_id: str) -> bool:
-        fit = self._fits.get(part_id)
+        fit = self._shown_fit(part_id)
         return fit is None or fit.verdict in ("fits", "warning")
 
     def facet_counts(self, title: str) -> list[tuple[str, int]]:
@@ -102,25 +104,23 @@ class PartsModel(QAbstractTableModel):
 
     def set_fits(self, fits: dict[str, Fit]) -> None:
         """Add badges as they come from the worker."""
+        changed = any(self._shown_fit(part_id) != fit for part_id, fit in fits.items())
         self._fits.update(fits)
         self._keys.pop(FIT, None)
-        if self._wish.fitting and any(not self._passes(part_id) for part_id in fits):
+        if changed and self._wish.fitting:
             self.beginResetModel()
             self._select()
             self.endResetModel()
-        else:
+        elif changed:
             self._repaint(FIT)
 
     def forget_fits(self) -> None:
-        """Drop all badges: the rig changed."""
+        """The rig changed: all badges are to be made anew, and are shown as they were until then."""
+        self._stale.update(self._fits)
         self._fits.clear()
-        self._keys.clear()
-        if self._wish.fitting:
-            self.beginResetModel()
-            self._select()
-            self.endResetModel()
-        else:
-            self._repaint(FIT)
+
+    def _shown_fit(self, part_id: str) -> Fit | None:
+        return self._fits.get(part_id) or self._stale.get(part_id)
 
     def fit_of(self, part_id: str) -> Fit | None:
         """Return the badge of a part, None while it is being made."""
@@ -147,9 +147,9 @@ class PartsModel(QAbstractTableModel):
         if role == PART_ROLE:
             return part
         if role == UNIT_ROLE:
-            return self._unit(part, column)
+            return self.unit(part, column)
         if role == Qt.ItemDataRole.DisplayRole:
-            return self._text(part, column)
+            return self.text(part, column)
         if role == Qt.ItemDataRole.DecorationRole:
             return self._decoration(part, column)
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -165,9 +165,10 @@ class PartsModel(QAbstractTableModel):
         spec = self.columns[column - 2] if column > NAME else None
         return spec is not None and (spec.digits is not None or bool(spec.unit))
 
-    def _text(self, part: AnyPart, column: int) -> str:
+    def text(self, part: AnyPart, column: int) -> str:
+        """Return what a cell says, without its unit."""
         if column == FIT:
-            fit = self._fits.get(part.id)
+            fit = self._shown_fit(part.id)
             return VERDICT_WORDS[fit.verdict] if fit else "…"
         if column == NAME:
             return part.name
@@ -177,7 +178,8 @@ class PartsModel(QAbstractTableModel):
         spec = self.columns[column - 2]
         return cell(spec.of(part), spec.digits)
 
-    def _unit(self, part: AnyPart, column: int) -> str:
+    def unit(self, part: AnyPart, column: int) -> str:
+        """Return the unit of a cell, "" for none."""
         if column == self.columnCount() - 1:
             price = self.price_of(part)
             return price.currency if price else ""
@@ -187,7 +189,7 @@ class PartsModel(QAbstractTableModel):
 
     def _decoration(self, part: AnyPart, column: int) -> Any:
         if column == FIT:
-            fit = self._fits.get(part.id)
+            fit = self._shown_fit(part.id)
             return icons.verdict_icon(fit.verdict) if fit else None
         if column == NAME and part.id in self.favourites:
             return icons.icon("star-full", "accent")
@@ -205,7 +207,7 @@ class PartsModel(QAbstractTableModel):
         """Why a part has its badge, one rule a line."""
         from rigplanner.report.words import rule_title
 
-        fit = self._fits.get(part.id)
+        fit = self._shown_fit(part.id)
         if fit is None:
             return None
         return "\n".join([VERDICT_WORDS[fit.verdict].capitalize(), *(f"{code}  {rule_title(code)}" for code in fit.codes)])
@@ -255,7 +257,7 @@ class PartsModel(QAbstractTableModel):
 
     def _key(self, part: AnyPart, column: int) -> Value:
         if column == FIT:
-            fit = self._fits.get(part.id)
+            fit = self._shown_fit(part.id)
             return None if fit is None else ("fits", "warning", "unknown", "error").index(fit.verdict)
         if column == NAME:
             return part.name.casefold()

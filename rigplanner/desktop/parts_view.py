@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, QTimer
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -33,14 +33,24 @@ from rigplanner.rig.document import part_of
 
 Index = QModelIndex | QPersistentModelIndex
 FILTER_DELAY_MS = 60
+BADGE_DELAY_MS = 120
 FIRST_ROWS = 40
-MEASURED_ROWS = 24
+MEASURED_ROWS = 12
 MOST_CHARS = 24
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class FigureDelegate(QStyledItemDelegate):
     """Paints figures right-aligned with a lighter unit."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._tails_px: dict[str, int] = {}
+
+    def _tail_px(self, unit: str) -> int:
+        if unit not in self._tails_px:
+            self._tails_px[unit] = QFontMetrics(sized_font(1.0)).horizontalAdvance(THIN + unit)
+        return self._tails_px[unit]
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         tokens, area = look.tokens, option.rect
@@ -50,10 +60,9 @@ class FigureDelegate(QStyledItemDelegate):
         area = area.adjusted(6, 0, -6, 0)
         painter.setFont(sized_font(1.0))
         if unit:
-            tail = f"{THIN}{unit}"
             painter.setPen(tokens.color("soft"))
-            painter.drawText(area, RIGHT, tail)
-            area.adjust(0, 0, -QFontMetrics(painter.font()).horizontalAdvance(tail), 0)
+            painter.drawText(area, RIGHT, THIN + unit)
+            area.adjust(0, 0, -self._tail_px(unit), 0)
         painter.setPen(tokens.color("text"))
         painter.drawText(area, RIGHT, index.data())
 
@@ -119,7 +128,7 @@ class PartsView(QWidget):
         self.setLayout(column(strip(self._make_head()), split, spacing=0))
         self._delay = QTimer(self, singleShot=True, interval=FILTER_DELAY_MS)
         self._delay.timeout.connect(self.apply_filter)
-        self._scrolled = QTimer(self, singleShot=True, interval=80)
+        self._scrolled = QTimer(self, singleShot=True, interval=BADGE_DELAY_MS)
         self._scrolled.timeout.connect(self._make_badges)
         self.table.verticalScrollBar().valueChanged.connect(lambda _: self._scrolled.start())
         session.rig_changed.connect(self._rig_changed)
@@ -190,6 +199,11 @@ class PartsView(QWidget):
             self._facets[facet.title] = box
             self._facet_line.addWidget(box)
 
+    def _toggle_facets(self) -> None:
+        self._facet_strip.setVisible(self.narrow.isChecked())
+        if self.narrow.isChecked():
+            self._fill_facets()
+
     def _fill_facets(self) -> None:
         for title, box in self._facets.items():
             chosen = box.currentData()
@@ -217,7 +231,8 @@ class PartsView(QWidget):
             self.table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
             self.table.show_figures([self.model.is_figure(n) for n in range(self.model.columnCount())])
             self._size_columns()
-        self._fill_facets()
+        if self._facet_strip.isVisible():
+            self._fill_facets()
         self._restore_selection()
         self._say_count()
         self._make_badges()
@@ -234,9 +249,7 @@ class PartsView(QWidget):
         for n in range(self.model.columnCount()):
             header.setSectionResizeMode(n, QHeaderView.ResizeMode.Interactive)
             texts = [str(self.model.headerData(n, Qt.Orientation.Horizontal)) + "  "]
-            for line in range(min(MEASURED_ROWS, self.model.rowCount())):
-                index = self.model.index(line, n)
-                texts.append(f"{index.data()} {index.data(UNIT_ROLE)}")
+            texts += [f"{self.model.text(part, n)} {self.model.unit(part, n)}" for part in self.model.parts[:MEASURED_ROWS]]
             widest = max(metrics.horizontalAdvance(text) for text in texts)
             header.resizeSection(n, min(MOST_CHARS * metrics.averageCharWidth(), widest) + 16 if n else row_px() * 5)
         header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
@@ -269,7 +282,7 @@ class PartsView(QWidget):
         if change.machine or change.workloads:
             self.model.forget_fits()
             self._say_count()
-            self._make_badges()
+            self._scrolled.start()
         if self.isVisible():
             self._row_changed(self.table.currentIndex(), QModelIndex())
 

@@ -89,7 +89,9 @@ def test_only_what_fits_hides_what_does_not(model):
     )
     assert names(model) == ["Alpha 10", "Gamma 10 Big"]
     model.forget_fits()
-    assert len(names(model)) == 4
+    assert (names(model), model.fit_of("x.alpha-10")) == (["Alpha 10", "Gamma 10 Big"], None)
+    model.set_fits({"x.delta": Fit("fits")})
+    assert names(model) == ["Alpha 10", "Gamma 10 Big", "Delta"]
 
 
 def test_badges_have_icon_and_word(model):
