@@ -92,7 +92,7 @@ def finding_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:
     if "field" in finding.values:
         values["field"] = tr(FIELD_WORDS.get(str(finding.values["field"]).rpartition(".")[2], str(finding.values["field"])))
     values["a"], values["b"] = (*names, "", "")[:2]
-    values["rest"] = _joined(names[1:])
+    values["all"] = _joined(names)
     values["needed"] = amount(finding.needed, finding.unit, rig, catalog)
     values["actual"] = amount(finding.actual, finding.unit, rig, catalog)
     filled = tr(template or rule_title(finding.code), **values)

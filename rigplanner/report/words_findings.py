@@ -1,4 +1,4 @@
-"""English texts of findings, fixes, facts, units. {a} and {b} are the first two subjects, {rest} all after the first,
+"""English texts of findings, fixes, facts, units. {a} and {b} are the first two subjects, {all} all of them,
 {needed} and {actual} the two values with units; other names are the finding's own values."""
 
 FINDING_TEXTS: dict[str, dict[str, str]] = {
@@ -27,7 +27,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "info": "{actual} of host memory are less than the {needed} of all GPUs together, though not than one of them.",
     },
     "MEM009": {"": "Offload of {a} takes {needed} of host memory, the rig has {actual}."},
-    "SLT001": {"": "{a} finds no slot."},
+    "SLT001": {"": "No slot is left for {all}."},
     "SLT002": {"": "The board has no slot {place} for {a}."},
     "SLT003": {"": "{place} cannot take {a}: {by} stands there."},
     "SLT004": {"": "{place} cannot take {a}: {by} covers it."},
@@ -105,7 +105,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "PWR013": {"": "{actual} supplies feed one rig; let them start together and never split one card between two."},
     "PWR014": {"": "The cap of {actual} lies outside {low_w} to {high_w} W of {a}."},
     "PWR015": {"": "{a} draws {needed}, the system allows {actual} per card."},
-    "M2001": {"": "{a} finds no port."},
+    "M2001": {"": "No port is left for {all}."},
     "M2002": {"": "The board has no port {place} for {a}."},
     "M2003": {"": "{place} cannot take {a}: {by} is in it."},
     "M2004": {"": "{place} is switched off by {by}; {a} does not work there."},

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.parts import Chassis, DrivePort, Motherboard, Storage, System
 from rigplanner.machine.machine import PlacementProblem
@@ -77,8 +78,10 @@ def _takes(port: DrivePort, drive: Storage) -> bool:
     source=MANUAL,
 )  # fmt: skip
 def no_port(situation: Situation, case: Homeless) -> Iterator[Finding]:
-    """The solver found no port."""
-    yield from stopped(no_port, situation, case, "no-port")
+    """The solver found no port; one finding for all pieces of an item."""
+    pieces = situation.homeless.get((case.name.partition("/")[0].rpartition(".")[0], "no-port"), ())
+    if pieces and case.name == pieces[0]:
+        yield from (replace(finding, subjects=pieces) for finding in stopped(no_port, situation, case, "no-port"))
 
 
 @rule(

@@ -251,6 +251,14 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
         return (*loose, *inside)
 
     @cached_property
+    def homeless(self) -> dict[tuple[str, str], tuple[str, ...]]:
+        """The pieces of each item that the solver left out, by uid and reason."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for problem in self.machine.problems:
+            found.setdefault((problem.piece.partition("/")[0].rpartition(".")[0], problem.reason), []).append(problem.piece)
+        return {key: tuple(pieces) for key, pieces in found.items()}
+
+    @cached_property
     def _cases(self) -> dict[object, tuple[Any, ...]]:
         return {}
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.parts import GPU, Motherboard, NetworkCard, Part, Riser, Storage, System
 from rigplanner.machine.machine import PlacementProblem, SlotUse
@@ -76,7 +77,7 @@ def fewer(situation: Situation, case: Seeker) -> tuple[Fix, ...]:
     if found is None:
         return ()
     item = found[0]
-    homeless = sum(problem.piece in item.pieces() for problem in situation.machine.problems)
+    homeless = len(situation.homeless.get((item.uid, "no-slot"), ()))
     if homeless >= item.quantity:
         return (fix(situation, "remove", Edit("remove_item", {"uid": item.uid}), piece=case.name),)
     edit = Edit("set_quantity", {"uid": item.uid, "quantity": item.quantity - homeless})
@@ -101,9 +102,10 @@ def _is(case: Seeker, *reasons: str) -> bool:
     source=MANUAL,
 )  # fmt: skip
 def no_slot(situation: Situation, case: Seeker) -> Iterator[Finding]:
-    """The solver found no slot."""
-    if _is(case, "no-slot"):
-        yield stopped(no_slot, case, fewer(situation, case))
+    """The solver found no slot; one finding for all pieces of an item."""
+    pieces = situation.homeless.get((case.name.partition("/")[0].rpartition(".")[0], "no-slot"), ())
+    if _is(case, "no-slot") and case.name == pieces[0]:
+        yield replace(stopped(no_slot, case, fewer(situation, case)), subjects=pieces)
 
 
 @rule(
