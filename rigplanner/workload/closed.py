@@ -25,7 +25,8 @@ Terms = tuple[float, ...]
 
 
 class Form(Struct, frozen=True):
-    """Moments of forward and backward pass as (terms, gradient bytes), the optimizer step, forward and step operations as terms, and what does not depend on the size."""
+    """Moments of forward and backward pass as (terms, gradient bytes), the optimizer step, operations as terms, and what does not
+    depend on the size."""
 
     moments: tuple[tuple[Terms, int], ...]
     forward: Terms

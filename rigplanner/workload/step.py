@@ -30,7 +30,8 @@ class Model(Protocol):
 class Walk(Struct, frozen=True):
     """Bytes of one step: `peak` of all live tensors, and at that moment weights, gradients, optimizer state; the rest is
     activations. `working` is the peak of forward and backward pass alone, without weights, gradients and state, and
-    `working_gradients` those held then. `forward_flops` of matrix products and convolutions; `values` parameters, of which `trained` train."""
+    `working_gradients` those held then. `forward_flops` of matrix products and convolutions; `values` parameters, of which
+    `trained` train."""
 
     peak: int
     weights: int
