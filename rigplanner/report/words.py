@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.parts import CPU
 from rigplanner.report.format import money, number, quantity
 from rigplanner.report.words_findings import FIELD_WORDS, FINDING_TEXTS, FIX_TEXTS, UNIT_WORDS, VALUE_WORDS
 from rigplanner.rig.document import Rig, part_of
@@ -53,13 +54,19 @@ def subject_name(name: str, rig: Rig, catalog: Catalog) -> str:
         return workload.name or workload.model or tr("workload {number}", number=int(index) + 1)
     item = rig.item(uid)
     if item is None:
-        return name
+        return _cpu_of_class(name, rig, catalog) or name
     part = part_of(rig, catalog, item.part)
     title = part.name if part else item.part
     built_in = name.partition("/")[2]
     if built_in:
         return tr("{part} in {system}", part=built_in, system=title)
     return f"{title} ({int(index) + 1})" if item.quantity > 1 and index.isdigit() else title
+
+
+def _cpu_of_class(lane_class: str, rig: Rig, catalog: Catalog) -> str | None:
+    """Return the rig's CPU of a lane class, which boards name in its stead."""
+    parts = (part_of(rig, catalog, item.part) for item in rig.items)
+    return next((part.name for part in parts if isinstance(part, CPU) and part.lane_class == lane_class), None)
 
 
 def fact_text(fact: str, rig: Rig, catalog: Catalog) -> str:
@@ -86,7 +93,7 @@ def finding_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:
         return _unknown_text(finding, rig, catalog)
     texts = FINDING_TEXTS.get(finding.code, {})
     variant = "none" if finding.actual is None and "none" in texts else finding.severity
-    template = texts.get(variant) or texts.get("", "")
+    template = texts.get(variant) or texts.get("", rule_title(finding.code))
     names = [subject_name(subject, rig, catalog) for subject in finding.subjects]
     values: dict[str, object] = {key: value_text(value, rig, catalog) for key, value in finding.values.items()}
     if "field" in finding.values:
@@ -94,9 +101,11 @@ def finding_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:
     values["a"], values["b"] = (*names, "", "")[:2]
     values["all"] = _joined(names)
     values["needed"] = amount(finding.needed, finding.unit, rig, catalog)
-    values["actual"] = amount(finding.actual, finding.unit, rig, catalog)
-    filled = tr(template or rule_title(finding.code), **values)
-    return filled[:1].upper() + filled[1:]
+    shared = "{actual} of {needed}" in template or "{actual} instead of {needed}" in template
+    values["actual"] = amount(finding.actual, "" if shared else finding.unit, rig, catalog)
+    filled = tr(template, **values)
+    named = template.startswith("{") and not filled.startswith(tr("workload"))
+    return filled if named else filled[:1].upper() + filled[1:]
 
 
 def _unknown_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:
@@ -133,7 +142,7 @@ def amount(value: float | str | None, unit: str, rig: Rig, catalog: Catalog) -> 
     if isinstance(value, str):
         text = _part_or_piece(value, rig, catalog)
         return tr(VALUE_WORDS.get(text, text))
-    digits = 1 if unit == "mm" and value is not None and value != round(value) else None
+    digits = 1 if unit in ("mm", "slots") and value is not None and value != round(value) else None
     return quantity(value, tr(UNIT_WORDS.get(unit, unit)), digits)
 
 

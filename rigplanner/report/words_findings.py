@@ -187,6 +187,12 @@ FIX_TEXTS = {
 UNIT_WORDS = {"lanes": "lanes", "slots": "slots", "CPUs": "CPUs", "GPUs": "GPUs"}
 
 VALUE_WORDS = {
+    "pcie8": "PCIe 8-pin",
+    "pcie6": "PCIe 6-pin",
+    "eps8": "EPS 8-pin",
+    "eps4": "EPS 4-pin",
+    "12vhpwr": "16-pin 12VHPWR",
+    "12v-2x6": "16-pin 12V-2x6",
     "motherboard": "motherboard",
     "cpu": "CPU",
     "memory": "memory",

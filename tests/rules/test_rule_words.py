@@ -46,7 +46,7 @@ def test_codes_are_stable_words() -> None:
 def test_numbers_and_units_stand_in_the_sentence() -> None:
     catalog = bench_catalog({"gpu.card": {"length_mm": 390.5}, "case.tower": {"enclosure.gpu_length_mm": 322}})
     (finding,) = found(judge(bench_rig(), catalog), "SPC001")
-    assert words.finding_text(finding, bench_rig(), catalog) == "Gpu.card is 390.5\u202fmm long, case.tower takes 322\u202fmm."
+    assert words.finding_text(finding, bench_rig(), catalog) == "gpu.card is 390.5\u202fmm long, case.tower takes 322\u202fmm."
 
 
 def test_a_missing_fact_is_named_with_its_part() -> None:
@@ -81,4 +81,4 @@ def test_another_language_is_one_table() -> None:
     catalog = bench_catalog({"gpu.card": {"length_mm": 500}})
     (finding,) = found(judge(bench_rig(), catalog), "SPC001")
     assert words.rule_title("SPC001") == "Karta je delší, než skříň dovolí"
-    assert words.finding_text(finding, bench_rig(), catalog) == "Gpu.card: 500\u202fmm, case.tower: 400\u202fmm."
+    assert words.finding_text(finding, bench_rig(), catalog) == "gpu.card: 500\u202fmm, case.tower: 400\u202fmm."
