@@ -8,15 +8,15 @@ from pathlib import Path
 
 import msgspec
 
-from rigplanner.catalog import coolpc, foreign_opendb, foreign_pcpp, price_list, user_catalog
+from rigplanner.catalog import importing, price_list, user_catalog
 from rigplanner.catalog.find import PartIndex
-from rigplanner.catalog.foreign import Import, Progress, Refusal, slug
+from rigplanner.catalog.foreign import Import, slug
 from rigplanner.catalog.foreign_files import ForeignFault
 from rigplanner.catalog.load import CatalogFault, read_family
-from rigplanner.catalog.prices import Offers, price_file
+from rigplanner.catalog.prices import Offers
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_catalog
-from rigplanner.report.words_import import refusal_counts, refusal_text
+from rigplanner.report.words_import import refusal_counts, refusal_text, summary
 from rigplanner.rig.files import RigFault, write_rig
 from rigplanner.rig.parts_list import read_parts_list, rig_from_entries
 
@@ -29,10 +29,6 @@ SOURCES = {
     "parts": "family file of own parts, which override by id",
 }
 MOST_LISTED = 20
-READERS: dict[str, Callable[[Path, str, Progress], Import]] = {
-    "opendb": foreign_opendb.read_opendb,
-    "pc-part-dataset": foreign_pcpp.read_pc_part_dataset,
-}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,20 +52,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Import from one source."""
+    if args.name is not None and not args.name.replace("-", "").replace("_", "").isalnum():
+        raise InputFault(f"--name: expected letters, digits, - and _; found {args.name!r}.")
     day = _day(args)
-    if args.source in READERS:
-        return _parts(args, day)
     if args.source == "parts":
         return _own_parts(args)
-    content = _content(args.file)
-    index = PartIndex(open_catalog().parts.values())
+    index = PartIndex([] if args.source in importing.PART_SOURCES else open_catalog().parts.values())
     if args.source == "list":
-        return _list(args, content, index, day)
+        return _list(args, index, day)
+    mapping = dict(_mapped(text) for text in args.map) or None
+    options = importing.Options(currency=args.currency, region=args.region, mapping=mapping, encoding=args.encoding)
     try:
-        offers = _offers(args, content, index, day)
-    except ValueError as fault:
-        raise InputFault(f"{args.file}: {fault}.") from fault
-    return _prices(args, offers)
+        made = importing.read_source(args.source, args.file, day, index, options, _progress)
+    except ForeignFault as fault:
+        raise InputFault(str(fault)) from fault
+    _tell(args, made)
+    if importing.kept_count(made, args.accept):
+        _keep(args, lambda: importing.keep(args.source, args.file, made, args.accept, args.name))
+    return FINE
+
+
+def _progress(done: int, total: int) -> bool:
+    if sys.stderr.isatty():
+        print(f"\r{done:,} of {total:,}", end="" if done < total else "\n", file=sys.stderr, flush=True)
+    return True
 
 
 def _day(args: argparse.Namespace) -> str:
@@ -84,47 +90,14 @@ def _day(args: argparse.Namespace) -> str:
         raise InputFault(f"--day: expected YYYY-MM-DD, found {args.day!r}.") from fault
 
 
-def _content(path: Path) -> bytes:
-    try:
-        if path.stat().st_size > price_list.LARGEST_FILE_BYTES:
-            raise InputFault(f"{path}: larger than {price_list.LARGEST_FILE_BYTES // 2**20} MiB.")
-        return path.read_bytes()
-    except OSError as fault:
-        raise InputFault(f"{path}: cannot be read ({fault.strerror or fault}).") from fault
-
-
-def _parts(args: argparse.Namespace, day: str) -> int:
-    def progress(done: int, total: int) -> bool:
-        if sys.stderr.isatty():
-            print(f"\r{done:,} of {total:,}", end="" if done < total else "\n", file=sys.stderr, flush=True)
-        return True
-
-    try:
-        made = READERS[args.source](args.file, day, progress)
-    except ForeignFault as fault:
-        raise InputFault(str(fault)) from fault
-    _tell(args, made, made.refused, f"{len(made.parts):,} of {made.seen:,} became parts")
-    if made.parts:
-        _keep(args, lambda name: user_catalog.keep_import(name, made))
-    return FINE
-
-
 def _own_parts(args: argparse.Namespace) -> int:
     try:
         family = read_family(args.file)
     except CatalogFault as fault:
         raise InputFault(str(fault)) from fault
     print(f"{len(family.parts)} own parts of {family.family}")
-    _keep(args, lambda name: user_catalog.keep_family(name, family), args.file.stem)
+    _keep(args, lambda: user_catalog.keep_family(args.name or slug(args.file.stem) or "parts", family))
     return FINE
-
-
-def _offers(args: argparse.Namespace, content: bytes, index: PartIndex, day: str) -> Offers:
-    if args.source == "coolpc":
-        return coolpc.read_coolpc(content, index, day)
-    mapping = dict(_mapped(text) for text in args.map) or None
-    defaults = price_list.Defaults(currency=args.currency, day=day, source=args.name or args.file.stem, region=args.region)
-    return price_list.read_price_list(content, index, defaults, mapping, args.encoding)
 
 
 def _mapped(text: str) -> tuple[str, str]:
@@ -134,21 +107,11 @@ def _mapped(text: str) -> tuple[str, str]:
     return column, field
 
 
-def _prices(args: argparse.Namespace, offers: Offers) -> int:
-    file = price_file(SOURCES[args.source] if args.source == "coolpc" else args.file.name, offers, args.accept)
-    head = f"{len(offers.offers):,} of {offers.seen:,} lines name a part; prices for {len(file.prices):,} parts"
-    if args.format == "text":
-        for offer in offers.offers:
-            print(f"{offer.confidence:6} {offer.price.amount:>12,.2f} {offer.price.currency}  {offer.name}  <- {offer.text}")
-    _tell(args, offers, offers.refused, head)
-    if file.prices:
-        _keep(args, lambda name: user_catalog.keep_prices(name, file), slug(args.file.stem) if args.source == "csv" else None)
-    return FINE
-
-
-def _list(args: argparse.Namespace, content: bytes, index: PartIndex, day: str) -> int:
+def _list(args: argparse.Namespace, index: PartIndex, day: str) -> int:
     try:
-        entries = read_parts_list(price_list.decoded(content, args.encoding), index, day)
+        entries = read_parts_list(price_list.decoded(args.file.read_bytes(), args.encoding), index, day)
+    except OSError as fault:
+        raise InputFault(f"{args.file}: cannot be read ({fault.strerror or fault}).") from fault
     except ValueError as fault:
         raise InputFault(f"{args.file}: {fault}") from fault
     for entry in entries:
@@ -165,27 +128,26 @@ def _list(args: argparse.Namespace, content: bytes, index: PartIndex, day: str) 
     return FINE
 
 
-def _tell(args: argparse.Namespace, made: Import | Offers, refused: tuple[Refusal, ...], head: str) -> None:
+def _tell(args: argparse.Namespace, made: Import | Offers) -> None:
     if args.format == "json":
         print(msgspec.json.encode(made).decode())
         return
-    for refusal in refused if args.all else refused[:MOST_LISTED]:
+    for offer in made.offers if isinstance(made, Offers) else ():
+        print(f"{offer.confidence:6} {offer.price.amount:>12,.2f} {offer.price.currency}  {offer.name}  <- {offer.text}")
+    for refusal in made.refused if args.all else made.refused[:MOST_LISTED]:
         print(f"  {refusal_text(refusal)}")
-    if len(refused) > MOST_LISTED and not args.all:
-        print(f"  ... and {len(refused) - MOST_LISTED:,} more (--all lists them)")
-    for count, text in refusal_counts(refused):
+    if len(made.refused) > MOST_LISTED and not args.all:
+        print(f"  ... and {len(made.refused) - MOST_LISTED:,} more (--all lists them)")
+    for count, text in refusal_counts(made.refused):
         print(f"{count:8,}  {text}")
-    print(head)
+    print(summary(made, args.accept))
 
 
-def _keep(args: argparse.Namespace, keep: Callable[[str], Path], default: str | None = None) -> None:
+def _keep(args: argparse.Namespace, keep: Callable[[], Path]) -> None:
     if args.dry_run:
         print("nothing written (--dry-run)", file=sys.stderr)
         return
-    name = args.name or default or args.source
-    if not name.replace("-", "").replace("_", "").isalnum():
-        raise InputFault(f"--name: expected letters, digits, - and _; found {name!r}.")
     try:
-        print(f"kept in {keep(name)}", file=sys.stderr)
+        print(f"kept in {keep()}", file=sys.stderr)
     except OSError as fault:
         raise InputFault(f"{user_catalog.user_folder()}: not written ({fault.strerror or fault}).") from fault

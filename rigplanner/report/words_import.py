@@ -3,7 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from rigplanner.catalog.foreign import Reason, Refusal
+from rigplanner.catalog.foreign import Import, Reason, Refusal
+from rigplanner.catalog.importing import kept_count
+from rigplanner.catalog.naming import Confidence
+from rigplanner.catalog.prices import Offers
 
 REASON_WORDS: dict[Reason, str] = {
     "unreadable": "cannot be read",
@@ -59,3 +62,10 @@ def refusal_counts(refused: Iterable[Refusal]) -> list[tuple[int, str]]:
         what = f"field {field}" if field else "file or row"
         rows.append((count, f"{what} {REASON_WORDS[reason]}" + ("" if lost else " (the rest was taken)")))
     return rows
+
+
+def summary(made: Import | Offers, least: Confidence = "exact") -> str:
+    """Return in one line what a source gave and what of it would be kept."""
+    if isinstance(made, Import):
+        return f"{len(made.parts):,} of {made.seen:,} became parts"
+    return f"{len(made.offers):,} of {made.seen:,} lines name a part; prices for {kept_count(made, least):,} parts"
