@@ -7,7 +7,7 @@ from msgspec import Struct
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenuBar
 
-from rigplanner.desktop import documents, icons
+from rigplanner.desktop import documents, icons, import_dialog
 from rigplanner.desktop.session import Session
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ COMMANDS: tuple[Command, ...] = (
     C(id="new", text="New rig", menu="File", keys="Ctrl+N", icon="new", run=documents.new_rig),
     C(id="open", text="Open…", menu="File", keys="Ctrl+O", icon="open", run=documents.ask_open),
     C(id="paste", text="New rig from a parts list…", menu="File", keys="Ctrl+Shift+N", icon="paste", run=documents.ask_parts_list),
+    C(id="import", text="Import parts or prices…", menu="File", run=lambda w: import_dialog.open_import(w)),
     C(id="save", text="Save", menu="File", keys="Ctrl+S", icon="save", run=documents.save, enabled=_open, rule_before=True),
     C(id="save-as", text="Save as…", menu="File", keys="Ctrl+Shift+S", run=documents.ask_save, enabled=_open),
     C(

@@ -20,6 +20,7 @@ class HistoryView(QWidget):
         self.list.itemActivated.connect(lambda _: session.go_to(self.list.currentRow()))
         session.document_changed.connect(self._refresh)
         look.look_changed.connect(self._refresh)
+        self._refresh()
 
     def _refresh(self) -> None:
         names = self._session.history

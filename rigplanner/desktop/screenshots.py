@@ -102,7 +102,7 @@ def settle(application: "QApplication", window: "Window", seconds: float = 20.0)
 
     end = time.monotonic() + seconds
     QTest.qWait(400)
-    while window.session.tasks.is_busy() and time.monotonic() < end:
+    while (window.session.pending or window.session.tasks.is_busy()) and time.monotonic() < end:
         QTest.qWait(20)
     application.processEvents()
 

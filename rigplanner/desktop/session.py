@@ -30,6 +30,8 @@ log = logging.getLogger(__name__)
 
 MOST_STATES = 1000
 JOURNAL_DELAY_MS = 800
+FIRST_DELAY_MS = 40
+"""The first assessment loads the engine; the window is painted before that."""
 QUICK_MS = 60.0
 """An assessment that took longer last time is worked out aside; the first one loads the engine and always is."""
 
@@ -174,7 +176,14 @@ class Session(QObject):
             self._take_fault(fault)
             self._tell_judged(change.name)
 
-        self.tasks.run_task("assess", lambda _: _assessed(rig, catalog, today), done, failed)
+        def start() -> None:
+            if rig is self.rig:
+                self.tasks.run_task("assess", lambda _: _assessed(rig, catalog, today), done, failed)
+
+        if self.assess_ms == math.inf:
+            QTimer.singleShot(FIRST_DELAY_MS, self, start)
+        else:
+            start()
 
     def _tell_judged(self, name: str) -> None:
         """Emit the change since the last state whose assessment the views have seen."""

@@ -83,7 +83,7 @@ def make_window(path: Path | None = None):  # type: ignore[no-untyped-def]
     from PySide6.QtWidgets import QApplication
 
     from rigplanner import __version__
-    from rigplanner.catalog.load import shipped_catalog
+    from rigplanner.catalog.user_catalog import full_catalog
     from rigplanner.desktop import faults
     from rigplanner.desktop.documents import open_file
     from rigplanner.desktop.preferences import PreferenceStore, preferences_file
@@ -103,9 +103,12 @@ def make_window(path: Path | None = None):  # type: ignore[no-untyped-def]
         journals: Path | None = journal_folder()
     except OSError:
         journals = None
-    session = Session(shipped_catalog(), preferences, journals)
+    full = full_catalog()
+    session = Session(full.catalog, preferences, journals)
     window = Window(session, journals)
     faults.show_in(session)
+    if full.faults:
+        session.tell(" ".join(full.faults), "warning")
     if path is not None:
         open_file(window, path)
     return window

@@ -1,7 +1,7 @@
 """The main window: panels, tabs, menus and nothing that thinks."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QByteArray, Qt
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QFontMetrics, QShowEvent
@@ -13,16 +13,17 @@ from rigplanner.desktop.actions import fill_menus, make_actions, paint_actions
 from rigplanner.desktop.build_list import BuildList
 from rigplanner.desktop.findings_view import FindingsView
 from rigplanner.desktop.gauges import GaugeRow
-from rigplanner.desktop.history_view import HistoryView
 from rigplanner.desktop.later import Later
 from rigplanner.desktop.message_bar import MessageBar
-from rigplanner.desktop.palette import PaletteBox, shortcut_sheet
 from rigplanner.desktop.parts_view import PartsView
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import Scheme, look, row_px
 from rigplanner.desktop.widgets import button, column, label, panel, retint, row
 from rigplanner.desktop.words import shortened
 from rigplanner.planning.limits import Limit
+
+if TYPE_CHECKING:
+    from rigplanner.desktop.palette import PaletteBox
 
 TABS = ("Start", "Parts", "Machine", "Workloads", "Compare", "Quote")
 
@@ -32,7 +33,6 @@ class Window(QMainWindow):
 
     session: Session
     build: BuildList
-    palette_box: PaletteBox
 
     def __init__(self, session: Session, journals: Path | None = None) -> None:
         super().__init__()
@@ -46,13 +46,13 @@ class Window(QMainWindow):
         self.build = BuildList(session)
         self.findings = FindingsView(session)
         self.gauges = GaugeRow(session)
-        self.history = HistoryView(session)
+        self.history = Later(self._make_history)
         self.messages = MessageBar(session)
         self._make_tabs()
         self._make_panels()
         self.actions_by_id = make_actions(self)
         self._make_menu_bar()
-        self.palette_box = PaletteBox(self)
+        self._palette_box: PaletteBox | None = None
         self._connect()
         self._restore_layout()
         self._show_title()
@@ -81,6 +81,11 @@ class Window(QMainWindow):
         made.new_asked.connect(lambda: documents.new_rig(self))
         made.open_asked.connect(lambda: documents.ask_open(self))
         return made
+
+    def _make_history(self) -> QWidget:
+        from rigplanner.desktop.history_view import HistoryView
+
+        return HistoryView(self.session)
 
     def _make_machine(self) -> QWidget:
         from rigplanner.desktop.machine_view import MachineView
@@ -179,6 +184,15 @@ class Window(QMainWindow):
         """Bring a tab to the front."""
         self.tabs.setCurrentIndex(TABS.index(title))
 
+    @property
+    def palette_box(self) -> "PaletteBox":
+        """The field that searches everything, made when it is first asked for."""
+        from rigplanner.desktop.palette import PaletteBox
+
+        if self._palette_box is None:
+            self._palette_box = PaletteBox(self)
+        return self._palette_box
+
     def toggle_panel(self, name: str) -> None:
         """Show or hide a panel."""
         self.panels[name].setVisible(not self.panels[name].isVisible())
@@ -201,6 +215,8 @@ class Window(QMainWindow):
 
     def show_shortcuts(self) -> None:
         """Show the sheet of shortcuts."""
+        from rigplanner.desktop.palette import shortcut_sheet
+
         shortcut_sheet(self).open()
 
     def show_about(self) -> None:

@@ -5,6 +5,7 @@ import os
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import logging
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,8 +33,10 @@ def session(qapp: QApplication, catalog: Catalog, tmp_path: Path) -> Iterator[Se
 
 
 @pytest.fixture
-def window(qtbot, qapp: QApplication, session: Session) -> Iterator[Window]:
-    """A shown window; after the test its timers and threads must be gone."""
+def window(qtbot, qapp: QApplication, session: Session, monkeypatch: pytest.MonkeyPatch) -> Iterator[Window]:
+    """A shown window that judges every edit at once, however busy the machine; after the test its timers and threads must be
+    gone."""
+    monkeypatch.setattr("rigplanner.desktop.session.QUICK_MS", math.inf)
     qapp.setStyle("Fusion")
     look.use("light")
     made = Window(session)

@@ -1,0 +1,225 @@
+"""The import dialog: choose a source, see what matched, what did not and why, then keep it."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import QComboBox, QDialog, QFileDialog, QHeaderView, QLineEdit, QPlainTextEdit, QProgressBar, QTabWidget
+
+from rigplanner.catalog import importing
+from rigplanner.catalog.foreign import Import
+from rigplanner.catalog.foreign_files import ForeignFault
+from rigplanner.catalog.parts import kind_of
+from rigplanner.catalog.price_list import FIELDS
+from rigplanner.catalog.prices import Offers
+from rigplanner.desktop.session import Session
+from rigplanner.desktop.tables import fill, plain_table
+from rigplanner.desktop.tasks import Ticket
+from rigplanner.desktop.theme import row_px
+from rigplanner.desktop.widgets import button, column, label, row
+from rigplanner.desktop.words import KIND_WORDS
+from rigplanner.report.words_import import refusal_counts, refusal_text, summary
+
+if TYPE_CHECKING:
+    from rigplanner.desktop.window import Window
+
+SOURCE_WORDS = {
+    "opendb": "BuildCores OpenDB, a zip or folder: parts",
+    "pc-part-dataset": "pc-part-dataset, a file: parts with old prices",
+    "coolpc": "Evaluation page of 原價屋, saved: prices in TWD",
+    "csv": "CSV: prices",
+}
+FILTERS = {
+    "opendb": "OpenDB (*.zip)",
+    "pc-part-dataset": "pc-part-dataset (*.json *.jsonl *.csv)",
+    "coolpc": "Web page (*.html *.htm *.php)",
+    "csv": "CSV (*.csv *.txt)",
+}
+MOST_ROWS = 500
+MOST_SENTENCES = 20_000
+TOPIC = "import"
+CONFIDENCE_WORDS = {"exact": "name and maker", "words": "name only, not kept"}
+
+
+class ImportDialog(QDialog):
+    """Reads aside with progress and Cancel; nothing is written before Keep."""
+
+    _progressed = Signal(int, int)
+
+    def __init__(self, window: "Window") -> None:
+        super().__init__(window)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Import parts or prices")
+        self.resize(row_px() * 32, row_px() * 22)
+        self._session: Session = window.session
+        self._place: Path | None = None
+        self.made: Import | Offers | None = None
+        self.source = QComboBox()
+        self.source.setAccessibleName("Source")
+        for key, words in SOURCE_WORDS.items():
+            self.source.addItem(words, key)
+        self.columns = QLineEdit()
+        self.columns.setAccessibleName("Columns of the CSV")
+        self.columns.setPlaceholderText(f"column=field, … where names are unusual; fields: {', '.join(FIELDS)}")
+        self.head = label("Nothing is written before you have seen what was found.", wrap=True)
+        self.progress = QProgressBar()
+        self.progress.setAccessibleName("Progress")
+        self.matched = plain_table("What matched", ("Kind", "Part", "Price", "As written", "Sure by"))
+        self.counts = plain_table("What was left out, counted", ("Times", "Why"))
+        self.refused = QPlainTextEdit(readOnly=True)
+        self.refused.setAccessibleName("What was left out, one by one")
+        self.keep_button = button("Keep", self.keep, role="primary")
+        self.cancel_button = button("Cancel", self.cancel)
+        self._lay_out()
+        self._progressed.connect(self._show_progress)
+        self.source.currentIndexChanged.connect(self._show_source)
+        self._show_source()
+        self._rest()
+
+    def _lay_out(self) -> None:
+        tabs = QTabWidget()
+        tabs.addTab(self.matched, "Matched")
+        tabs.addTab(self.counts, "Left out")
+        tabs.addTab(self.refused, "Left out, one by one")
+        self.matched.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        self.matched.horizontalHeader().setStretchLastSection(False)
+        self.file_button = button("Choose file…", self._ask_file, icon="open")
+        self.folder_button = button("Choose folder…", self._ask_folder, icon="open")
+        buttons = row(self.progress, 1, self.cancel_button, button("Close", self.close), self.keep_button)
+        top = row(self.source, self.file_button, self.folder_button, 1)
+        self.setLayout(column(top, self.columns, self.head, tabs, buttons, margins=(16, 16, 16, 12)))
+
+    def _show_source(self) -> None:
+        source = self.source.currentData()
+        self.columns.setVisible(source == "csv")
+        self.folder_button.setVisible(source in importing.PART_SOURCES)
+
+    def _rest(self) -> None:
+        self.progress.hide()
+        self.cancel_button.hide()
+        self.keep_button.setEnabled(self.made is not None and importing.kept_count(self.made) > 0)
+
+    def _ask_file(self) -> None:
+        dialog = QFileDialog(self, "Choose a file", str(Path.home()), f"{FILTERS[self.source.currentData()]};;All files (*)")
+        self._ask(dialog, QFileDialog.FileMode.ExistingFile)
+
+    def _ask_folder(self) -> None:
+        self._ask(QFileDialog(self, "Choose a folder", str(Path.home())), QFileDialog.FileMode.Directory)
+
+    def _ask(self, dialog: QFileDialog, mode: QFileDialog.FileMode) -> None:
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(mode)
+        dialog.fileSelected.connect(lambda text: self.read(Path(text)))
+        dialog.open()
+
+    def read(self, place: Path) -> None:
+        """Read a file or folder aside and show what it gives."""
+        try:
+            day = datetime.fromtimestamp(place.stat().st_mtime, UTC).date().isoformat()
+            mapping = dict(_pair(text) for text in self.columns.text().split(",") if text.strip())
+        except (OSError, ValueError) as fault:
+            self._fail(fault)
+            return
+        source, index = self.source.currentData(), self._session.index
+        options = importing.Options(currency=self._session.rig.currency, mapping=mapping or None)
+        progressed = self._progressed
+
+        def work(ticket: Ticket) -> Import | Offers:
+            def tell(done: int, total: int) -> bool:
+                if not ticket.cancelled:
+                    progressed.emit(done, total)
+                return not ticket.cancelled
+
+            return importing.read_source(source, place, day, index, options, tell)
+
+        self._place, self.made = place, None
+        self._rest()
+        self.progress.setRange(0, 0)
+        self.progress.show()
+        self.cancel_button.show()
+        self.head.setText(f"Reading {place.name}…")
+        self._session.tasks.run_task(TOPIC, work, self._show, self._fail)
+
+    def _show_progress(self, done: int, total: int) -> None:
+        if self._session.tasks.is_busy(TOPIC):
+            self.progress.setRange(0, total)
+            self.progress.setValue(done)
+
+    def _fail(self, fault: Exception) -> None:
+        words = str(fault) if isinstance(fault, ForeignFault | ValueError) else f"It cannot be read ({fault})."
+        self.head.setText(words)
+        self._rest()
+
+    def _show(self, made: Import | Offers) -> None:
+        self.made = made
+        rows = _part_rows(made) if isinstance(made, Import) else _offer_rows(made)
+        cut = f" The first {MOST_ROWS:,} are shown." if len(rows) > MOST_ROWS else ""
+        self.head.setText(f"{summary(made)}; {len(made.refused):,} left out.{cut}")
+        fill(self.matched, rows[:MOST_ROWS], numbers=(2,))
+        fill(self.counts, [(f"{count:,}", text) for count, text in refusal_counts(made.refused)], numbers=(0,))
+        sentences = [refusal_text(refusal) for refusal in made.refused[:MOST_SENTENCES]]
+        more = len(made.refused) - len(sentences)
+        self.refused.setPlainText("\n".join([*sentences, f"... and {more:,} more"] if more else sentences))
+        self._rest()
+
+    def cancel(self) -> None:
+        """Stop reading; nothing was written."""
+        self._session.tasks.cancel(TOPIC)
+        self.head.setText("Stopped. Nothing was written.")
+        self._rest()
+
+    def keep(self) -> None:
+        """Write what was read into the user's catalog."""
+        if self.made is None or self._place is None:
+            return
+        try:
+            importing.keep(self.source.currentData(), self._place, self.made)
+        except OSError as fault:
+            self._fail(fault)
+            return
+        self._session.tell(f"Kept: {summary(self.made)}. They are in the catalog from the next start on.")
+        self.close()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self._session.tasks.cancel(TOPIC)
+        super().closeEvent(event)
+
+    def reject(self) -> None:
+        self.close()
+
+
+def open_import(window: "Window") -> ImportDialog:
+    """Show the dialog over the window."""
+    dialog = ImportDialog(window)
+    dialog.open()
+    return dialog
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, found, field = text.rpartition("=")
+    if not found:
+        raise ValueError(f"Columns: expected column=field, found {text.strip()!r}.")
+    return name.strip(), field.strip()
+
+
+def _part_rows(made: Import) -> list[tuple[str, ...]]:
+    prices = [part.prices[0] if part.prices else None for part in made.parts]
+    return [
+        (KIND_WORDS[kind_of(part)], part.name, f"{price.amount:,.2f} {price.currency}" if price else "", part.vendor, "")
+        for part, price in zip(made.parts, prices, strict=True)
+    ]
+
+
+def _offer_rows(made: Offers) -> list[tuple[str, ...]]:
+    return [
+        (
+            offer.part.partition(".")[0],
+            offer.name,
+            f"{offer.price.amount:,.2f} {offer.price.currency}",
+            offer.text,
+            CONFIDENCE_WORDS.get(offer.confidence, ""),
+        )
+        for offer in made.offers
+    ]
