@@ -8,11 +8,9 @@ from typing import Any
 
 import msgspec
 
-from rigplanner.catalog.find import PartIndex
-from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.cli.faults import FINE, InputFault
-from rigplanner.cli.reading import open_catalog
+from rigplanner.cli.hardware import place_of
 from rigplanner.rig.task import Case
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
 from rigplanner.workload.cases import BadCase, read_cases
@@ -26,10 +24,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Answer every line; a line that cannot be answered says why and stops nothing."""
-    zoo, cards = shipped_zoo(), Cards()
+    zoo = shipped_zoo()
     encode = msgspec.json.Encoder().encode
     for case in read_cases(lines_of(args.cases)):
-        sys.stdout.write(encode(answer(case, zoo, cards, args.steps)).decode() + "\n")
+        sys.stdout.write(encode(answer(case, zoo, args.steps)).decode() + "\n")
     return FINE
 
 
@@ -45,30 +43,13 @@ def lines_of(name: str) -> Iterator[bytes]:
         raise InputFault(f"{name}: cannot be read ({fault.strerror}).") from fault
 
 
-class Cards:
-    """GPUs of the catalog by the words of a case; each name is looked up once."""
-
-    def __init__(self) -> None:
-        catalog = open_catalog()
-        self.index = PartIndex(catalog.parts.values())
-        self.known: dict[str, GPU | None] = {}
-
-    def find(self, words: str) -> GPU | None:
-        """The GPU that the words name, or None."""
-        if words not in self.known:
-            hits = self.index.find(words, "gpu")
-            self.known[words] = hits[0] if hits and isinstance(hits[0], GPU) else None
-        return self.known[words]
-
-
-def answer(case: Case | BadCase, zoo: Zoo, cards: Cards, steps: bool) -> dict[str, Any]:
+def answer(case: Case | BadCase, zoo: Zoo, steps: bool) -> dict[str, Any]:
     """The answer of one case, with `error` where there is none."""
     if isinstance(case, BadCase):
         return {"id": case.id, "error": case.error}
-    hardware = case.hardware
-    card = cards.find(hardware.gpu) if hardware.gpu else None
     try:
-        return {"id": case.id, **_shown(estimate_memory(case.workload, card, hardware.count or 1, zoo), steps)}
+        place = place_of(case.hardware)
+        return {"id": case.id, **_shown(estimate_memory(case.workload, place.gpu, place.count, zoo), steps)}
     except WorkloadFault as fault:
         return {"id": case.id, "error": str(fault)}
 

@@ -9,7 +9,7 @@ import msgspec
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault
-from rigplanner.performance.anchors import find_gpu
+from rigplanner.cli.hardware import place_of
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.predict import predict_speed
 from rigplanner.rig.task import Case
@@ -50,15 +50,13 @@ def answer_line(line: str, number: int, steps: bool = False) -> dict[str, Any]:
     except msgspec.MsgspecError as fault:
         return {"id": _id_of(line, number), "error": f"line {number}: {fault}", "bad": True}
     try:
-        hardware = case.hardware
-        gpu, count = find_gpu(hardware.gpu), 1 if hardware.count is None else hardware.count
-        nodes = 1 if hardware.nodes is None else hardware.nodes
-        return _as_answer(
-            case,
-            gpu,
-            predict_speed(case.workload, gpu, count, nodes, hardware.link or "unknown", shipped_zoo(), None, case.metric),
-            steps,
+        place = place_of(case.hardware)
+        if place.gpu is None:
+            raise WorkloadFault(place.fault)
+        found = predict_speed(
+            case.workload, place.gpu, place.count, place.nodes, place.link, shipped_zoo(), place.machine, case.metric
         )
+        return _as_answer(case, place.gpu, found, steps)
     except WorkloadFault as fault:
         return {"id": case.id, "error": str(fault)}
 

@@ -2,7 +2,6 @@
 
 import difflib
 import heapq
-import json
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -11,6 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
@@ -32,21 +32,6 @@ PRECISION_CLASS = {
     "amp": "half",
     "amp_bf16": "half",
 }
-NOT_SHARED = (
-    "runs",
-    "gpu_power_w",
-    "grad_accum",
-    "global_batch",
-    "accumulated_batch",
-    "tp",
-    "steps",
-    "pass",
-    "scenario",
-    "weights",
-)
-"""Keys of `variant` that the model already reads or that say nothing of the speed."""
-
-
 REMEMBERED = 20_000
 """Corrections kept for points that were asked for before."""
 
@@ -144,7 +129,6 @@ def silicon_coordinates(job: Job) -> tuple[float, ...]:
 
 def place(job: Job, gpu_id: str, metric: str, source: str = "") -> Point:
     """Return the point of a job."""
-    variant = {key: value for key, value in job.variant.items() if key not in NOT_SHARED}
     precision = PRECISION_CLASS.get(job.precision, job.precision)
     if job.stack.family == "compiled-inference" and job.precision == "mixed":
         precision = "int8"
@@ -159,7 +143,7 @@ def place(job: Job, gpu_id: str, metric: str, source: str = "") -> Point:
         gpu_id,
         job.link,
         source,
-        json.dumps(variant, sort_keys=True),
+        job.release,
         silicon_coordinates(job),
         math.log(job.batch) if job.batch_given else None,
         math.log2(job.count),
@@ -183,14 +167,23 @@ def gpus_by_name() -> dict[str, GPU]:
     return found
 
 
+@cache
+def gpu_index() -> PartIndex:
+    """Return the index of all GPUs by words."""
+    return PartIndex(shipped_catalog().of_kind("gpu"))
+
+
 def find_gpu(name: str | None) -> GPU:
-    """Return the GPU of this id, name or alias; raise WorkloadFault naming the nearest when the catalog lacks it."""
+    """Return the GPU of this id, name or alias, else the best one that has all words of `name`; raise WorkloadFault naming the
+    nearest when the catalog lacks it."""
     if not name:
         raise WorkloadFault("hardware.gpu: expected the name of a GPU, found none.")
     key = name.replace("\u2011", "-").casefold()
     known = gpus_by_name()
     if key in known:
         return known[key]
+    if (found := gpu_index().find(name, limit=1)) and isinstance(found[0], GPU):
+        return found[0]
     near = difflib.get_close_matches(key, known, 3, 0.6)
     raise WorkloadFault(f"hardware.gpu: the catalog has no '{name}'{'; the nearest are ' + ', '.join(near) if near else ''}.")
 

@@ -15,6 +15,7 @@ from rigplanner.performance.silicon import Silicon, arithmetic_path, matrix_tflo
 from rigplanner.performance.stacks import Stack, find_stack, usual_stack
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.limits import check_numbers
 
 TASKS = {
     "train": "train",
@@ -77,6 +78,7 @@ class Job(Struct, frozen=True, kw_only=True):
     pipeline: int
     sharded: bool
     split_by_layer: bool
+    release: str
     variant: dict[str, Any]
     assumed: dict[str, str]
 
@@ -88,6 +90,7 @@ def read_job(
     task = TASKS.get(workload.task or "inference")
     if task is None:
         raise WorkloadFault(f"task: expected one of {', '.join(TASKS)}, found '{workload.task}'.")
+    check_numbers(workload)
     if count < 1 or nodes < 1 or count % nodes:
         raise WorkloadFault(f"hardware.count: expected a multiple of {nodes} nodes, found {count}.")
     assumed: dict[str, str] = {} if workload.task else {"task": task}
@@ -117,8 +120,14 @@ def read_job(
         count=count, nodes=nodes, link=link, lane=lane(link, gpu, count), bus_gbs=bus_gbs(gpu, count, nodes, link, machine),
         tensor=degrees.tensor, pipeline=degrees.pipeline, sharded=stack.sharded or degrees.zero >= 2,
         split_by_layer=count > 1 and (stack.splits_layers or workload.variant.get("split") == "layer"),
-        variant=workload.variant, assumed=assumed,
+        release=release_of(workload.framework_text), variant=workload.variant, assumed=assumed,
     )  # fmt: skip
+
+
+def release_of(text: str | None) -> str:
+    """Return the version that a stack's description names ("PyTorch 1.13.0a0 (NGC)" -> "1.13"), else all of it in lower case."""
+    found = re.search(r"\d+\.\d+", text or "")
+    return found.group() if found else (text or "").casefold()
 
 
 def _language_task(task: str, shape: Shape, workload: Workload) -> str:

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.limits import check_numbers
 from rigplanner.workload.network import Network
 from rigplanner.workload.quant import BITS, KV_BITS
 
@@ -14,15 +15,6 @@ TASKS = {
     "train_dora": "train_lora", "train_qlora": "train_qlora",
     "inference": "inference", "decode": "inference", "prefill": "inference", "serve": "serve",
 }  # fmt: skip
-
-LARGEST = {
-    "batch_per_gpu": 10_000_000,
-    "seq_len": 100_000_000,
-    "input_tokens": 100_000_000,
-    "output_tokens": 100_000_000,
-    "frames": 100_000,
-    "lora_rank": 65_536,
-}
 FLOAT_WORDS = {"fp32", "tf32", "fp16", "bf16", "amp_fp16", "amp_bf16", "amp_fp8", "amp_mxfp8", "amp_nvfp4", "mixed", "amp"}
 
 
@@ -90,12 +82,8 @@ def read_job(workload: Workload, network: Network, count: int, card: bool) -> Jo
     assumed: dict[str, str] = {}
     task = _task(workload, assumed)
     precision = _precision(workload, task, network, assumed)
-    for field, most in LARGEST.items():
-        value = getattr(workload, field)
-        if value is not None and not (0 if field in ("output_tokens", "input_tokens", "lora_rank") else 1) <= value <= most:
-            raise WorkloadFault(f"{field}: expected a whole number from 1 to {most}, found {value}.")
+    check_numbers(workload)
     degrees = workload.parallelism or Parallelism()
-    _check_degrees(degrees)
     batch = workload.batch_per_gpu or 1
     if workload.batch_per_gpu is None:
         assumed["batch_per_gpu"] = "1"
@@ -166,16 +154,6 @@ def _optimizer(workload: Workload, task: str, assumed: dict[str, str]) -> str:
     if word not in OPTIMIZERS:
         raise WorkloadFault(f"optimizer: expected one of {', '.join(OPTIMIZERS)}, found {workload.optimizer!r}.")
     return word
-
-
-def _check_degrees(degrees: Parallelism) -> None:
-    for field in ("tensor", "pipeline", "context", "expert"):
-        if not 1 <= getattr(degrees, field) <= 65_536:
-            raise WorkloadFault(f"parallelism.{field}: expected 1 to 65536, found {getattr(degrees, field)}.")
-    if degrees.zero not in (0, 1, 2, 3):
-        raise WorkloadFault(f"parallelism.zero: expected 0, 1, 2 or 3, found {degrees.zero}.")
-    if degrees.data is not None and not 1 <= degrees.data <= 1_000_000:
-        raise WorkloadFault(f"parallelism.data: expected 1 to 1000000, found {degrees.data}.")
 
 
 def _data(degrees: Parallelism, count: int) -> int:

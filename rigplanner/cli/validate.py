@@ -1,0 +1,164 @@
+"""`rigplanner validate`: predictions against measured cases."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from rigplanner.catalog.parts import GPU
+from rigplanner.cli.faults import FINE, InputFault
+from rigplanner.report.accuracy import AccuracyRow, AccuracyTable, as_markdown, as_text
+from rigplanner.whole_file import write_whole
+
+LARGEST_FILE_BYTES = 256 * 2**20
+LEAST_GROUP = 5
+"""Groups of fewer cases are not printed on their own."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
+    parser.add_argument(
+        "cases", nargs="*", type=Path, metavar="CASES.jsonl", help="measured cases; without any the shipped rows are judged"
+    )
+    parser.add_argument("--write", type=Path, metavar="FILE.md", help="write the tables as Markdown too")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the error tables."""
+    tables = [table for path in args.cases for table in _of_file(path)] if args.cases else []
+    if not args.cases or args.write:
+        tables += _shipped()
+    if not tables:
+        raise InputFault("no measured case found: a memory case has 'value_gib', a speed case 'metric' and 'value'.")
+    print(as_text(tables), end="")
+    if args.write:
+        try:
+            write_whole(args.write, as_markdown(tables).encode())
+        except OSError as fault:
+            raise InputFault(f"{args.write}: not written ({fault.strerror or fault}).") from fault
+        print(f"Written: {args.write}", file=sys.stderr)
+    return FINE
+
+
+def _of_file(path: Path) -> Iterator[AccuracyTable]:
+    try:
+        if path.stat().st_size > LARGEST_FILE_BYTES:
+            raise InputFault(f"{path}: larger than {LARGEST_FILE_BYTES // 2**20} MiB, not a file of cases.")
+        lines = path.read_bytes().splitlines()
+    except OSError as fault:
+        raise InputFault(f"{path}: cannot be read ({fault.strerror or fault}).") from fault
+    kinds: dict[str, list[bytes]] = {"memory": [], "speed": []}
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            kinds[_kind_of(line, path, number)].append(line)
+    if kinds["memory"]:
+        yield _memory(kinds["memory"], path.name)
+    if kinds["speed"]:
+        yield _speed_of_file(path)
+
+
+def _kind_of(line: bytes, path: Path, number: int) -> str:
+    try:
+        raw: Any = msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError) as fault:
+        raise InputFault(f"{path} line {number}: not JSON ({fault}).") from fault
+    if isinstance(raw, dict) and "value_gib" in raw:
+        return "memory"
+    if isinstance(raw, dict) and "metric" in raw and "value" in raw:
+        return "speed"
+    raise InputFault(f"{path} line {number}: expected a measured case with 'value_gib', or with 'metric' and 'value'.")
+
+
+def _memory(lines: list[bytes], name: str) -> AccuracyTable:
+    from rigplanner.catalog.zoo import shipped_zoo
+    from rigplanner.workload.accuracy import compare, error_table
+
+    cases = compare(lines, _gpu_or_none, shipped_zoo())
+    rows = error_table(cases, ("task", "kind", "stack", "source"))
+    made = tuple(
+        AccuracyRow(group=f"{row.field}: {row.name}" if row.field != "all" else "all", cases=row.cases, covered=row.covered,
+                    median=row.median, p90=row.p90, bias=row.bias, inside=row.inside)
+        for row in rows
+        if row.field == "all" or row.cases >= LEAST_GROUP
+    )  # fmt: skip
+    note = "GiB per GPU against the counter that each source names. The stacks' constants were chosen with these sources in view."
+    return AccuracyTable(title=f"Memory: {name}", note=note, rows=made)
+
+
+def _gpu_or_none(name: str) -> GPU | None:
+    from rigplanner.performance.anchors import find_gpu
+    from rigplanner.workload.answer import WorkloadFault
+
+    try:
+        return find_gpu(name)
+    except WorkloadFault:
+        return None
+
+
+def _speed_of_file(path: Path) -> AccuracyTable:
+    from rigplanner.performance.accuracy import judge, summarise
+    from rigplanner.performance.measured import Measured
+    from rigplanner.performance.own import read_own
+    from rigplanner.workload.answer import WorkloadFault
+
+    try:
+        rows: list[Measured] = read_own(path)
+    except WorkloadFault as fault:
+        raise InputFault(str(fault)) from fault
+    judged = judge(rows, "row")
+    groups = {"all": judged}
+    for item in judged:
+        groups.setdefault(f"stack: {item.row.workload.stack or '-'}", []).append(item)
+    made = []
+    for name, members in groups.items():
+        if name == "all" or len(members) >= LEAST_GROUP:
+            asked = len(rows) if name == "all" else sum(f"stack: {row.workload.stack or '-'}" == name for row in rows)
+            made.append(
+                _speed_row(summarise(members, "row", name, asked)) if members else AccuracyRow(group=name, cases=asked, covered=0)
+            )
+    note = "Each row is predicted without the shipped row of the same id; suspect rows are left out."
+    return AccuracyTable(title=f"Speed: {path.name}", note=note, rows=tuple(made))
+
+
+def _speed_row(row: Any) -> AccuracyRow:
+    return AccuracyRow(
+        group=row.group, cases=row.rows, covered=row.covered, median=row.median, mean=row.mean, p90=row.p90, inside=row.inside
+    )
+
+
+LEFT_OUT = {
+    "row": "nothing but the row itself",
+    "network on GPU": "all rows of the same network on the same GPU",
+    "GPU": "all rows of the same GPU",
+    "generation": "all rows of the same GPU generation",
+    "source": "all rows of the same source",
+}
+
+
+def _shipped() -> list[AccuracyTable]:
+    from rigplanner.performance.accuracy import SCHEMES, judge, ranking, scaling, summarise
+    from rigplanner.performance.measured import shipped_measured
+
+    rows, tables = shipped_measured(), []
+    for scheme in SCHEMES:
+        judged = judge(rows, scheme)
+        groups = {"all": judged}
+        for item in judged:
+            groups.setdefault(item.row.workload.stack or "-", []).append(item)
+        asked = {name: len(rows) if name == "all" else sum((row.workload.stack or "-") == name for row in rows) for name in groups}
+        named = sorted(groups.items(), key=lambda pair: (pair[0] != "all", -len(pair[1]), pair[0]))
+        made = tuple(
+            _speed_row(summarise(members, scheme, name, asked[name])) for name, members in named if len(members) >= LEAST_GROUP
+        )
+        order, points = ranking(judged, scheme), scaling(judged, scheme)
+        share = 100 * order.right / max(1, order.pairs)
+        note = (
+            f"Left out of each prediction: {LEFT_OUT[scheme]}. {order.pairs} pairs of GPUs differ by more than 10 % on the same "
+            f"job; {share:.1f} % of them come out in the right order. The scaling efficiency over 2 to 16 GPUs is "
+            f"{100 * points.mean:.1f} points off in the mean ({points.rows} rows)."
+        )
+        tables.append(AccuracyTable(title=f"Speed, left out: {scheme}", note=note, rows=made))
+    return tables
