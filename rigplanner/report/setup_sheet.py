@@ -176,7 +176,10 @@ def _cuda_rows(capabilities: list[str], named: dict[str, str]) -> Iterator[Setup
     if toolkits and "cuda" not in named:
         span = f"{toolkits[0]} to {toolkits[-1]}" if len(toolkits) > 1 else toolkits[0]
         yield SetupRow(area="software", what="CUDA toolkit", value=span, why=f"toolkits that build for {every}, of those listed")
-    images = [row for row in software().containers if all(between(c, row.lowest, row.highest) for c in capabilities)]
+    # An image whose newest capability is not listed is older than the cards that came later: it is not offered.
+    images = [
+        row for row in software().containers if row.highest and all(between(c, row.lowest, row.highest) for c in capabilities)
+    ]
     if images and images[-1].until:
         value = f"{images[-1].image}, {images[0].since} to {images[-1].until}"
         yield SetupRow(area="software", what="Container image", value=value, why="releases known to serve the GPUs")

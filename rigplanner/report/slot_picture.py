@@ -122,7 +122,8 @@ def _slot(use: SlotUse, names: dict[str, str]) -> list[Box | Line | Label]:
 def _card(card: _Card) -> list[Box | Line | Label]:
     facts = [f"{card.slots:g} slots thick" if card.slots else "thickness not known"]
     facts.append(f"{card.length_mm:g} mm long" if card.length_mm else "length not known")
-    room, text = card.right - CARD_X - 10, ", ".join(facts)
+    text = ", ".join(facts) if card.slots or card.length_mm else "size not known"
+    room = card.right - CARD_X - 10
     name = cut(card.name, room, TEXT_SIZE, strong=True)
     shapes: list[Box | Line | Label] = [Box(CARD_X, card.top + 1, card.right - CARD_X, card.height, card.role, card.piece)]
     shapes.append(Line(((SLOT_X + SLOT_WIDTH, card.top + 7), (CARD_X, card.top + 7)), 1.6, "pcie", card.piece))

@@ -1,0 +1,110 @@
+"""What leaves in another form comes back: rig files, parts lists, workbooks."""
+
+import io
+import zipfile
+from datetime import date
+from pathlib import Path
+from xml.etree import ElementTree
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.load import Catalog
+from rigplanner.report.export import export
+from rigplanner.report.quote import Quote, quote_content
+from rigplanner.report.quote_sheets import quote_workbook
+from rigplanner.report.spreadsheet import Amount, SheetOf, workbook
+from rigplanner.rig.files import decode_rig, read_rig
+from rigplanner.rig.parts_list import read_parts_list
+from rigplanner.rules.assess import assess
+
+DAY = date(2026, 11, 21)
+NAMES = {"m": "http://schemas.openxmlformats.org/spreadsheetml/2006/main"}
+
+
+@pytest.fixture(scope="module")
+def quotes(samples: list[Path], catalog: Catalog) -> list[Quote]:
+    return [quote_content(assess(read_rig(path), catalog), catalog, DAY) for path in samples]
+
+
+def test_the_json_export_is_a_rig_file(quotes: list[Quote], catalog: Catalog) -> None:
+    for quote in quotes:
+        text = export(quote, "json")
+        again = decode_rig(text.encode(), "export.json")
+        assert again == quote.rig
+        assert assess(again, catalog).report.verdict() == quote.verdict
+        assert msgspec.json.decode(text)["report"]["verdict"] == quote.verdict
+
+
+@pytest.mark.parametrize("form", ["markdown", "csv"])
+def test_our_parts_lists_read_back(quotes: list[Quote], catalog: Catalog, form: str) -> None:
+    index = PartIndex(tuple(catalog.parts.values()))
+    for quote in quotes:
+        entries = read_parts_list(export(quote, form), index, "2026-11-21")
+        assert [entry.wish.parts[0].id for entry in entries] == [line.part for line in quote.lines]
+        assert [entry.wish.quantity for entry in entries] == [line.quantity for line in quote.lines]
+        priced = [(line.price.amount, line.price.currency) if line.price and line.price.amount else None for line in quote.lines]
+        assert [(entry.price.amount, entry.price.currency) if entry.price else None for entry in entries] == priced
+
+
+def test_a_name_with_marks_of_markdown_reads_back(quotes: list[Quote], catalog: Catalog) -> None:
+    line = replace(quotes[0].lines[0], name="GeForce | RTX_4090 *OC*")
+    text = export(replace(quotes[0], lines=(line,)), "markdown")
+    entry = read_parts_list(text, PartIndex(tuple(catalog.parts.values())), "2026-11-21")[0]
+    assert "4090" in entry.wish.text
+
+
+def test_plain_text_lines_up_and_holds_no_control_characters(quotes: list[Quote]) -> None:
+    quote = replace(quotes[0], title="bell\x07 and \u202eturned")
+    text = export(quote, "plain")
+    assert "\x07" not in text and "\u202e" not in text
+    lines = text.split("\n\n")[2].splitlines()
+    ends = {len(line) for line in lines if line.rstrip().endswith("TWD")}
+    assert len(ends) == 1
+
+
+def _cells(content: bytes, sheet: int) -> dict[str, ElementTree.Element]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert archive.testzip() is None
+        for name in archive.namelist():
+            ElementTree.fromstring(archive.read(name))
+        root = ElementTree.fromstring(archive.read(f"xl/worksheets/sheet{sheet}.xml"))
+    return {str(cell.get("r")): cell for cell in root.iter(f"{{{NAMES['m']}}}c")}
+
+
+def test_numbers_of_the_workbook_are_numbers_with_their_currency(quotes: list[Quote]) -> None:
+    quote = quotes[0]
+    content = quote_workbook(quote)
+    cells = _cells(content, 1)
+    assert cells["A2"].get("t") is None
+    assert float(cells["E2"].findtext("m:v", namespaces=NAMES) or "nan") == quote.lines[0].value
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert quote.totals.currency.encode() in archive.read("xl/styles.xml")
+
+
+def test_the_workbook_takes_no_text_for_a_formula() -> None:
+    hostile = ("=1+1", "+cmd", "@SUM(A1)", "-2", "<b>&\x00\"'", "\ud800", "x" * 40_000)
+    content = workbook([SheetOf("a/b[c]:*?", (hostile, (None, "", 2, float("nan"), Amount(3.0, 'U"S', 2), Amount(4.0, "JPY", 0))))])
+    cells = _cells(content, 1)
+    assert all(cells[f"{letter}1"].get("t") == "inlineStr" for letter in "ABCDEFG")
+    assert not [cell for cell in cells.values() if cell.find("m:f", NAMES) is not None]
+    assert "A2" not in cells and "B2" not in cells
+    assert cells["C2"].findtext("m:v", namespaces=NAMES) == "2"
+    assert cells["D2"].get("t") == "inlineStr"
+    assert len(cells["G1"].findtext("m:is/m:t", namespaces=NAMES) or "") == 32_767
+
+
+def test_a_quote_without_prices_has_no_sums_in_the_workbook(quotes: list[Quote]) -> None:
+    bare = replace(quotes[0], lines=tuple(replace(line, price=None, value=None) for line in quotes[0].lines))
+    texts = {cell.findtext("m:is/m:t", namespaces=NAMES) for cell in _cells(quote_workbook(bare), 1).values()}
+    assert "Total" not in texts
+
+
+def test_unpriced_parts_are_said_in_every_form(samples: list[Path], quotes: list[Quote]) -> None:
+    quote = next(quote for quote in quotes if any(line.price is None for line in quote.lines))
+    name = next(line.name for line in quote.lines if line.price is None)
+    for form in ("markdown", "plain", "csv"):
+        row = next(line for line in export(quote, form).splitlines() if name.split(" (")[0] in line)
+        assert "no price" in row

@@ -1,0 +1,116 @@
+"""The quote as a page: order of the text, figures that do not leave pages empty, the same bytes in every process."""
+
+import io
+import os
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from pypdf import PdfReader
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.report.flow import Figure, floating
+from rigplanner.report.paper import Sheet, document
+from rigplanner.report.quote import quote_content
+from rigplanner.report.quote_pdf import quote_pdf, render
+from rigplanner.rig.files import read_rig
+from rigplanner.rules.assess import Assessment, assess
+
+DAY = date(2026, 11, 21)
+
+
+@pytest.fixture(scope="module")
+def assessments(samples: list[Path], catalog: Catalog) -> dict[str, Assessment]:
+    return {path.stem: assess(read_rig(path), catalog) for path in samples}
+
+
+def _pages(pdf: bytes) -> list[str]:
+    return [page.extract_text().replace("\u202f", " ") for page in PdfReader(io.BytesIO(pdf)).pages]
+
+
+def test_the_text_extracts_in_the_order_of_reading(assessments: dict[str, Assessment], catalog: Catalog) -> None:
+    text = "\n".join(_pages(quote_pdf(assessments["dual-rtx-3090"], catalog, DAY)))
+    order = ["Example Systems", "This rig", "Parts", "Ryzen 9 5950X", "Subtotal", "What it will do", "Findings",
+             "Annex: setting it up", "What was not checked", "Sources of the part data"]  # fmt: skip
+    places = [text.index(words) for words in order]
+    assert places == sorted(places)
+
+
+def test_the_rows_of_a_line_extract_together(assessments: dict[str, Assessment], catalog: Catalog) -> None:
+    lines = "\n".join(_pages(quote_pdf(assessments["deskmini-gtx-1070"], catalog, DAY)))
+    start = lines.index("GeForce GTX 1070 MXM")
+    assert "22 500 TWD" in lines[start : start + 120]
+
+
+def test_the_first_page_of_a_large_machine_is_not_left_half_empty(assessments: dict[str, Assessment], catalog: Catalog) -> None:
+    pages = _pages(quote_pdf(assessments["dgx-1-v100"], catalog, DAY))
+    assert "What it will do" in pages[0]
+    assert "The machine" not in pages[0]
+
+
+def test_notes_stand_after_what_is_wrong(assessments: dict[str, Assessment], catalog: Catalog) -> None:
+    quote = quote_content(assessments["dual-rtx-3090"], catalog, DAY)
+    assert any(f.severity == "info" for f in quote.findings) and any(f.severity == "warning" for f in quote.findings)
+    outline = [entry.title for entry in PdfReader(io.BytesIO(render(quote))).outline]  # type: ignore[union-attr]
+    assert outline.index("Findings") < outline.index("Notes") < outline.index("Annex: setting it up")
+
+
+def test_a_note_is_said_once_a_rule(assessments: dict[str, Assessment], catalog: Catalog) -> None:
+    quote = quote_content(assessments["dual-rtx-3090"], catalog, DAY)
+    notes = [f for f in quote.findings if f.code == "RIG003"]
+    assert len(notes) > 1
+    assert "".join(_pages(render(quote))).count("RIG003") == 1
+
+
+@pytest.mark.parametrize("height", [60.0, 500.0])
+def test_a_figure_waits_for_room_and_nothing_is_lost(height: float) -> None:
+    sheet, buffer = Sheet("A4"), io.BytesIO()
+    tall = [sheet.text("figure", "body"), sheet.gap(height)]
+    blocks = [[sheet.text(f"block {n}", "body"), sheet.gap(60)] for n in range(12)]
+    story = [sheet.gap(400), floating([Figure(tall, [sheet.text("tail", "body")]), Figure([sheet.text("second", "body")])], blocks)]
+    document(buffer, sheet, "t", "a", "s").build(story)
+    text = "".join(_pages(buffer.getvalue()))
+    places = [text.index(f"block {n}") for n in range(12)]
+    assert places == sorted(places)
+    assert text.index("figure") < text.index("tail") < text.index("second")
+    assert (text.index("figure") < places[0]) == (height < 100)
+
+
+def test_a_machine_of_many_unlike_figures_still_ends(assessments: dict[str, Assessment], catalog: Catalog) -> None:
+    quote = quote_content(assessments["hgx-h100"], catalog, DAY)
+    rows = tuple(replace(quote.slots[0], place=f"slot {n}") for n in range(120))
+    text = "".join(_pages(render(replace(quote, slots=rows))))
+    assert all(f"slot {n}\n" in text or f"slot {n} " in text for n in (0, 60, 119))
+
+
+SCRIPT = """
+import hashlib, sys
+from datetime import date
+from pathlib import Path
+from rigplanner.catalog.load import shipped_catalog
+from rigplanner.report.quote import quote_content
+from rigplanner.report.quote_pdf import quote_pdf
+from rigplanner.report.quote_sheets import quote_workbook
+from rigplanner.rig.files import read_rig
+from rigplanner.rules.assess import assess
+catalog = shipped_catalog()
+made = assess(read_rig(Path(sys.argv[1])), catalog)
+day = date(2026, 11, 21)
+for content in (quote_pdf(made, catalog, day), quote_workbook(quote_content(made, catalog, day))):
+    print(hashlib.sha256(content).hexdigest())
+"""
+
+
+def test_every_process_writes_the_same_bytes(samples: list[Path]) -> None:
+    path = next(path for path in samples if path.stem == "dgx-1-v100")
+    sums = {
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT, str(path)], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("0", "1")
+    }
+    assert len(sums) == 1
+    assert len(sums.pop().split()) == 2
