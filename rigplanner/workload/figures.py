@@ -28,13 +28,15 @@ CLASSES: tuple[tuple[str, str, float], ...] = (
     ("fused blocks", r"^repvgg|^vgg", 1.63),
     ("in-place batch norm", r"^tresnet|_iabn", 1.8),
     ("parallel resolutions", r"^hrnet", 1.95),
-    ("class attention", r"^(xcit|volo|nest|convit)", 2.5),
+    ("cross-covariance attention", r"^xcit", 2.57),
+    ("class attention", r"^(volo|nest|convit)", 2.46),
     ("windows of the second kind", r"^swinv2", 2.32),
     ("attention", r"^(swin|coat|tnt|levit|deit|vit|beit|cait|twins|pit|visformer|eva|maxvit|mixer)", 2.08),
     ("channel norm", r"^convnext", 2.32),
     ("norm first", r"^resnetv2|^nfnet|^dm_nfnet", 1.84),
     ("split branches", r"^(res2ne|resnetblur|gc|inception|xception|sk)", 2.3),
-    ("squeeze", r"^(se|legacy_se|eca|resnetrs)", 2.52),
+    ("squeeze, deep", r"^(se|legacy_se|eca|resnetrs)\w*(152|200|269|350|420)", 2.85),
+    ("squeeze", r"^(se|legacy_se|eca|resnetrs)", 2.46),
     ("two-stage detector", r"rcnn|retinanet", 2.65),
     ("encoder-decoder of images", r"^unet", 2.5),
     ("plain", r"", 1.96),
@@ -47,7 +49,7 @@ name tells."""
 
 def kept_per_value(slug: str) -> float:
     """Tensors kept per written value for the class that the network's name tells."""
-    return next(kept for _, pattern, kept in CLASSES if re.search(pattern, base_name(slug)))
+    return next(kept for _, pattern, kept in CLASSES if re.search(pattern, f"{base_name(slug)} {slug}"))
 
 
 WRITTEN: tuple[tuple[str, float], ...] = (

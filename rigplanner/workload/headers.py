@@ -89,13 +89,8 @@ def _entry(path: Path, name: str, entry: Any, room: int) -> tuple[int, int]:
             raise WorkloadFault(f"{path}: tensor {name[:60]!r}: expected whole sides, found {str(shape)[:60]}.")
         values *= side
     stored = values * SAFETENSORS_BITS[kind] // 8
-    if (
-        not isinstance(span, list)
-        or len(span) != 2
-        or not all(isinstance(at, int) for at in span)
-        or not 0 <= span[0] <= span[1] <= room
-        or span[1] - span[0] != stored
-    ):
+    first, last = span if isinstance(span, list) and len(span) == 2 and all(isinstance(at, int) for at in span) else (0, -1)
+    if not 0 <= first <= last <= room or last - first != stored:
         raise WorkloadFault(f"{path}: tensor {name[:60]!r}: expected {stored} bytes within the file, found {str(span)[:60]}.")
     return values, stored
 

@@ -20,7 +20,7 @@ def weights_of(network: Network, job: Job) -> float:
     """Bytes of the stored weights in the job's precision, components of the pipeline in 16 bits."""
     word = job.precision.removeprefix("amp_") if job.precision.startswith("amp") else job.precision
     word = {"fp16": "fp16", "tf32": "fp32"}.get(word, word)
-    return weight_bytes(word, job.quant, network.params, network.embedding_params)
+    return weight_bytes(word, job.quant, network.params, network.embedding_params + network.side_params)
 
 
 def infer(network: Network, job: Job, stack: MemoryStack) -> Demand:

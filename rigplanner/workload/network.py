@@ -22,7 +22,8 @@ from rigplanner.workload.tape import BF16, CUDA
 class Network(Struct, frozen=True, kw_only=True):
     """One network. `params` and `active_params` (used by one token) in values; `config` is there when its layers can be walked;
     `figures` when only published figures are known; `relative` names the family whose layers stand in for unknown ones.
-    `layers`, `hidden`, `heads`, `kv_heads`, `head_dim`, `vocab` are 0 for a net that is no transformer."""
+    `side_params` stay in 16 bits whatever the format (a vision tower). `layers`, `hidden`, `heads`, `kv_heads`, `head_dim`,
+    `vocab` are 0 for a net that is no transformer."""
 
     slug: str
     kind: str
@@ -42,6 +43,7 @@ class Network(Struct, frozen=True, kw_only=True):
     vocab: int = 0
     tied: bool = False
     embedding_params: float = 0.0
+    side_params: float = 0.0
     latent_values: int = 0
     window: int = 0
     window_layers: int = 0
@@ -132,7 +134,7 @@ def from_model(model: Model) -> Network:
         known,
         kind=kind,
         params=extra,
-        embedding_params=known.embedding_params + (max(0.0, extra - known.params) if kind == "vlm" else 0.0),
+        side_params=max(0.0, extra - known.params) if kind == "vlm" else 0.0,
         active_params=min(known.active_params, extra),
         source=model.source,
         components=model.components,

@@ -137,7 +137,7 @@ def _base_bytes(network: Network, job: Job, step: Walk, width: float) -> float:
     if job.task != "train_qlora":
         return params * width
     word = job.precision if job.precision not in ("bf16", "fp16", "fp32") else "nf4"
-    return weight_bytes(word, job.quant, network.params, network.embedding_params) + step.trained * 2.0
+    return weight_bytes(word, job.quant, network.params, network.embedding_params + network.side_params) + step.trained * 2.0
 
 
 def _shared_activations(activations: float, network: Network, job: Job) -> float:
