@@ -41,6 +41,8 @@ TERMS: dict[str, tuple[tuple[str, ...], str]] = {
     "silicon_cell": (("stack", "model", "precision", "task"), "n"), "row": (("stack", "model", "precision", "task", "gpu"), "bc"),
     "row_batch": (("stack", "model", "precision", "task", "gpu"), "b"), "machine": (("source", "gpu", "count"), ""),
     "machine_stack": (("stack", "gpu", "link"), "c"), "tokens": (("stack", "model"), "t"), "source": (("source",), ""),
+    "release": (("stack", "release"), ""),
+    "release_model": (("stack", "model", "release"), ""),
 }  # fmt: skip
 """Term of the covariance -> what two rows must share, and the distances that it falls with: (w)ide and (n)arrow silicon, (b)atch,
 (c)ount, (t)okens."""

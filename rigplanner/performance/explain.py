@@ -25,11 +25,13 @@ LIFTS: dict[Bound, str] = {
     "cpu": "more-cores-or-gpu-decoding",
     "storage": "faster-storage-or-packed-data",
     "power": "higher-power-limit",
+    "memory capacity": "more-memory",
 }
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """What was computed of a job: modelled and anchored speed, its interval in samples per second, and what the host takes away."""
+    """What was computed of a job: modelled and anchored speed, its interval in samples per second, the anchored speed of one GPU
+    alone, and what the host takes away."""
 
     job: Job
     workload: Workload
@@ -40,6 +42,8 @@ class Finding(Struct, frozen=True, kw_only=True):
     samples_s: float
     low_s: float
     high_s: float
+    alone_s: float | None
+    anchored_s: float
     kept: float
     feed: Feed | None
 
@@ -65,7 +69,7 @@ def estimate(found: Finding) -> SpeedEstimate:
         anchors=tuple(cite(row, weight) for row, weight in ranked[:SHOWN_ANCHORS]),
         step_ms=1e3 * job.batch * job.count / found.samples_s if times else None,
         mfu=utilisation(job, found.samples_s) if times else None,
-        scaling_efficiency=times.total_s / (times.total_s + found.modelled.exposed_s) if times and job.count > 1 else None,
+        scaling_efficiency=found.anchored_s / found.alone_s / job.count if found.alone_s else None,
         lift=LIFTS.get(bound),
         assumed=job.assumed,
         steps=steps_of(found),
@@ -105,6 +109,8 @@ def bound_of(found: Finding) -> Bound:
     if found.kept < 0.9:
         return "power"
     stream, times = found.modelled.stream, found.modelled.times
+    if stream and stream.starved:
+        return "memory capacity"
     if stream:
         parts: dict[Bound, float] = {"compute": stream.matrix_s, "bandwidth": stream.traffic_s, "launch": stream.other_s}
         return max(parts, key=lambda name: parts[name])

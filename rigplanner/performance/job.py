@@ -15,6 +15,7 @@ from rigplanner.performance.silicon import Silicon, arithmetic_path, matrix_tflo
 from rigplanner.performance.stacks import Stack, find_stack, usual_stack
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.job import OPTIMIZERS
 from rigplanner.workload.limits import check_numbers
 
 TASKS = {
@@ -91,6 +92,8 @@ def read_job(
     if task is None:
         raise WorkloadFault(f"task: expected one of {', '.join(TASKS)}, found '{workload.task}'.")
     check_numbers(workload)
+    if workload.optimizer is not None and workload.optimizer.casefold() not in OPTIMIZERS:
+        raise WorkloadFault(f"optimizer: expected one of {', '.join(OPTIMIZERS)}, found '{workload.optimizer}'.")
     if count < 1 or nodes < 1 or count % nodes:
         raise WorkloadFault(f"hardware.count: expected a multiple of {nodes} nodes, found {count}.")
     assumed: dict[str, str] = {} if workload.task else {"task": task}

@@ -19,7 +19,8 @@ REMEMBERED = 400_000
 
 
 class Point(Struct, frozen=True, cache_hash=True):
-    """Where a row lies: what it shares with others by name, and its coordinates. `silicon` holds the coordinates of the GPU;
+    """Where a row lies: what it shares with others by name, and its coordinates. `release` is the
+    version of the stack, empty where unknown. `silicon` holds the coordinates of the GPU;
     `batch` is the log of the batch per GPU or None; `count` the log2 of the GPUs; `tokens` and `written` are logs too."""
 
     stack: str
@@ -32,7 +33,7 @@ class Point(Struct, frozen=True, cache_hash=True):
     gpu: str
     link: str
     source: str
-    variant: str
+    release: str
     silicon: tuple[float, ...]
     batch: float | None
     count: float
@@ -102,6 +103,7 @@ class Field:
         stack, machine_stack, stack_model, metric, tokens = (
             v[k] for k in ("stack", "machine_stack", "stack_model", "metric", "tokens")
         )
+        release, release_model = v["release"], v["release_model"]
         stack_precision, silicon_stack, silicon_kind = v["stack_precision"], v["silicon_stack"], v["silicon_kind"]
         silicon_model, cell, silicon_cell, row, row_batch = (
             v[k] for k in ("silicon_model", "cell", "silicon_cell", "row", "row_batch")
@@ -114,8 +116,13 @@ class Field:
             near = exp(-per_count * (a.count - b.count) ** 2) if a.gpu == b.gpu else 0.0
             if near and a.link == b.link:
                 total += machine_stack * near
+            same_release = a.release == b.release and bool(a.release)
+            if same_release:
+                total += release
             if a.model != b.model:
                 return total
+            if same_release:
+                total += release_model
             total += stack_model + silicon_model * wide + (metric if a.metric == b.metric else 0.0)
             total += tokens * exp(-per_token * (a.tokens - b.tokens) ** 2 - per_written * (a.written - b.written) ** 2)
             if same_precision and a.task == b.task:

@@ -24,6 +24,7 @@ COLUMNS = (
     "input_tokens",
     "output_tokens",
     "message_bytes",
+    "framework",
     "variant",
     "year",
     "source",
@@ -83,6 +84,7 @@ def _row(group: Group, cells: dict[str, Any], sources: dict[str, Source]) -> Mea
         input_tokens=cells["input_tokens"],
         output_tokens=cells["output_tokens"],
         message_bytes=cells["message_bytes"],
+        framework_text=cells["framework"],
         variant=cells["variant"] or {},
     )
     return Measured(

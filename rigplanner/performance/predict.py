@@ -3,6 +3,8 @@
 import math
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.machine.machine import Machine
@@ -13,7 +15,7 @@ from rigplanner.performance.constants import speed_model
 from rigplanner.performance.explain import Finding, estimate
 from rigplanner.performance.host import cap_of, feed_of
 from rigplanner.performance.input_pipeline import Feed, fed_rate
-from rigplanner.performance.job import TASKS, read_job
+from rigplanner.performance.job import TASKS, Job, read_job
 from rigplanner.performance.measured import Measured
 from rigplanner.performance.metrics import WRITING, usual_metric
 from rigplanner.performance.modelled import Modelled, model_speed
@@ -58,14 +60,23 @@ def predict_speed(
     kept, low_kept, high_kept = _kept(gpu, machine, modelled)
     fed = feed_of(workload, machine) if machine and job.task not in WRITING else None
     value = _fed(min(samples_s, most) * kept, fed)
-    return estimate(
-        Finding(
-            job=job, workload=workload, gpu=gpu, modelled=modelled, anchored=anchored, metric=asked, samples_s=value,
-            low_s=min(value, _fed(samples_s * low_kept * math.exp(-width), fed)),
-            high_s=max(value, _fed(min(samples_s * math.exp(width), most) * high_kept, fed)),
-            kept=kept, feed=fed if fed and value < 0.97 * samples_s * kept else None,
-        )
+    starved = fed if fed and value < 0.97 * samples_s * kept else None
+    found = Finding(
+        job=job, workload=workload, gpu=gpu, modelled=modelled, anchored=anchored, metric=asked, samples_s=value,
+        low_s=min(value, _fed(samples_s * low_kept * math.exp(-width), fed)),
+        high_s=max(value, _fed(min(samples_s * math.exp(width), most) * high_kept, fed)),
+        alone_s=_alone(job, gpu, asked, known, allowed), anchored_s=samples_s, kept=kept, feed=starved,
     )  # fmt: skip
+    return estimate(found)
+
+
+def _alone(job: Job, gpu: GPU, metric: str, known: Evidence, allowed: Callable[[Measured], bool] | None) -> float | None:
+    """Anchored samples per second of one of the GPUs by itself, to tell the efficiency of scaling; None where nothing is scaled."""
+    if job.count == 1 or job.task not in ("train", "train_lora") or job.tensor * job.pipeline > 1:
+        return None
+    single = replace(job, count=1, nodes=1, link="none", lane="pcie", sharded=False)
+    correction = known.correct(place(single, gpu.id, metric), NEIGHBOURS, allowed).correction
+    return model_speed(single).samples_s * correction.factor
 
 
 def _kept(gpu: GPU, machine: Machine | None, modelled: Modelled) -> tuple[float, float, float]:

@@ -5,6 +5,7 @@ from rigplanner.performance.configs import config_shape, figured_shape, zoo_shap
 from rigplanner.performance.shapes import Shape, figures_shape, tables, transformer_shape
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.config import full_config
 
 
 def resolve_shape(workload: Workload, zoo: Zoo | None) -> Shape:
@@ -18,7 +19,7 @@ def resolve_shape(workload: Workload, zoo: Zoo | None) -> Shape:
         form = known.geometries[slug]
         return transformer_shape(slug, form, workload.seq_len or workload.input_tokens or form.seq_len)
     if workload.config:
-        return config_shape(slug or workload.name or "custom", workload.kind or "llm", workload.config, workload)
+        return config_shape(slug or workload.name or "custom", workload.kind or "llm", full_config(workload.config), workload)
     models = shipped_zoo() if zoo is None else zoo
     model = models.get(slug) if slug else None
     listed = next((name for name in (model.slug, *model.aliases) if name in known.networks), None) if model else None

@@ -13,18 +13,22 @@ ALLREDUCE_LATENCY_S = 2e-5
 """One small all-reduce between tensor-parallel GPUs (NCCL LL protocol plus launch); two per layer."""
 MOST_STREAMS = 2048.0
 """Streams that serving engines run at once before the scheduler limits them."""
+FEW_STREAMS = 16.0
+"""Streams below which reading the weights, not arithmetic, sets the time of a token on every card of the catalog."""
 PIPELINE_GAIN = 1.3
 """Prefill gained by splitting layers over GPUs and streaming micro-batches through them."""
 
 
 class Stream(Struct, frozen=True):
-    """Tokens per second of the system; seconds of one step in arithmetic, in reading weights and cache, and else."""
+    """Tokens per second of the system; seconds of one step in arithmetic, in reading weights and cache, and else. `starved` says
+    that memory holds fewer streams than would keep the arithmetic busy."""
 
     tokens_s: float
     matrix_s: float
     traffic_s: float
     other_s: float
     streams: float
+    starved: bool = False
 
 
 def _degree(job: Job) -> int:
@@ -81,7 +85,8 @@ def serve(job: Job) -> Stream:
     prompt = inp / out * (per_token + shape.attention_gflop * 1e9 / shape.tokens * 0.5)
     traffic = (stored / streams + shape.kv_values * value_bytes * (inp + out / 2)) / bandwidth
     matrix = matrix_seconds(job, per_token + prompt) / n
-    return Stream(1 / (matrix + traffic), matrix * streams, traffic * streams, 0.0, streams)
+    starved = streams < FEW_STREAMS and not job.batch_given
+    return Stream(1 / (matrix + traffic), matrix * streams, traffic * streams, 0.0, streams, starved)
 
 
 def latency(job: Job, tokens_s: float) -> tuple[float, float]:

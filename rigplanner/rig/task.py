@@ -51,6 +51,7 @@ class Workload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     quant: str | None = None
     parallelism: Parallelism | None = None
     stack: str | None = None
+    framework_text: str | None = None
     size_is_cap: bool | None = None
     flags: list[str] = []
     variant: dict[str, Any] = {}

@@ -13,7 +13,7 @@ from rigplanner.performance.kriging import Field, Point, krige
 
 BASE = Point(
     stack="pytorch-ngc", family="tuned", model="resnet-50", kind="cnn", task="train", precision="half", metric="speed", gpu="a",
-    link="none", source="", variant="{}", silicon=(2.3, 4.0, 3.0, 8.0, 4.0, 3.0, 1.0, 1.5), batch=5.0, count=0.0,
+    link="none", source="", release="", silicon=(2.3, 4.0, 3.0, 8.0, 4.0, 3.0, 1.0, 1.5), batch=5.0, count=0.0,
     tokens=0.0, written=0.0,
 )  # fmt: skip
 FAR = msgspec.structs.replace(
