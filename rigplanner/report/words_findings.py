@@ -71,7 +71,10 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "SPC002": {"": "{a} is {needed} high, {b} takes {actual}."},
     "SPC003": {"": "{a} in {place} reaches column {needed}, {b} has {actual}."},
     "SPC004": {"": "{a} is {needed} deep ({form_factor}), {b} takes {actual}."},
-    "SPC005": {"": "{a} is an {actual} unit, {b} takes {needed}."},
+    "SPC005": {
+        "": "{a} is an {actual} unit, {b} takes {needed}.",
+        "warning": "{a} is an {actual} unit and needs a bracket in {b}, which takes {needed}.",
+    },
     "SPC006": {"": "{a} is {needed} long, {b} takes {actual}."},
     "SPC007": {"": "{a} is {needed} high, {b} takes {actual}."},
     "SPC008": {"": "{b} has no place for the {needed} radiator of {a}; the largest is {actual}."},

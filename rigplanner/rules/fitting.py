@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import GPU, AnyPart, Bridge, Part, System
+from rigplanner.catalog.parts import GPU, KINDS, AnyPart, Bridge, Part, System
 from rigplanner.machine.assemble import assemble
 from rigplanner.machine.machine import Machine
 from rigplanner.machine.power import power_tree
@@ -70,7 +70,6 @@ def _but(*codes: str) -> tuple[str, ...]:
 
 
 _SPACE, _SOFTWARE, _POWER = _codes("SPC"), _codes("SW"), _codes("PWR")
-_CARD_ROOM = ("SPC001", "SPC002", "SPC003", "CLG001", "CLG005")
 _BASICS = _codes("RIG", "KNO")
 _CPU_MEMORY = _codes("CPU", "MEM")
 
@@ -374,8 +373,6 @@ _PAIRED = tuple(pattern.id for pair in known_pairs() for pattern in (pair.first,
 def _getter(fields: tuple[str, ...], kind: str) -> Callable[[Part], Hashable]:
     """Return a function that takes the fields (all that verdicts may read when none is named) of a part as a key."""
     if not fields:
-        from rigplanner.catalog.parts import KINDS
-
         fields = tuple(field for field in KINDS[kind].__struct_fields__ if field not in IDENTITY)
     get = attrgetter(*fields) if len(fields) > 1 else lambda part: (getattr(part, fields[0]),)
 

@@ -1,5 +1,6 @@
 """CPU and board: socket, chipset, firmware, sockets left empty."""
 
+import re
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -218,6 +219,4 @@ def bios(situation: Situation, case: Seated) -> Iterator[Finding]:
 
 def version_key(text: str) -> tuple[tuple[int, str], ...]:
     """Return a sort key for version words: numbers by value, letters by themselves ("1.10" after "1.9", "F12b" after "F12")."""
-    import re
-
     return tuple((int(word), "") if word.isdigit() else (-1, word) for word in re.findall(r"\d+|[a-z]+", text.casefold()))

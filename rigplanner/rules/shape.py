@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.rig.edits import Edit
 from rigplanner.rig.task import Parallelism
@@ -83,9 +84,7 @@ def expert_splits(situation: Situation) -> Iterator[Split]:
 
 
 def _plan(situation: Situation, case: Split, **degrees: int | None) -> tuple[Fix, ...]:
-    import msgspec
-
-    plan = msgspec.structs.replace(case.plan, **degrees)
+    plan = replace(case.plan, **degrees)
     edit = Edit("change_workload", {"index": case.job.index, "parallelism": plan})
     return (fix(situation, "other-degrees", edit, **degrees),)
 

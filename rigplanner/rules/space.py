@@ -236,6 +236,10 @@ def supplies_in_case(situation: Situation) -> Iterator[SupplyInCase]:
             yield SupplyInCase(name, psu, found[0], found[1])
 
 
+LARGER = {"SFX": ("SFX-L", "ATX"), "SFX-L": ("ATX",)}
+"""Places that take a smaller supply with an adapter bracket (ATX12V design guide: SFX with ATX bracket)."""
+
+
 @rule(
     "SPC005", "Power supply has another form factor than the case takes", "error", over=supplies_in_case,
     needs=("psu.form_factor", "chassis.enclosure.psu_form_factors"),
@@ -243,11 +247,18 @@ def supplies_in_case(situation: Situation) -> Iterator[SupplyInCase]:
     source="ATX12V design guide; case makers' specifications",
 )  # fmt: skip
 def psu_form(situation: Situation, case: SupplyInCase) -> Iterator[Finding]:
-    """Compare labels."""
+    """Compare labels; a small unit goes into a larger place with a bracket, which is a warning."""
     accepted = _space(case.chassis).psu_form_factors
+    larger = LARGER.get(case.psu.form_factor or "", ())
     if case.psu.form_factor not in accepted:
         fixes = swap(situation, "other-case", case.case_name, lambda other: holds(other, situation))
-        yield psu_form.finding(case, needed=" / ".join(accepted), actual=case.psu.form_factor, fixes=fixes)
+        yield psu_form.finding(
+            case,
+            "warning" if set(larger) & set(accepted) else "error",
+            needed=" / ".join(accepted),
+            actual=case.psu.form_factor,
+            fixes=fixes,
+        )
 
 
 def measured_supplies(situation: Situation) -> Iterator[SupplyInCase]:

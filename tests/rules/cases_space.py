@@ -30,6 +30,7 @@ CASES = (
         {"case.tower": {"enclosure.board_max_width_mm": None, "enclosure.board_form_factors": ("ATX", "E-ATX")}},
     ),
     case("SPC005", "fires", DESK_RIG, {"case.tower": {"enclosure.psu_form_factors": ("SFX",)}}),
+    case("SPC005", "fires", DESK_RIG, {"psu.big": {"form_factor": "SFX"}}, "warning"),
     case("SPC005", "limit", DESK_RIG, {"case.tower": {"enclosure.psu_form_factors": ("SFX", "ATX")}}),
     case("SPC005", "silent", DESK_RIG),
     case("SPC005", "unknown", DESK_RIG, {"psu.big": {"form_factor": None}}),
