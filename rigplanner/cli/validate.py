@@ -50,14 +50,12 @@ def _of_file(path: Path) -> Iterator[AccuracyTable]:
         lines = path.read_bytes().splitlines()
     except OSError as fault:
         raise InputFault(f"{path}: cannot be read ({fault.strerror or fault}).") from fault
-    kinds: dict[str, list[bytes]] = {"memory": [], "speed": []}
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            kinds[_kind_of(line, path, number)].append(line)
-    if kinds["memory"]:
-        yield _memory(kinds["memory"], path.name)
-    if kinds["speed"]:
-        yield _speed_of_file(path)
+    measured = [line for line in lines if line.strip()]
+    kinds = {_kind_of(line, path, number) for number, line in enumerate(lines, 1) if line.strip()}
+    if kinds == {"memory", "speed"}:
+        raise InputFault(f"{path}: holds memory and speed cases; put them into two files.")
+    if kinds:
+        yield _memory(measured, path.name) if "memory" in kinds else _speed_of_file(path)
 
 
 def _kind_of(line: bytes, path: Path, number: int) -> str:

@@ -122,16 +122,16 @@ def test_a_rig_can_be_the_hardware_of_a_case(tmp_path: Path, samples: list[Path]
 
 def test_validate_prints_an_error_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     case = json.loads(GOOD_LINE)
-    lines = [
-        json.dumps({**case, "value_gib": 5.0, "figure": "reserved"}),
-        json.dumps({**case, "metric": "images/s", "value": 300.0}),
-    ]
-    path = tmp_path / "measured.jsonl"
-    path.write_text("\n".join(lines), "utf-8")
-    assert main(["validate", str(path)]) == 0
+    memory, speed = tmp_path / "memory.jsonl", tmp_path / "speed.jsonl"
+    memory.write_text(json.dumps({**case, "value_gib": 5.0, "figure": "reserved"}), "utf-8")
+    speed.write_text(json.dumps({**case, "metric": "images/s", "value": 300.0}), "utf-8")
+    assert main(["validate", str(memory), str(speed)]) == 0
     said = capsys.readouterr().out
-    assert "Memory: measured.jsonl" in said
-    assert "Speed: measured.jsonl" in said
+    assert "Memory: memory.jsonl" in said
+    assert "Speed: speed.jsonl" in said
+    memory.write_text(memory.read_text() + "\n" + speed.read_text(), "utf-8")
+    assert main(["validate", str(memory)]) == 2
+    assert "two files" in capsys.readouterr().err
 
 
 def test_every_command_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
