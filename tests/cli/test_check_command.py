@@ -107,3 +107,13 @@ def test_bad_files_exit_with_2_and_one_sentence(tmp_path: Path, content: str, ca
 def test_a_missing_file_exits_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", str(tmp_path / "no.rig")]) == 2
     assert "no.rig" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("path", sorted((data_path("resources") / "samples").glob("*.rig")), ids=lambda path: path.stem)
+def test_every_sample_answers_by_the_schema(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["check", str(path), "--format", "json"])
+    answer = json.loads(capsys.readouterr().out)
+    conforms(answer, SCHEMA)
+    assert code == (1 if answer["counts"]["error"] else 0)
+    assert main(["check", str(path)]) == code
+    assert "{" not in capsys.readouterr().out
