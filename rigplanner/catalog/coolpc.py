@@ -14,7 +14,7 @@ from msgspec import Struct
 from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.foreign import Reason, Refusal, text_fault
 from rigplanner.catalog.parts import Price
-from rigplanner.catalog.prices import Offer, Offers
+from rigplanner.catalog.prices import Offer, Offers, offer_of
 
 SOURCE = "原價屋 coolpc.com.tw"
 REGION = "TW"
@@ -128,7 +128,7 @@ def _offer(option: _Option, index: PartIndex, day: str) -> Offer | tuple[Reason,
         several = named.confidence == "ambiguous"
         return ("ambiguous", f"{name}: {', '.join(named.among)}") if several else ("no-match", option.text)
     price = Price(amount=float(twd), currency="TWD", day=day, source=SOURCE, region=REGION)
-    return Offer(text=name, part=named.part.id, name=named.part.name, confidence=named.confidence, price=price)
+    return offer_of(name, named.part, named.confidence, price)
 
 
 def _decoded(content: bytes) -> tuple[str, bool]:

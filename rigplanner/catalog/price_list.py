@@ -13,7 +13,7 @@ from rigplanner.catalog.foreign import Reason, Refusal, text_fault
 from rigplanner.catalog.money import read_money
 from rigplanner.catalog.naming import Naming
 from rigplanner.catalog.parts import KINDS, Price
-from rigplanner.catalog.prices import Offer, Offers, is_currency, is_day
+from rigplanner.catalog.prices import Offer, Offers, is_currency, is_day, offer_of
 
 LARGEST_FILE_BYTES = 32 * 2**20
 MOST_ROWS = 200_000
@@ -166,8 +166,7 @@ def _offer(cells: Mapping[str, str], index: PartIndex, defaults: Defaults) -> Of
         source=cells.get("source") or defaults.source,
         region=cells.get("region") or defaults.region,
     )
-    text = cells.get("name") or named.part.id
-    return Offer(text=text, part=named.part.id, name=named.part.name, confidence=named.confidence, price=price)
+    return offer_of(cells.get("name") or named.part.id, named.part, named.confidence, price)
 
 
 def _named(cells: Mapping[str, str], index: PartIndex, kind: str | None) -> Naming:

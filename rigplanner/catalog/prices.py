@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.foreign import Refusal
 from rigplanner.catalog.load import Catalog, CatalogFault
 from rigplanner.catalog.naming import Confidence
-from rigplanner.catalog.parts import AnyPart, Price
+from rigplanner.catalog.parts import AnyPart, Part, Price, kind_of
 
 
 class PartPrice(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -28,13 +28,19 @@ class PriceFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Offer(Struct, frozen=True, kw_only=True):
-    """One line of a shop and what it names: `text` as the shop writes it, the part's id, how sure that is, the price."""
+    """One line of a shop, `text` as the shop writes it, the part that it names, how sure that is, and the price."""
 
     text: str
     part: str
+    kind: str
     name: str
     confidence: Confidence
     price: Price
+
+
+def offer_of(text: str, part: Part, confidence: Confidence, price: Price) -> Offer:
+    """Return a shop's line as an offer of the part that it names."""
+    return Offer(text=text, part=part.id, kind=kind_of(part), name=part.name, confidence=confidence, price=price)
 
 
 class Offers(Struct, frozen=True, kw_only=True):

@@ -106,6 +106,7 @@ COMMANDS: tuple[Command, ...] = (
     C(id="filter", text="Filter parts", menu="Edit", keys="Ctrl+F", run=lambda w: w.focus_filter()),
     C(id="add-part", text="Add part…", menu="Rig", keys="Ctrl+Shift+A", icon="plus", run=lambda w: w.build.open_menu()),
     C(id="add-workload", text="Add workload", menu="Rig", keys="Ctrl+Shift+W", icon="workload", run=lambda w: w.focus_zoo()),
+    C(id="rates", text="Use the fetched exchange rates", menu="Rig", run=import_dialog.use_rates, enabled=_open),
     C(
         id="rename",
         text="Name and site…",

@@ -14,6 +14,7 @@ from rigplanner.catalog.foreign_files import ForeignFault
 from rigplanner.catalog.parts import kind_of
 from rigplanner.catalog.price_list import FIELDS
 from rigplanner.catalog.prices import Offers
+from rigplanner.catalog.user_catalog import user_rates
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.tables import fill, plain_table
 from rigplanner.desktop.tasks import Ticket
@@ -21,6 +22,7 @@ from rigplanner.desktop.theme import row_px
 from rigplanner.desktop.widgets import button, column, label, row
 from rigplanner.desktop.words import KIND_WORDS
 from rigplanner.report.words_import import refusal_counts, refusal_text, summary
+from rigplanner.rig.edits import Edit
 
 if TYPE_CHECKING:
     from rigplanner.desktop.window import Window
@@ -83,8 +85,11 @@ class ImportDialog(QDialog):
         tabs.addTab(self.matched, "Matched")
         tabs.addTab(self.counts, "Left out")
         tabs.addTab(self.refused, "Left out, one by one")
-        self.matched.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
-        self.matched.horizontalHeader().setStretchLastSection(False)
+        heads = self.matched.horizontalHeader()
+        heads.setStretchLastSection(False)
+        for number in range(self.matched.columnCount()):
+            fit = QHeaderView.ResizeMode.Stretch if number in (1, 3) else QHeaderView.ResizeMode.ResizeToContents
+            heads.setSectionResizeMode(number, fit)
         self.file_button = button("Choose file…", self._ask_file, icon="open")
         self.folder_button = button("Choose folder…", self._ask_folder, icon="open")
         buttons = row(self.progress, 1, self.cancel_button, button("Close", self.close), self.keep_button)
@@ -197,6 +202,15 @@ def open_import(window: "Window") -> ImportDialog:
     return dialog
 
 
+def use_rates(window: "Window") -> None:
+    """Count the rig's prices in other currencies by the exchange rates that were fetched last."""
+    rates = user_rates()
+    if rates is None:
+        window.session.tell("There are no exchange rates yet: 'rigplanner catalog update --rates' fetches them.", "warning")
+    elif window.session.edit("Set exchange rates", Edit("set_exchange", {"exchange": rates})):
+        window.session.tell(f"Prices in other currencies count by the rates of {rates.day} ({rates.source}).")
+
+
 def _pair(text: str) -> tuple[str, str]:
     name, found, field = text.rpartition("=")
     if not found:
@@ -215,7 +229,7 @@ def _part_rows(made: Import) -> list[tuple[str, ...]]:
 def _offer_rows(made: Offers) -> list[tuple[str, ...]]:
     return [
         (
-            offer.part.partition(".")[0],
+            KIND_WORDS[offer.kind],
             offer.name,
             f"{offer.price.amount:,.2f} {offer.price.currency}",
             offer.text,

@@ -10,10 +10,14 @@ from PySide6.QtWidgets import QTableWidget
 
 from rigplanner.catalog import importing
 from rigplanner.catalog.foreign import Import, Progress
-from rigplanner.catalog.user_catalog import full_catalog, user_folder
+from rigplanner.catalog.user_catalog import RATES_FILE, full_catalog, user_folder
 from rigplanner.desktop.import_dialog import ImportDialog, open_import
 from rigplanner.desktop.session import Message
 from rigplanner.desktop.window import Window
+from rigplanner.rig.document import Rig
+
+RATES = b"""<Envelope xmlns="http://www.ecb.int/vocabulary/2002-08-01/eurofxref"><Cube><Cube time="2026-11-20">
+<Cube currency="USD" rate="1.25"/></Cube></Cube></Envelope>"""
 
 
 @pytest.fixture
@@ -111,3 +115,18 @@ def test_reading_can_be_stopped(window: Window, dialog: ImportDialog, tmp_path: 
     qtbot.waitUntil(stopped.is_set)
     assert not window.session.tasks.is_busy("import")
     assert not user_folder().exists()
+
+
+def test_the_fetched_rates_become_the_rigs(window: Window) -> None:
+    told: list[Message] = []
+    window.session.message_given.connect(told.append)
+    window.session.start_rig(Rig(currency="EUR"))
+    window.actions_by_id["rates"].trigger()
+    assert told[-1].level == "warning"
+    user_folder().mkdir(parents=True)
+    (user_folder() / RATES_FILE).write_bytes(RATES)
+    window.actions_by_id["rates"].trigger()
+    exchange = window.session.rig.exchange
+    assert exchange is not None
+    assert (exchange.day, exchange.rates) == ("2026-11-20", {"USD": 1.25})
+    assert window.session.undo_name() == "Set exchange rates"
