@@ -19,7 +19,8 @@ from PySide6.QtWidgets import (
 from rigplanner.catalog.parts import GPU, KINDS, Price
 from rigplanner.desktop import icons
 from rigplanner.desktop.build_model import ROW_ROLE, BuildModel, BuildRow, build_rows
-from rigplanner.desktop.session import Change, Session
+from rigplanner.desktop.change import Change
+from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import STATE_OF, look, row_px, sized_font, small_font
 from rigplanner.desktop.widgets import button, column, icon_button, indented, label, panel, row, rule, strip
 from rigplanner.desktop.words import KIND_WORDS, VERDICT_ICONS, money, plural

@@ -11,7 +11,8 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QFont, QGuiApplication, Q
 from PySide6.QtWidgets import QAbstractItemView, QCheckBox, QComboBox, QFileDialog, QHeaderView, QMenu, QTableView, QWidget
 
 from rigplanner.desktop import icons
-from rigplanner.desktop.session import Change, Session
+from rigplanner.desktop.change import Change
+from rigplanner.desktop.session import Session
 from rigplanner.desktop.start_view import sample_files
 from rigplanner.desktop.theme import look, row_px
 from rigplanner.desktop.widgets import button, clear, column, icon_button, label, row, strip

@@ -6,9 +6,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QComboBox, QHeaderView, QSizePolicy, QSplitter, QWidget
 
+from rigplanner.desktop.change import Change
 from rigplanner.desktop.machine_drawing import MachineDrawing
 from rigplanner.desktop.machine_layout import machine_drawing
-from rigplanner.desktop.session import Change, Session
+from rigplanner.desktop.session import Session
 from rigplanner.desktop.tables import fill, plain_table
 from rigplanner.desktop.theme import look, row_px
 from rigplanner.desktop.widgets import button, column, label, panel, row, scrolled, strip

@@ -4,7 +4,8 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QFrame, QWidget
 
 from rigplanner.desktop import icons
-from rigplanner.desktop.session import Message, Session
+from rigplanner.desktop.change import Message
+from rigplanner.desktop.session import Session
 from rigplanner.desktop.widgets import button, icon_button, label, row, stretchy
 
 SHOWN_MS = 8000

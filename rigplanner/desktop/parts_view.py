@@ -21,10 +21,11 @@ from PySide6.QtWidgets import (
 )
 
 from rigplanner.catalog.parts import KINDS, AnyPart
+from rigplanner.desktop.change import Change
 from rigplanner.desktop.columns import FACETS
 from rigplanner.desktop.details import Details
 from rigplanner.desktop.parts_model import FIT, NAME, PART_ROLE, UNIT_ROLE, Fit, PartsModel, Wish
-from rigplanner.desktop.session import Change, Session
+from rigplanner.desktop.session import Session
 from rigplanner.desktop.tasks import Ticket
 from rigplanner.desktop.theme import look, row_px, sized_font
 from rigplanner.desktop.widgets import button, clear, column, label, row, strip

@@ -9,7 +9,8 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QTimer, Signal
 from PySide6.QtGui import QPalette, QShowEvent
 from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QFormLayout, QLineEdit, QPlainTextEdit, QSpinBox, QSplitter, QWidget
 
-from rigplanner.desktop.session import Change, Session
+from rigplanner.desktop.change import Change
+from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import look, row_px
 from rigplanner.desktop.widgets import button, column, indented, label, panel, restyle, row, scrolled, strip
 from rigplanner.rig.document import QuoteDetails
@@ -99,6 +100,10 @@ class QuoteView(QWidget):
             "none",
         )
         boxes = [_group("QUOTE", rig), _group("MONEY", money), _group("SITE", site)]
+        return boxes + self._party_boxes() + [self._text_box()]
+
+    def _party_boxes(self) -> list[QWidget]:
+        boxes = []
         for party, title in (("customer", "CUSTOMER"), ("seller", "SELLER")):
             layout = QFormLayout()
             for field, name in PARTY_FIELDS:
@@ -110,11 +115,13 @@ class QuoteView(QWidget):
                     spoken=f"{title.capitalize()} {name}",
                 )
             boxes.append(_group(title, layout))
+        return boxes
+
+    def _text_box(self) -> QWidget:
         texts = QFormLayout()
         self._long(texts, "Terms", lambda: self._quote().terms, self._quote_edit("terms"))
         self._long(texts, "Remarks", lambda: self._quote().remarks, self._quote_edit("remarks"))
-        boxes.append(_group("TEXT", texts))
-        return boxes
+        return _group("TEXT", texts)
 
     def _quote(self) -> QuoteDetails:
         return self._session.rig.quote

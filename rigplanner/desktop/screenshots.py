@@ -104,7 +104,7 @@ def settle(application: "QApplication", window: "Window", seconds: float = 20.0)
     QTest.qWait(400)
     while (window.session.pending or window.session.tasks.is_busy()) and time.monotonic() < end:
         QTest.qWait(20)
-    application.processEvents()
+    QTest.qWait(700)
 
 
 def _save(widget: "QWidget", path: Path) -> Path:

@@ -10,12 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
 from PySide6.QtCore import QLockFile, QObject, QTimer, Signal
 
 from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import AnyPart
+from rigplanner.desktop.change import Change, Message, State
 from rigplanner.desktop.preferences import PreferenceStore
 from rigplanner.desktop.tasks import Tasks
 from rigplanner.rig import journal
@@ -34,43 +34,6 @@ FIRST_DELAY_MS = 40
 """The first assessment loads the engine; the window is painted before that."""
 QUICK_MS = 60.0
 """An assessment that took longer last time is worked out aside; the first one loads the engine and always is."""
-
-
-class Change(Struct, frozen=True):
-    """What happened to the rig. Views look at the parts of it that concern them; states are shared, so identity tells."""
-
-    name: str
-    before: Rig
-    after: Rig
-    another: bool = False
-
-    @property
-    def machine(self) -> bool:
-        """Parts, places, settings or site changed."""
-        a, b = self.before, self.after
-        return self.another or a.items is not b.items or a.settings is not b.settings or a.site is not b.site
-
-    @property
-    def workloads(self) -> bool:
-        """The workloads changed."""
-        return self.another or self.before.workloads is not self.after.workloads
-
-
-class Message(Struct, frozen=True):
-    """A line above the tabs: `level` info, warning or error, and a way out by one button."""
-
-    text: str
-    level: str = "info"
-    action: str = ""
-    deed: Callable[[], object] | None = None
-
-
-class State(Struct, frozen=True):
-    """One step of the history: the rig after the edit `name`. Edits with the same `merge` key become one step."""
-
-    name: str
-    rig: Rig
-    merge: str = ""
 
 
 class Session(QObject):

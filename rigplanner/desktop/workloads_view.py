@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 import msgspec
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QShowEvent
-from PySide6.QtWidgets import QCompleter, QHeaderView, QLineEdit, QSplitter, QWidget
+from PySide6.QtWidgets import QCompleter, QHeaderView, QLineEdit, QSplitter, QVBoxLayout, QWidget
 
 from rigplanner.desktop.breakdown import show_breakdown
+from rigplanner.desktop.change import Change
 from rigplanner.desktop.memory_bars import MemoryBars
-from rigplanner.desktop.session import Change, Session
+from rigplanner.desktop.session import Session
 from rigplanner.desktop.tables import fill, fit_height, plain_table
 from rigplanner.desktop.theme import row_px
 from rigplanner.desktop.widgets import button, column, icon_button, label, panel, row, rule, scrolled, strip
@@ -65,7 +66,22 @@ class WorkloadsView(QWidget):
         self.title = label("", "strong")
         self._remove = icon_button("trash", "Remove the workload", self._remove_current)
         self._empty = label("No workloads yet. Add a model above to see its memory per GPU and its speed on this rig.", wrap=True)
-        results = column(
+        split = QSplitter(Qt.Orientation.Horizontal)
+        split.addWidget(scrolled(panel(column(self.form, 1, margins=(12, 8, 12, 8))), "Settings of the workload"))
+        split.addWidget(scrolled(panel(self._results()), "Results of the workload"))
+        split.setSizes([row_px() * 13, row_px() * 24])
+        split.setChildrenCollapsible(False)
+        self._split = split
+        self._rest = QWidget()
+        head = row(self.zoo, button("Add", self._add_first, "plus", name="Add the model"), margins=(12, 6, 12, 6))
+        self._none = strip(column(self._empty, margins=(12, 12, 12, 12)))
+        self.setLayout(column(strip(head), self.list, self._none, split, self._rest, spacing=0))
+        session.rig_changed.connect(self._rig_changed)
+        session.subject_pointed.connect(self._point)
+        self._refresh()
+
+    def _results(self) -> QVBoxLayout:
+        return column(
             row(self.title, 1, self._remove),
             label("MEMORY PER GPU", "section"),
             self.bars,
@@ -80,19 +96,6 @@ class WorkloadsView(QWidget):
             margins=(16, 8, 16, 8),
             spacing=6,
         )
-        split = QSplitter(Qt.Orientation.Horizontal)
-        split.addWidget(scrolled(panel(column(self.form, 1, margins=(12, 8, 12, 8))), "Settings of the workload"))
-        split.addWidget(scrolled(panel(results), "Results of the workload"))
-        split.setSizes([row_px() * 13, row_px() * 24])
-        split.setChildrenCollapsible(False)
-        self._split = split
-        self._rest = QWidget()
-        head = row(self.zoo, button("Add", self._add_first, "plus", name="Add the model"), margins=(12, 6, 12, 6))
-        self._none = strip(column(self._empty, margins=(12, 12, 12, 12)))
-        self.setLayout(column(strip(head), self.list, self._none, split, self._rest, spacing=0))
-        session.rig_changed.connect(self._rig_changed)
-        session.subject_pointed.connect(self._point)
-        self._refresh()
 
     def focus_zoo(self) -> None:
         """Put the cursor into the field that adds a model."""

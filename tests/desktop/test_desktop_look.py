@@ -10,7 +10,8 @@ from rigplanner.catalog.parts import KINDS
 from rigplanner.data import data_path
 from rigplanner.desktop import icons
 from rigplanner.desktop.actions import COMMANDS
-from rigplanner.desktop.theme import BACK_TOKENS, DARK, LIGHT, SMALLEST_TEXT_PX, TEXT_TOKENS, contrast, small_font, style_sheet
+from rigplanner.desktop.style import style_sheet
+from rigplanner.desktop.theme import BACK_TOKENS, DARK, LIGHT, SMALLEST_TEXT_PX, TEXT_TOKENS, contrast, small_font
 from rigplanner.desktop.words import VERDICT_ICONS
 
 ICONS = sorted((data_path("resources") / "icons").glob("*.svg"))
