@@ -37,6 +37,12 @@ RTX5090, RTX4090, RTX3090 = "nvidia.geforce.rtx-5090", "nvidia.geforce.rtx-4090"
 SSD = "samsung.ssd-990-pro.2-tb"
 
 
+LLAMA_70B = Workload(
+    task="inference", model="llama-3.1-70b", precision="int4", batch_per_gpu=1, input_tokens=1024, output_tokens=256,
+    parallelism=Parallelism(tensor=2),
+)  # fmt: skip
+
+
 def tensor(degree: int) -> Workload:
     return Workload(task="inference", precision="bf16", parallelism=Parallelism(tensor=degree), params_m=8000.0,
                     config={"num_attention_heads": 96, "num_key_value_heads": 96, "hidden_size": 4096, "num_hidden_layers": 36,
@@ -115,6 +121,7 @@ SAID: dict[str, tuple[Rig, tuple[str, ...]]] = {
     "DL-034": (rig(X870E, R9950X, "nvidia.datacenter.a40", "fractal-design.north.north"), ("CLG001",)),
     "DL-036": (rig(X870E, R9950X, "asus.rog-astral.rtx-5090-oc", "fractal-design.north.north"), ("SPC001",)),
     "DL-037": (rig("asus.pro-ws.wrx90e-sage-se", "amd.threadripper-pro.7975wx", "fractal-design.define-7.define-7"), ("SPC004",)),
+    "DL-039": (rig(*QUAD, "nvidia.tesla.p40", "corsair.rmx.rm650x-2018"), ("PWR005", "PWR006")),
     "DL-044": (
         rig(FORMULA, "intel.core.i9-13900k", "nvidia.rtx.a6000", "corsair.rmx.rm750x-2021"),
         ("PWR002", "PWR003", "PWR004"),
@@ -128,6 +135,7 @@ SAID: dict[str, tuple[Rig, tuple[str, ...]]] = {
     "DL-056": (rig("nvidia.tesla.k80", settings=software(cuda="12.0")), ("SW003",)),
     "DL-057": (rig("nvidia.geforce.rtx-2080-ti", job=job(attention="flash")), ("SW006",)),
     "DL-059": (rig("amd.radeon.vii", settings=software(os="Windows 11")), ("SW009",)),
+    "DL-061": (rig(*QUAD, (RTX3090, 2), job=LLAMA_70B), ("VRM001", "VRM002")),
     "DL-062": (rig(*QUAD, ("nvidia.rtx.a4000", 6), job=tensor(6)), ("WRK001", "WRK002")),
     "DL-066": (rig(X870E, R9950X, (RTX5090, 1, ("PCIEX16(G5)",)), (SSD, 1, ("M.2_1",))), ("PCI001", "PCI002")),
     "DL-067": (
