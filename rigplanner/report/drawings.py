@@ -8,7 +8,7 @@ from rigplanner.report.comparison import Chart
 from rigplanner.report.inks import ACCENT, CHART_HUES, FILLS, HUES, INK, PALE, QUIET, STATES
 from rigplanner.report.quote_jobs import MemoryBar
 from rigplanner.report.shapes import Box, Label, Line, Picture
-from rigplanner.report.type import REGULAR, STRONG, font
+from rigplanner.report.type import CHINESE, REGULAR, STRONG, font, is_chinese
 
 TALLEST = 620.0
 """Height in points that a picture may take, so that it and its heading fit on one page of either size."""
@@ -118,15 +118,21 @@ def interval_bars(chart: Chart, names: Sequence[str], width: float) -> Any:
 def _fitted(text: str, width: float, size: float) -> str:
     """Return the longest beginning of a text that fits into `width` points."""
     shown = text[:200]
-    while shown and width_of(_latin(shown), size) > width:
+    while shown and width_of(*_sized(shown, size)) > width:
         shown = shown[:-2].rstrip() + "…"
     return shown
+
+
+def _sized(text: str, size: float) -> tuple[str, float, str]:
+    shown, face = _faced(text)
+    return shown, size, face
 
 
 def _string(x: float, y: float, text: str, colour: str) -> Any:
     from reportlab.graphics.shapes import String
 
-    return String(x, y, _latin(text), fontName=REGULAR, fontSize=7.2, fillColor=_colour(colour))
+    shown, face = _faced(text)
+    return String(x, y, shown, fontName=face, fontSize=7.2, fillColor=_colour(colour))
 
 
 def picture_flowable(picture: Picture, width: float, tallest: float = TALLEST) -> Any:
@@ -144,12 +150,14 @@ def picture_flowable(picture: Picture, width: float, tallest: float = TALLEST) -
             points = [c for x, y in shape.points for c in (x, picture.height - y)]
             drawing.add(PolyLine(points, strokeColor=_colour(ACCENT if shape.role == "nvlink" else INK), strokeWidth=shape.weight))
         elif isinstance(shape, Label):
-            face = STRONG if shape.strong else REGULAR
-            drawing.add(String(shape.x, picture.height - shape.y, _latin(shape.text), fontName=face, fontSize=shape.size,
+            text, face = _faced(shape.text, STRONG if shape.strong else REGULAR)
+            drawing.add(String(shape.x, picture.height - shape.y, text, fontName=face, fontSize=shape.size,
                                textAnchor=shape.anchor, fillColor=_colour(QUIET if shape.quiet else INK)))  # fmt: skip
     return drawing
 
 
-def _latin(text: str) -> str:
-    known = font(REGULAR).face.charToGlyph
-    return "".join(char if ord(char) in known else "?" for char in text)
+def _faced(text: str, latin: str = REGULAR) -> tuple[str, str]:
+    """Return a text and the face to set it in; what that face has not becomes a question mark."""
+    face = CHINESE if is_chinese(text) else latin
+    known = font(face).face.charToGlyph
+    return "".join(char if ord(char) in known else "?" for char in text), face

@@ -81,11 +81,11 @@ class Sheet:
         """Return a section's heading, and its entry in the outline."""
         return [outline_flowable(title), self.text(title, "section")]
 
-    def section(self, title: str) -> list[Any]:
-        """Return a heading that starts a new page rather than stand alone at the foot of one."""
+    def section(self, title: str, least: float = LEAST_AFTER_HEADING) -> list[Any]:
+        """Return a heading that starts a new page rather than stand at the foot of one with less than `least` points below."""
         from reportlab.platypus import CondPageBreak
 
-        return [CondPageBreak(LEAST_AFTER_HEADING), *self.heading(title)]
+        return [CondPageBreak(least), *self.heading(title)]
 
     def gap(self, points: float) -> Any:
         """Return empty space."""

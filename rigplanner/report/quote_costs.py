@@ -36,6 +36,6 @@ def renting_rows(assessment: Assessment, catalog: Catalog) -> list[tuple[str, ..
 
 
 def _offer(offer: Offer) -> tuple[str, str, str, str]:
-    rent = f"{fmt.money(offer.rent.amount, offer.rent.currency)} an hour ({fmt.day(offer.rent.day)})"
+    rent = f"{fmt.money(offer.rent.amount, offer.rent.currency)}/h, {fmt.day(offer.rent.day)}"
     never = "never" if offer.hours is None else f"{fmt.quantity(offer.hours, 'h', 0)} ({fmt.quantity(offer.hours / 24, 'days', 0)})"
     return f"{offer.provider} {offer.instance}, {offer.gpus}", rent, f"{fmt.number(offer.speed_ratio, 2)} ×", never

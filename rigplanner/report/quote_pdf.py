@@ -3,7 +3,7 @@
 import io
 from collections.abc import Sequence
 from datetime import date
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import Any
 
 from rigplanner.catalog.load import Catalog
@@ -186,12 +186,14 @@ def _job(job: QuoteJob, sheet: Sheet) -> list[Any]:
 
 
 def _power(quote: Quote, sheet: Sheet) -> list[Any]:
-    pairs = (*quote.power, *quote.running)
-    rows = [[sheet.text(word, "body"), sheet.text(value, "body", align="right")] for word, value in pairs]
-    return [
-        sheet.together([*sheet.heading("Power, circuit and heat"), sheet.table(rows, (0.7, 0.3), header=False)]),
-        sheet.gap(14),
-    ]
+    """Return the figures two a row, read across."""
+    pairs = [*quote.power, *quote.running]
+    rows = []
+    for left, right in zip_longest(pairs[::2], pairs[1::2], fillvalue=("", "")):
+        cells = [[sheet.text(word, "body"), sheet.text(value, "body", align="right")] for word, value in (left, right)]
+        rows.append([*cells[0], "", *cells[1]])
+    table = sheet.table(rows, (0.31, 0.16, 0.06, 0.31, 0.16), header=False)
+    return [sheet.together([*sheet.heading("Power, circuit and heat"), table]), sheet.gap(14)]
 
 
 RENTING_COLUMNS = ("Workload", "Machine for hire", "Rent", "Rig's speed", "Rig is cheaper after")
@@ -205,7 +207,7 @@ def _renting(quote: Quote, sheet: Sheet) -> list[Any]:
         for n, row in enumerate(alike):
             rows.append([sheet.text(cell, "body") for cell in (row[0] if n == 0 else "", *row[1:])])
     note = "Hours are hours of the rig's own work; both speeds come from the same model. Rents are those of the day named."
-    story = [*sheet.section("Against renting"), sheet.table(rows, (0.19, 0.29, 0.23, 0.1, 0.19)), sheet.text(note, "small")]
+    story = [*sheet.section("Against renting"), sheet.table(rows, (0.17, 0.29, 0.24, 0.11, 0.19)), sheet.text(note, "small")]
     return [*story, sheet.gap(14)]
 
 
@@ -251,7 +253,7 @@ def _annex(quote: Quote, sheet: Sheet) -> list[Any]:
     note = f"Made with RigPlanner, catalog {quote.catalog_version or 'without version'}. Predictions are intervals, not promises."
     story += [sheet.gap(3), sheet.text(note, "small")]
     if quote.sources:
-        story += [sheet.gap(12), *sheet.section("Sources of the part data")]
+        story += [sheet.gap(12), *sheet.section("Sources of the part data", least=55)]
         for day in dict.fromkeys(source.read for source in quote.sources):
             words = [f"{source.title} {source.url}".strip() for source in quote.sources if source.read == day]
             story.append(sheet.text(f"Read {day}: {'; '.join(words)}.", "small", longest=LONGEST_SOURCES))
@@ -266,7 +268,7 @@ def _setup(rows: Sequence[SetupRow], sheet: Sheet) -> list[Any]:
             made.append(
                 [first, sheet.text(row.what, "body"), sheet.text(row.value, "body", longest=2000), sheet.text(row.why, "small")]
             )
-    return [sheet.table(made, (0.12, 0.34, 0.28, 0.26))]
+    return [sheet.table(made, (0.11, 0.32, 0.33, 0.24))]
 
 
 def _offered(quote: Quote, sheet: Sheet) -> list[Any]:

@@ -165,7 +165,7 @@ def _cuda_rows(capabilities: list[str], named: dict[str, str]) -> Iterator[Setup
         yield SetupRow(area="software", what="PyTorch", value="none serves all GPUs", why=word)
     elif "pytorch" not in named:
         newest = best[0] == software().newest_pytorch
-        why = f"newest prebuilt for compute capability {every}"
+        why = f"newest wheel for capability {every}"
         yield SetupRow(
             area="software", what="PyTorch", value=f"{best[0]}, CUDA {best[1].cuda}" + ("" if newest else " (last)"), why=why
         )
@@ -175,14 +175,14 @@ def _cuda_rows(capabilities: list[str], named: dict[str, str]) -> Iterator[Setup
     toolkits = [row.version for row in software().cuda if all(between(c, row.lowest, row.highest) for c in capabilities)]
     if toolkits and "cuda" not in named:
         span = f"{toolkits[0]} to {toolkits[-1]}" if len(toolkits) > 1 else toolkits[0]
-        yield SetupRow(area="software", what="CUDA toolkit", value=span, why=f"toolkits that build for {every}, of those listed")
+        yield SetupRow(area="software", what="CUDA toolkit", value=span, why=f"listed ones that serve {every}")
     # An image whose newest capability is not listed is older than the cards that came later: it is not offered.
     images = [
         row for row in software().containers if row.highest and all(between(c, row.lowest, row.highest) for c in capabilities)
     ]
     if images and images[-1].until:
         value = f"{images[-1].image}, {images[0].since} to {images[-1].until}"
-        yield SetupRow(area="software", what="Container image", value=value, why="releases known to serve the GPUs")
+        yield SetupRow(area="software", what="Container image", value=value, why="releases known to serve it")
 
 
 def _rocm_rows(targets: list[str]) -> Iterator[SetupRow]:

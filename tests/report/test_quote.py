@@ -11,7 +11,7 @@ from pypdf import PdfReader
 from rigplanner.catalog.load import Catalog
 from rigplanner.report.export import FORMATS, export
 from rigplanner.report.quote import quote_content
-from rigplanner.report.quote_pdf import quote_pdf
+from rigplanner.report.quote_pdf import quote_pdf, render
 from rigplanner.rig.document import Party, QuoteDetails, Rig
 from rigplanner.rig.edits import waive
 from rigplanner.rig.files import read_rig
@@ -71,11 +71,20 @@ def test_any_text_in_any_field_prints(deskmini: Rig, catalog: Catalog) -> None:
     )
     details = QuoteDetails(number=HOSTILE, date="not a day", seller=party, customer=party, terms=HOSTILE * 40, remarks=HOSTILE * 40)
     items = tuple(replace(item, note=HOSTILE * 30) for item in deskmini.items)
-    rig = replace(deskmini, name=HOSTILE + "x" * 10_000, quote=details, items=items, notes=HOSTILE)
+    settings = replace(deskmini.settings, bios={HOSTILE: HOSTILE}, software={HOSTILE: HOSTILE * 30})
+    rig = replace(deskmini, name=HOSTILE + "x" * 10_000, quote=details, items=items, notes=HOSTILE, settings=settings)
     text = _text(quote_pdf(assess(rig, catalog), catalog, DAY))
     assert "繁體中文" in text
     assert "Žluťoučký" in text
     assert "</para>" in text
+
+
+def test_a_part_with_any_name_prints_in_tables_and_pictures(samples: list[Path], catalog: Catalog) -> None:
+    assessment = assess(_sample(samples, "dual-rtx-3090"), catalog)
+    pieces = tuple(replace(piece, part=replace(piece.part, name=HOSTILE * 20)) for piece in assessment.machine.pieces)
+    gpus = tuple(replace(gpu, gpu=replace(gpu.gpu, name=HOSTILE)) for gpu in assessment.machine.gpus)
+    quote = quote_content(replace(assessment, machine=replace(assessment.machine, pieces=pieces, gpus=gpus)), catalog, DAY)
+    assert "繁體中文" in _text(render(quote))
 
 
 def test_an_empty_rig_prints(catalog: Catalog) -> None:
