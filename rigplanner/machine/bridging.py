@@ -9,6 +9,9 @@ from rigplanner.catalog.parts import GPU, Bridge, Slot
 from rigplanner.machine.machine import PlacementProblem
 from rigplanner.machine.seekers import Card
 
+MOST_CARDS = 16
+"""Cards among which every group is tried for a bridge; racks have more, but no bridges."""
+
 
 class BridgeSeeker(Struct, frozen=True):
     """A bridge that wants cards; `wish` names the pieces, "gpu.0+gpu.1", or is ""."""
@@ -55,14 +58,21 @@ def bridged(bridges: list[BridgeSeeker], cards: dict[str, Card], slots: dict[str
 def _group_for(
     bridge: BridgeSeeker, cards: dict[str, Card], slots: dict[str, Slot], load: dict[tuple[str, ...], int]
 ) -> tuple[str, ...] | None:
-    standing = [name for name in slots if name in cards and cards[name].is_gpu]
+    standing = [name for name in slots if name in cards and cards[name].is_gpu and cards[name].kind == "pcie"]
     standing.sort(key=lambda name: (slots[name].position or 0, slots[name].id))
-    groups = [bridge.wanted()] if bridge.wish else list(combinations(standing, bridge.part.gpus))
+    groups = [bridge.wanted()] if bridge.wish else _groups(standing, bridge.part.gpus)
     for group in sorted(groups, key=lambda group: -load.get(group, 0)):
         taken = any(set(group) & set(other) for other in load if other != group)
         if not taken and load.get(group, 0) < bridge.part.per_pair and _reason(bridge, group, cards, slots) is None:
             return group
     return None
+
+
+def _groups(names: list[str], size: int) -> list[tuple[str, ...]]:
+    """Return all groups of cards, or where these are very many only neighbours."""
+    if len(names) <= MOST_CARDS:
+        return list(combinations(names, size))
+    return [tuple(names[start : start + size]) for start in range(len(names) - size + 1)]
 
 
 def _reason(
@@ -72,7 +82,7 @@ def _reason(
     if len(group) != bridge.part.gpus or not all(name in slots and name in cards and cards[name].is_gpu for name in group):
         return "bridge-pair", bridge.part.gpus, len(group)
     gpus = [card.part for card in (cards[name] for name in group) if isinstance(card.part, GPU)]
-    if any(fits_connector(bridge.part, gpu) is False for gpu in gpus):
+    if any(fits_connector(bridge.part, gpu) is False or gpu.form_factor != "pcie" for gpu in gpus):
         port = gpus[0].nvlink
         return "bridge-connector", port.connector if port else None, bridge.part.connector
     if len({gpu.id for gpu in gpus}) > 1:
@@ -110,7 +120,7 @@ def bridge_problem(
     nearness = ("bridge-pair", "bridge-connector", "bridge-identical", "bridge-spacing")
     busy = {name for group in joined.values() for name in group}
     gpus = [name for name in slots if name in cards and cards[name].is_gpu and name not in busy]
-    groups = [bridge.wanted()] if bridge.wish else list(combinations(gpus, bridge.part.gpus))
+    groups = [bridge.wanted()] if bridge.wish else _groups(gpus, bridge.part.gpus)
     refusals = [(found, group) for group in groups if (found := _reason(bridge, group, cards, slots)) is not None]
     if not refusals:
         needed = bridge.part.gpus

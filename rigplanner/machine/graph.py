@@ -19,9 +19,14 @@ def to_networkx(machine: Machine) -> "networkx.MultiGraph[str]":
     for edge in machine.edges:
         for end in (edge.a, edge.b):
             if end not in graph:
-                graph.add_node(end, kind="chipset" if end.endswith("chipset") else "switch", piece=None)
+                graph.add_node(end, kind=_kind(end), piece=None)
         graph.add_edge(edge.a, edge.b, kind=edge.kind, links=edge.links, width=edge.width, gen=edge.gen, gbs=edge.gbs)
     return graph
+
+
+def _kind(node: str) -> str:
+    word = node.rpartition(":")[2]
+    return word if word in ("chipset", "host") else "switch"
 
 
 def _nodes(machine: Machine) -> dict[str, dict[str, Any]]:

@@ -78,6 +78,7 @@ def labels(edges: list[Edge]) -> dict[tuple[str, str], str]:
     for index, first in enumerate(switched):
         for second in switched[index + 1 :]:
             if first.b == second.b:
+                found.pop((second.a, first.a), None)
                 found[first.a, second.a] = f"NV{min(first.links, second.links)}"
     return found
 

@@ -139,6 +139,11 @@ def chipset_node(board: Board) -> str:
     return "chipset" if board.index == 0 else f"{board.index}:chipset"
 
 
+def host_node(board: Board) -> str:
+    """Return the node for the host of a board whose own CPUs are elsewhere, as with HGX baseboards."""
+    return "host" if board.index == 0 else f"{board.index}:host"
+
+
 def bridge_name(layout: Layout, socket: int, port: str, root: str | None) -> str:
     """Return the host bridge of a port of a socket: the catalog's word for it, else one for all on desktop sockets, else one of
     its own, as on Xeon Scalable and EPYC (whose pairs of slots that share a quadrant the catalog must name)."""

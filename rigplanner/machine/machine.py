@@ -93,7 +93,8 @@ class StorageNode(Struct, frozen=True, kw_only=True):
 
 
 class Edge(Struct, frozen=True, kw_only=True):
-    """A link between two nodes of the tree ("cpu0", "chipset", "plx0", "gpu0", "nic0", "gpu.0"): rate one way in GB/s."""
+    """A link between two nodes of the tree ("cpu0", "chipset", "plx0", "gpu0", "nic0", "gpu.0"; "host" where a baseboard's CPUs are
+    not part of it): rate one way in GB/s."""
 
     a: str
     b: str

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.parts import GPU, NetworkCard, Storage
 from rigplanner.machine.lanes import Offer
 from rigplanner.machine.links import bridge_edges, fabric_edges, islands, labels
-from rigplanner.machine.locate import Location, Tree, bridges_guessed, bus_rank, tree_of
+from rigplanner.machine.locate import Location, Tree, bridges_guessed, bus_rank, host_node, tree_of
 from rigplanner.machine.machine import DriveUse, Edge, GpuNode, NicNode, Piece, SlotUse, StorageNode
 from rigplanner.machine.matrix import Device, matrix
 from rigplanner.machine.pcie import least, link_gbs
@@ -273,23 +273,22 @@ def _leaf_edges(
     """Return the PCIe edges from switches and roots down to cards and drives."""
     edges: list[Edge] = []
     for seat in standing:
-        parent = parent_of(seat.ground.tree, seat.origin)
+        parent = parent_of(seat.ground.tree, seat.origin) or host_node(seat.ground.populated.board)
         below = [f"gpu{gpu.index}" for gpu in gpus if gpu.piece == seat.card.name]
         below += [f"nic{nic.index}" for nic in nics if nic.piece == seat.card.name]
         use = seat.slot
-        if parent is not None and len(below) > 1 and below[0].startswith("gpu"):
+        if len(below) > 1 and below[0].startswith("gpu"):
             edges.append(Edge(a=parent, b=seat.card.name, kind="pcie", width=use.width, gen=use.gen, gbs=use.gbs))
             parent = seat.card.name
-        if parent is not None:
-            nodes = below or [seat.card.name]
-            edges += [Edge(a=parent, b=node, kind="pcie", width=use.width, gen=use.gen, gbs=use.gbs) for node in nodes]
+        nodes = below or [seat.card.name]
+        edges += [Edge(a=parent, b=node, kind="pcie", width=use.width, gen=use.gen, gbs=use.gbs) for node in nodes]
     trees = {ground.populated.board.name: ground.tree for ground in grounds}
     for port in drives:
-        parent = parent_of(trees[port.board], port.port.origin)
+        above = parent_of(trees[port.board], port.port.origin)
         for piece in port.pieces:
-            if parent is not None:
+            if above is not None:
                 rate = link_gbs(port.gen, port.width) if port.port.kind != "sata" else None
-                edges.append(Edge(a=parent, b=piece, kind="pcie", width=port.width, gen=port.gen, gbs=rate))
+                edges.append(Edge(a=above, b=piece, kind="pcie", width=port.width, gen=port.gen, gbs=rate))
     return edges
 
 

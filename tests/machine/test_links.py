@@ -188,3 +188,12 @@ def test_gpus_are_numbered_in_the_order_of_their_buses() -> None:
     machine = machine_of(epyc, (cpu("SP3"), 2), (gpu(), 4), settings=Settings(numa_per_socket=4))
     assert [(node.place, node.numa) for node in machine.gpus] == [("B", 3), ("A", 1), ("D", 1), ("C", 4)]
     assert letters(machine)[1] == "SYS X PHB SYS"
+
+
+def test_a_baseboard_hangs_on_a_host_of_its_own() -> None:
+    port = NvlinkPort(generation=4, links=18, link_gbs=25)
+    module = gpu("sxm", form_factor="sxm5", nvlink=port, has_nvlink=True)
+    slots = [slot(f"G{n}", kind="sxm5", mechanical=None, origin=None) for n in range(2)]
+    machine = machine_of(board(slots, sockets=(), fabric=Fabric(switch="nvswitch3", switches=4)), (module, 2))
+    assert [(edge.a, edge.b) for edge in machine.edges if edge.kind == "pcie"] == [("host", "gpu0"), ("host", "gpu1")]
+    assert letters(machine) == ["X NV18", "NV18 X"]

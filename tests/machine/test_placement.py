@@ -278,3 +278,9 @@ def test_a_place_that_would_switch_off_another_names_its_holder() -> None:
 def test_a_system_that_holds_itself_is_named() -> None:
     loop = System(id="test.system.loop", name="L", vendor="T", role="server", includes=(Inclusion(part="test.system.loop"),))
     assert machine_of(loop).unknown == ("test.system.loop:*",)
+
+
+def test_modules_take_no_bridge() -> None:
+    sockets = board([slot(name, kind="sxm4", mechanical=None) for name in "AB"], sockets=("SP3",))
+    machine = machine_of(sockets, cpu("SP3"), (linked_gpu("module", form_factor="sxm4"), 2), bridge(3))
+    assert reasons(machine) == {"bridge.0": "bridge-connector"}
