@@ -38,7 +38,7 @@ CLASSES: tuple[tuple[str, str, float], ...] = (
     ("squeeze, deep", r"^(se|legacy_se|eca|resnetrs)\w*(152|200|269|350|420)", 2.85),
     ("squeeze", r"^(se|legacy_se|eca|resnetrs)", 2.46),
     ("two-stage detector", r"rcnn|retinanet", 2.65),
-    ("encoder-decoder of images", r"^unet", 2.5),
+    ("encoder-decoder of images", r"^unet", 2.2),
     ("plain", r"", 1.96),
 )
 """Tensors kept for backward per value that a convolution or linear layer writes, by class of layer: its output for the
@@ -53,7 +53,7 @@ def kept_per_value(slug: str) -> float:
 
 
 WRITTEN: tuple[tuple[str, float], ...] = (
-    (r"^yolov8|^rtmdet|^yolo(v9|v1\d|1\d)", 9.3), (r"^yolov5|darknet", 10.0), (r"^yolov6", 11.0), (r"^yolov7", 12.6),
+    (r"^yolov8|^rtmdet|^yolo(v9|v1\d|1\d)", 9.2), (r"^yolov5|darknet", 10.0), (r"^yolov6", 11.0), (r"^yolov7", 12.6),
         (r"^yolox", 13.2), (r"^ppyoloe", 18.0),
     (r"", 14.0),
 )  # fmt: skip

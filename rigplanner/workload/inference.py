@@ -10,7 +10,7 @@ from rigplanner.workload.network import Network
 from rigplanner.workload.quant import BITS, KV_BITS, weight_bytes
 from rigplanner.workload.stacks import MemoryStack
 from rigplanner.workload.tape import BF16, F32
-from rigplanner.workload.training import Demand
+from rigplanner.workload.training import Demand, untied_bytes
 
 PREFILL_CHUNK = {"vllm": 2048, "llama.cpp": 512}
 """Tokens that the stack puts through the network at once: vLLM's max_num_batched_tokens, llama.cpp's ubatch."""
@@ -26,7 +26,8 @@ def weights_of(network: Network, job: Job) -> float:
 def infer(network: Network, job: Job, stack: MemoryStack) -> Demand:
     """The demand of generating `output_tokens` after `input_tokens` for each sample of the batch, on the fullest GPU."""
     ways = job.tensor * job.pipeline
-    weights = weights_of(network, job) / ways
+    head = untied_bytes(network, stack, 4.0 if job.precision == "fp32" else 2.0)
+    weights = (weights_of(network, job) + head) / ways
     if network.vocab and stack.gathers_all and ways > 1:
         weights += 2.0 * network.embedding_params * (1 - 1 / ways)
     if stack.slug == "llama.cpp":

@@ -18,7 +18,8 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     that the allocator holds beyond the live activations, `static_slack` beyond weights and states. `compiled`: the share of
     activations left when the graph is compiled. `selective`: how far selective recomputation lies from none (0) to full (1).
     `low` and `high` span the 80 % interval as factors of the estimate. `kv_growth`: the cache is joined anew each token (`copied`)
-    or allocated once (`whole`). `loss` as in the walk; `prompt_logits`: the head sees the whole prompt."""
+    or allocated once (`whole`). `loss` as in the walk; `prompt_logits`: the head sees the whole prompt. `unties_head`: a head
+    tied to the embedding is stored once more."""
 
     slug: str = ""
     context_gib: float
@@ -37,6 +38,7 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     prompt_logits: bool = False
     fused_act: bool = False
     gathers_all: bool = False
+    unties_head: bool = False
     unknown_checkpointing: Literal["none", "selective", "full"] = "none"
     train_fixed_gib: float | None = None
     train_static_slack: float | None = None

@@ -108,7 +108,7 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
     trained = step.trained / ways
     state = trained * (optimizer.state_fp32 if width == 4 or (job.lora_rank and stack.adapters == "fp32") else optimizer.state_16)
     gradients = trained * width
-    base = _base_bytes(network, job, step, width) / ways
+    base = (_base_bytes(network, job, step, width) + untied_bytes(network, stack, width)) / ways
     if job.saves_embedding:
         extra = network.embedding_params * (2 if network.tied else 1) / ways
         base, gradients, state = base + 2 * extra, gradients + 2 * extra, state + 8 * extra
@@ -138,6 +138,11 @@ def _base_bytes(network: Network, job: Job, step: Walk, width: float) -> float:
         return params * width
     word = job.precision if job.precision not in ("bf16", "fp16", "fp32") else "nf4"
     return weight_bytes(word, job.quant, network.params, network.embedding_params + network.side_params) + step.trained * 2.0
+
+
+def untied_bytes(network: Network, stack: MemoryStack, width: float) -> float:
+    """The head's own copy of a tied embedding, where the stack keeps one."""
+    return network.vocab * network.hidden * width if stack.unties_head and network.tied else 0.0
 
 
 def _shared_activations(activations: float, network: Network, job: Job) -> float:
