@@ -119,7 +119,9 @@ def _facts(machine: Machine) -> dict[str, tuple[str, str]]:
 
 
 def _plain_facts(node: str) -> tuple[str, str]:
-    return ("chipset", "Chipset") if node == "chipset" else ("switch", f"PCIe switch {node}")
+    if node in ("chipset", "host"):
+        return "chipset", node.capitalize()
+    return "switch", f"PCIe switch {node}"
 
 
 def _place_of(machine: Machine, node: str) -> str:
