@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.load import shipped_catalog
@@ -17,7 +18,7 @@ from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.answer import Anchor
 from rigplanner.performance.constants import speed_model
 from rigplanner.performance.job import Job, read_job
-from rigplanner.performance.kriging import Corrected, Field, Point, krige
+from rigplanner.performance.kriging import Corrected, Field, Point, factorise, krige, without_batch
 from rigplanner.performance.measured import Measured, shipped_measured
 from rigplanner.performance.metrics import samples_per_second
 from rigplanner.performance.modelled import modelled_samples_per_second
@@ -51,6 +52,15 @@ class Anchored(Struct, frozen=True):
     correction: Corrected
 
 
+class Neighbours(Struct, frozen=True):
+    """The nearest rows of a cell, with the factor of their covariance."""
+
+    rows: tuple[Placed, ...]
+    points: tuple[Point, ...]
+    residuals: tuple[float, ...]
+    lower: list[list[float]]
+
+
 class Evidence:
     """The placed rows, found by stack, by network and by GPU; build it once."""
 
@@ -58,6 +68,8 @@ class Evidence:
         self.placed = tuple(placed)
         self.field = Field(speed_model())
         self._known: dict[tuple[Point, int], Anchored] = {}
+        self._cells: dict[tuple[Point, int], Neighbours] = {}
+        self._chooser = Field(without_batch(speed_model()))
         self._by: dict[tuple[str, str], list[Placed]] = defaultdict(list)
         for item in self.placed:
             point = item.point
@@ -90,24 +102,34 @@ class Evidence:
         items = list(found.values())
         if len(items) <= most:
             return items
-        near = self.field.covariances(point, [item.point for item in items])
+        near = self._chooser.covariances(point, [item.point for item in items])
         return [items[i] for i in heapq.nlargest(most, range(len(items)), key=near.__getitem__)]
 
     def correct(self, point: Point, most: int, allowed: Callable[[Measured], bool] | None = None) -> Anchored:
-        """Return the log correction of a point from its nearest rows, and those rows."""
+        """Return the log correction of a point from its nearest rows, and those rows. The rows are chosen without regard to the
+        size of the batch, so all batches of a job lean on the same ones."""
         key = (point, most)
         if allowed is None and key in self._known:
             return self._known[key]
-        near = self.nearest(point, most, allowed)
+        cell = point if point.batch is None else replace(point, batch=0.0)
+        neighbours = self._cells.get((cell, most)) if allowed is None else None
+        if neighbours is None:
+            neighbours = self._neighbours(self.nearest(cell, most, allowed))
         variances = speed_model().variances
         own = variances["noise"] + variances["machine"] + variances["source"]
-        found = krige(point, [item.point for item in near], [item.residual for item in near], self.field, variances["noise"], own)
-        anchored = Anchored(tuple(near), found)
+        correction = krige(point, neighbours.points, neighbours.residuals, neighbours.lower, self.field, own)
+        anchored = Anchored(neighbours.rows, correction)
         if allowed is None:
             if len(self._known) >= REMEMBERED:
                 self._known.clear()
-            self._known[key] = anchored
+                self._cells.clear()
+            self._known[key], self._cells[(cell, most)] = anchored, neighbours
         return anchored
+
+    def _neighbours(self, rows: list[Placed]) -> Neighbours:
+        points = tuple(item.point for item in rows)
+        lower = factorise(points, self.field, speed_model().variances["noise"])
+        return Neighbours(tuple(rows), points, tuple(item.residual for item in rows), lower)
 
 
 def silicon_coordinates(job: Job) -> tuple[float, ...]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import mul
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.performance.constants import SpeedModel
 
@@ -39,6 +40,11 @@ class Point(Struct, frozen=True, cache_hash=True):
     count: float
     tokens: float
     written: float
+
+
+def without_batch(model: SpeedModel) -> SpeedModel:
+    """Return constants under which the size of a batch makes no distance."""
+    return replace(model, distances={**model.distances, "batch": 0.0})
 
 
 class Field:
@@ -154,14 +160,9 @@ class Corrected(Struct, frozen=True):
         return math.exp(self.mean)
 
 
-def krige(target: Point, rows: Sequence[Point], residuals: Sequence[float], field: Field, noise: float, own: float) -> Corrected:
-    """Return the correction of `target` from the rows and their residuals; `own` is the variance of the target's own part that no
-    row can share (noise of its measurement included)."""
-    prior = field.covariance(target, target) + own
-    if not rows:
-        return Corrected(0.0, math.sqrt(prior), ())
-    near, known = field.covariances(target, rows), field.known_covariance
-    lower: list[list[float]] = []
+def factorise(rows: Sequence[Point], field: Field, noise: float) -> list[list[float]]:
+    """Return the lower triangle of the Cholesky factor of the rows' covariance with `noise` on its diagonal."""
+    known, lower = field.known_covariance, list[list[float]]()
     for i, row in enumerate(rows):
         line: list[float] = []
         for j in range(i):
@@ -170,19 +171,31 @@ def krige(target: Point, rows: Sequence[Point], residuals: Sequence[float], fiel
         pivot = known(row, row) + noise - sum(map(mul, line, line))
         line.append(math.sqrt(max(pivot, noise / 4)))
         lower.append(line)
+    return lower
+
+
+def krige(
+    target: Point, rows: Sequence[Point], residuals: Sequence[float], lower: list[list[float]], field: Field, own: float
+) -> Corrected:
+    """Return the correction of `target` from the rows, their residuals and their factor; `own` is the variance of the target's
+    own part that no row can share (noise of its measurement included)."""
+    prior = field.covariance(target, target) + own
+    if not rows:
+        return Corrected(0.0, math.sqrt(prior), ())
+    near = field.covariances(target, rows)
     weights = _solve(lower, near)
-    mean = sum(map(mul, weights, residuals))
     spread = prior - sum(map(mul, weights, near))
-    return Corrected(mean, math.sqrt(max(spread, own)), tuple(weights))
+    return Corrected(sum(map(mul, weights, residuals)), math.sqrt(max(spread, own)), tuple(weights))
 
 
 def _solve(lower: list[list[float]], right: list[float]) -> list[float]:
     """Solve L L' x = right for a lower triangle L."""
-    size, forward = len(right), list[float]()
-    for i, line in enumerate(lower):
-        forward.append((right[i] - sum(map(mul, line, forward))) / line[i])
-    solution = [0.0] * size
-    for i in range(size - 1, -1, -1):
-        above = sum(lower[j][i] * solution[j] for j in range(i + 1, size))
-        solution[i] = (forward[i] - above) / lower[i][i]
+    solution = list[float]()
+    for line, value in zip(lower, right, strict=True):
+        solution.append((value - sum(map(mul, line, solution))) / line[-1])
+    for i in range(len(right) - 1, -1, -1):
+        line = lower[i]
+        solution[i] = found = solution[i] / line[-1]
+        for j in range(i):
+            solution[j] -= line[j] * found
     return solution

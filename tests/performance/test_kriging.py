@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rigplanner.performance import kriging
 from rigplanner.performance.constants import speed_model
-from rigplanner.performance.kriging import Field, Point, krige
+from rigplanner.performance.kriging import Corrected, Field, Point, factorise
 
 BASE = Point(
     stack="pytorch-ngc", family="tuned", model="resnet-50", kind="cnn", task="train", precision="half", metric="speed", gpu="a",
@@ -22,14 +23,18 @@ FAR = msgspec.structs.replace(
 FIELD = Field(speed_model())
 
 
+def krige(target: Point, rows: list[Point], residuals: list[float], noise: float) -> Corrected:
+    return kriging.krige(target, rows, residuals, factorise(rows, FIELD, noise), FIELD, noise)
+
+
 def test_without_rows_nothing_is_corrected_and_the_interval_is_the_widest() -> None:
-    alone = krige(BASE, [], [], FIELD, 1e-4, 1e-4)
+    alone = krige(BASE, [], [], 1e-4)
     assert alone.mean == 0 and alone.weights == ()
     assert alone.deviation == pytest.approx(math.sqrt(FIELD.covariance(BASE, BASE) + 1e-4))
 
 
 def test_the_same_row_is_returned_almost_as_measured() -> None:
-    found = krige(BASE, [BASE], [0.3], FIELD, 1e-9, 1e-9)
+    found = krige(BASE, [BASE], [0.3], 1e-9)
     assert found.mean == pytest.approx(0.3, rel=1e-3)
     assert found.weights[0] == pytest.approx(1, rel=1e-3)
     assert found.factor == pytest.approx(math.exp(found.mean))
@@ -38,12 +43,12 @@ def test_the_same_row_is_returned_almost_as_measured() -> None:
 def test_the_nearer_row_weighs_more() -> None:
     near = msgspec.structs.replace(BASE, count=1.0, link="pcie")
     far = msgspec.structs.replace(near, gpu="b", silicon=tuple(x + 0.5 for x in BASE.silicon))
-    found = krige(BASE, [near, far], [0.0, 1.0], FIELD, 1e-4, 1e-4)
+    found = krige(BASE, [near, far], [0.0, 1.0], 1e-4)
     assert found.weights[0] > found.weights[1]
 
 
 def test_a_stranger_says_little() -> None:
-    found = krige(BASE, [FAR], [1.0], FIELD, 1e-4, 1e-4)
+    found = krige(BASE, [FAR], [1.0], 1e-4)
     assert abs(found.mean) < 0.5
 
 
@@ -51,7 +56,7 @@ def test_a_stranger_says_little() -> None:
 def test_more_rows_never_widen_the_interval(rows: list[tuple[float, float, float]]) -> None:
     points = [msgspec.structs.replace(BASE, count=count, batch=batch, gpu="b") for count, batch, _ in rows]
     residuals = [residual for _, _, residual in rows]
-    deviations = [krige(BASE, points[:n], residuals[:n], FIELD, 1e-3, 1e-3).deviation for n in range(len(points) + 1)]
+    deviations = [krige(BASE, points[:n], residuals[:n], 1e-3).deviation for n in range(len(points) + 1)]
     assert all(later <= earlier + 1e-9 for earlier, later in itertools.pairwise(deviations))
 
 
