@@ -8,7 +8,7 @@ decide places and links; so thousands of candidates cost about as much as the di
 import math
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from operator import attrgetter
 from typing import Any, Literal
 
@@ -26,7 +26,7 @@ from rigplanner.rig.edits import Edit, apply
 from rigplanner.rules.assess import machine_of, memory_of
 from rigplanner.rules.check import counted
 from rigplanner.rules.finding import Finding
-from rigplanner.rules.known import known_pairs
+from rigplanner.rules.known import known_pairs, matches
 from rigplanner.rules.situation import JobFacts, Situation
 from rigplanner.rules.topics import RULES_BY_CODE
 
@@ -163,7 +163,7 @@ def fits(
 ) -> tuple[Fitting, ...]:
     """Return the fitting of each candidate, in order. `uid` names the item to be replaced (None: as `item_for` says, "": add)."""
     trial = _trial(rig, catalog, kind, item_for(rig, catalog, kind) if uid is None else uid or None, today)
-    trial.explore(candidates)
+    trial.explore({trial.key_of(part): part for part in candidates}.values())
     return tuple(trial.fitting(part) for part in candidates)
 
 
@@ -220,6 +220,7 @@ class _Trial:
         if kind == "gpu":
             self.groups = (*self.groups[:-1], replace(self.groups[-1], fields=_gpu_fields(rig, catalog, uid)))
         self.special = _named_ids(rig, catalog)
+        self.paired = _paired_with(rig, catalog)
         without = apply(rig, Edit("remove_item", {"uid": uid})) if uid else rig
         base = self._situate(without, machine_of(without, catalog))
         self.before = {_key(finding) for finding in counted(base, tuple(RULES_BY_CODE))}
@@ -233,7 +234,13 @@ class _Trial:
         self.whole = _getter((), kind)
         self.known: dict[Hashable, Fitting] = {}
 
-    def explore(self, parts: Sequence[AnyPart]) -> None:
+    def key_of(self, part: AnyPart) -> tuple[str, Hashable]:
+        """Return what a part must be told apart by (its id, or what stands in for a missing fact), and all that verdicts read."""
+        apart = part.id in self.special or part.id.startswith(self.paired)
+        named = part.id if apart else _stand_in(part)
+        return named, (named, self.whole(part))
+
+    def explore(self, parts: Collection[AnyPart]) -> None:
         """Ask about both ends of each rising field first: most other values then lie between equal answers."""
         for number, group in enumerate(self.groups):
             ends: dict[tuple[str, Hashable], list[AnyPart]] = {}
@@ -246,8 +253,7 @@ class _Trial:
 
     def fitting(self, part: AnyPart) -> Fitting:
         """Return the badge of a part, asking each group of rules once per different set of fields."""
-        named = part.id if part.id in self.special or part.id.startswith(_PAIRED) else _stand_in(part)
-        whole = (named, self.whole(part))
+        named, whole = self.key_of(part)
         fitting = self.known.get(whole)
         if fitting is None:
             fitting = self.known[whole] = self._judge(part, named)
@@ -367,7 +373,11 @@ def _named_ids(rig: Rig, catalog: Catalog) -> set[str]:
     return named
 
 
-_PAIRED = tuple(pattern.id for pair in known_pairs() for pattern in (pair.first, pair.second) if pattern.id) or ("\0",)
+def _paired_with(rig: Rig, catalog: Catalog) -> tuple[str, ...]:
+    """Return the beginnings of ids that a known pair names, where its other half is in the rig."""
+    parts = [part for item in rig.items if (part := catalog.get(item.part) or rig.snapshot.get(item.part)) is not None]
+    halves = [half for pair in known_pairs() for half in ((pair.first, pair.second), (pair.second, pair.first))]
+    return tuple(one.id for one, other in halves if one.id and any(matches(other, part) for part in parts)) or ("\0",)
 
 
 def _getter(fields: tuple[str, ...], kind: str) -> Callable[[Part], Hashable]:
