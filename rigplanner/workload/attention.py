@@ -39,6 +39,7 @@ class Traits(Struct, frozen=True, kw_only=True):
     embedding_norm: bool = False
     eager_only: bool = False
     broadcast_heads: bool = False
+    sinks: bool = False
     latent: bool = False
 
 
@@ -133,6 +134,7 @@ class Attention:
             self.joint = net.linear(traits.names.get("qkv_proj", "qkv_proj"), form.hidden, wide + 2 * narrow, traits.qkv_bias)
         self.out = net.linear(traits.names.get("o_proj", "o_proj"), wide, form.hidden, traits.out_bias)
         self.query_norm = self.key_norm = None
+        self.sinks = net.parameter(form.heads) if traits.sinks else None
         if traits.qk_norm != "none":
             head = traits.qk_norm == "head"
             self.query_norm = Norm(net, traits.norm, form.head_dim if head else wide)
@@ -182,6 +184,14 @@ class Attention:
         key, value = repeat_heads(tape, key, heads), repeat_heads(tape, value, heads)
         return attend(self.net, query, key, value, mask, self.form.traits.attention_dropout)
 
+    def _with_sinks(self, weights: Tensor) -> Tensor:
+        """Softmax over the keys and one learned sink per head, whose column is cut off again."""
+        tape, shape = self.net.tape, weights.shape
+        assert self.sinks is not None
+        column = Tensor((*shape[:-1], 1), self.sinks.dtype, self.sinks.storage)
+        weights = ops.keeping_result(tape, ops.shift(tape, ops.cat(tape, (weights, column))))
+        return ops.copy(tape, ops.cut(tape, weights, shape))
+
     def _eager(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
         tape, form, setting = self.net.tape, self.form, self.net.setting
         keys, values = repeat_heads(tape, key, form.heads), repeat_heads(tape, value, form.heads)
@@ -193,7 +203,7 @@ class Attention:
             weights = ops.sub_self(tape, weights)
         if mask is not None:
             weights = ops.add(tape, weights, mask)
-        weights = ops.cast(tape, softmax_wide(tape, weights), query.dtype)
+        weights = self._with_sinks(weights) if self.sinks is not None else ops.cast(tape, softmax_wide(tape, weights), query.dtype)
         weights = ops.dropout(tape, weights, form.traits.attention_dropout, setting.training)
         result = ops.bmm(tape, weights, values if values is not value else ops.packed(tape, value), query.shape)
         result = ops.copy(tape, result)
@@ -203,6 +213,8 @@ class Attention:
 def attend(net: Net, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, share: float) -> Tensor:
     """scaled_dot_product_attention: the fused kernel, or the reference path where that cannot drop weights."""
     tape = net.tape
+    if query.shape[-1] != value.shape[-1] and not tape.semantics.fused_dropout:
+        return ops.copy(tape, ops.plain_attention(tape, query, key, value, mask, 0.0))
     if share and net.setting.training and not tape.semantics.fused_dropout:
         return ops.copy(tape, ops.plain_attention(tape, query, key, value, mask, share))
     return ops.fused_attention(tape, query, key, value, mask)

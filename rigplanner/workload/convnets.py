@@ -105,15 +105,18 @@ def _staged(net: Net, config: dict[str, Any], make: Callable[..., Layer], first_
 class Classifier:
     """Stem, blocks, global mean, norm where the family has one, linear head."""
 
-    def __init__(self, net: Net, stem: list[Layer], blocks: list[Layer], width: int, *, last_norm: bool = False) -> None:
-        self.net, self.stem, self.blocks = net, stem, blocks
+    def __init__(
+        self, net: Net, stem: list[Layer], blocks: list[Layer], width: int, *, last_norm: bool = False, holds_stem: bool = True
+    ) -> None:
+        self.net, self.stem, self.blocks, self.holds_stem = net, stem, blocks, holds_stem
         self.norm = Norm(net, "layer", width) if last_norm else None
         self.head = net.linear("classifier", width, CLASSES, True)
 
     def loss(self) -> Tensor:
         net, tape, side = self.net, self.net.tape, self.net.setting.length
         image = net.given(net.setting.batch, 3, side, side, dtype=net.setting.dtype)
-        x = embedded = self._stem(image)
+        x = self._stem(image)
+        embedded = x if self.holds_stem else None
         for block in self.blocks:
             x = checkpointed(net, block, x) if self.norm is not None else block(x)
         pooled = ops.reduce_to(tape, x, x.shape[:2])
@@ -183,7 +186,8 @@ class ConvNextBlock:
         weight, bias = self.sides
         size = ops.reduce_to(tape, x, (x.shape[0], 1, 1, x.shape[3]))
         scaled = ops.mul(tape, weight, ops.mul(tape, x, size))
-        return ops.add(tape, ops.add(tape, scaled, bias), x)
+        scaled = ops.add(tape, scaled, bias)
+        return ops.add(tape, scaled, x)
 
 
 class Downsample:
@@ -259,7 +263,7 @@ def mobilenet_v2(net: Net, config: dict[str, Any]) -> Classifier:
     blocks: list[Layer] = [Inverted(net, config, a, b, s) for a, b, s in zip(channels, channels[1:], V2_STRIDES, strict=False)]
     last = 1280 if scale < 1 else divisible(round(1280 * scale))
     blocks.append(Conv(net, channels[-1], last, 1, same=True, act="relu6"))
-    return Classifier(net, stem, blocks, last)
+    return Classifier(net, stem, blocks, last, holds_stem=False)
 
 
 def mobilenet_v1(net: Net, config: dict[str, Any]) -> Classifier:
@@ -275,4 +279,4 @@ def mobilenet_v1(net: Net, config: dict[str, Any]) -> Classifier:
             outputs = max(8, int(width * scale))
         blocks.append(Conv(net, inputs, inputs, 3, stride=stride, groups=inputs, same=True, act="relu6"))
         blocks.append(Conv(net, inputs, outputs, 1, same=True, act="relu6"))
-    return Classifier(net, stem, blocks, outputs)
+    return Classifier(net, stem, blocks, outputs, holds_stem=False)

@@ -52,7 +52,7 @@ TRAITS: dict[str, Traits] = {
     "mixtral": Traits(),
     "qwen2_moe": Traits(qkv_bias=True),
     "qwen3_moe": Traits(qk_norm="head"),
-    "gpt_oss": Traits(qkv_bias=True, out_bias=True),
+    "gpt_oss": Traits(qkv_bias=True, out_bias=True, sinks=True),
     "deepseek_v3": Traits(latent=True),
     "falcon": Traits(names=NEOX, norm="layer", block="parallel", projection="split", mlp="plain", act="gelu", broadcast_heads=True),
     "gptj": Traits(names={"o_proj": "out_proj", "up_proj": "fc_in", "down_proj": "fc_out"}, norm="layer", block="parallel",
