@@ -127,3 +127,13 @@ def test_two_boards_meet_over_their_network() -> None:
     estimate = allreduce(spread)
     assert estimate is not None
     assert estimate.steps[-1].name == "network"
+
+
+def test_a_measurement_that_was_not_fitted(catalog: Catalog) -> None:
+    """8x H800 (8 links): 215 GB/s measured in NVIDIA/nccl issue 1374; its ratio stands in no table here."""
+    part = catalog.get("nvidia.datacenter.h800-sxm5-80gb")
+    assert isinstance(part, GPU)
+    estimate = allreduce_of_link(part, 8, "nvswitch")
+    assert estimate is not None
+    assert estimate.value == pytest.approx(215, rel=0.15)
+    assert estimate.low <= 215 <= estimate.high
