@@ -181,14 +181,14 @@ def geometry(config: dict[str, Any], kind: str, params_m: float | None = None, s
 
 def _cache_values(config: dict[str, Any]) -> float | None:
     """Values cached per token and layer by latent attention: one vector and its rotary part (DeepSeek-V2); None for others."""
-    rank = config.get(LOWERED_ATTENTION_RANK)
-    return float(rank) + float(config.get("qk_rope_head_dim", 64)) if rank else None
+    rank = _number(config, LOWERED_ATTENTION_RANK, or_else=0)
+    return float(rank + _number(config, "qk_rope_head_dim", or_else=64)) if rank else None
 
 
 def _number(config: dict[str, Any], *names: str, or_else: int | None = None) -> int:
     for name in names:
         value = config.get(name)
-        if isinstance(value, int | float) and value > 0:
+        if isinstance(value, int | float) and 0 < value < 1e9:
             return int(value)
     if or_else is None:
         raise WorkloadFault(f"config: expected one of {', '.join(names)}, found none.")

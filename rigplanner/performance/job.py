@@ -96,6 +96,7 @@ def read_job(
         raise WorkloadFault(f"optimizer: expected one of {', '.join(OPTIMIZERS)}, found '{workload.optimizer}'.")
     if count < 1 or nodes < 1 or count % nodes:
         raise WorkloadFault(f"hardware.count: expected a multiple of {nodes} nodes, found {count}.")
+    _check_sizes(workload)
     assumed: dict[str, str] = {} if workload.task else {"task": task}
     shape, silicon = resolve_shape(workload, zoo), silicon_of(gpu)
     task = _language_task(task, shape, workload)
@@ -125,6 +126,36 @@ def read_job(
         split_by_layer=count > 1 and (stack.splits_layers or workload.variant.get("split") == "layer"),
         release=release_of(workload.framework_text), variant=workload.variant, assumed=assumed,
     )  # fmt: skip
+
+
+SIZES = (
+    "batch_per_gpu",
+    "seq_len",
+    "input_tokens",
+    "output_tokens",
+    "params_m",
+    "gmacs",
+    "activations_m",
+    "epochs",
+    "train_tokens",
+)
+LARGEST_SIZE, LARGEST_EDGE_PIXELS = 1e16, 100_000
+
+
+def _check_sizes(workload: Workload) -> None:
+    for field in SIZES:
+        value = getattr(workload, field)
+        if value is not None and not 0 < value < LARGEST_SIZE:
+            raise WorkloadFault(f"{field}: expected a number above 0, found {value}.")
+    edges = workload.image_size if isinstance(workload.image_size, list) else [workload.image_size or 1]
+    if not edges or min(edges) < 1 or max(edges) > LARGEST_EDGE_PIXELS:
+        raise WorkloadFault(f"image_size: expected 1 to {LARGEST_EDGE_PIXELS} pixels, found {workload.image_size}.")
+
+
+def _from_variant(workload: Workload, key: str) -> int | None:
+    """A whole number above 0 among the words of a case's variant, or None."""
+    value = workload.variant.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < LARGEST_SIZE else None
 
 
 def release_of(text: str | None) -> str:
@@ -173,7 +204,7 @@ def _degrees(workload: Workload, task: str, count: int, stack: Stack) -> Paralle
     asked = workload.parallelism or _degrees_in_words(workload)
     if asked is None:
         whole = task in ("decode", "prefill", "serve") and count > 1 and not stack.splits_layers
-        tensor = int(workload.variant.get("tp") or (count if whole else 1))
+        tensor = _from_variant(workload, "tp") or (count if whole else 1)
         asked = Parallelism(tensor=tensor, zero=3 if stack.sharded else 0)
     used = asked.tensor * asked.pipeline * asked.context * asked.expert * (asked.data or 1)
     if used < 1 or count % used:
@@ -185,7 +216,7 @@ def _degrees(workload: Workload, task: str, count: int, stack: Stack) -> Paralle
 
 
 def _batch(workload: Workload, shape: Shape, task: str, count: int, silicon: Silicon) -> tuple[float, bool]:
-    together = workload.variant.get("global_batch")
+    together = _from_variant(workload, "global_batch")
     if workload.batch_per_gpu:
         batch, given = float(workload.batch_per_gpu), True
     elif together:
@@ -202,8 +233,8 @@ def _batch(workload: Workload, shape: Shape, task: str, count: int, silicon: Sil
 
 
 def _accumulate(workload: Workload) -> int:
-    found = workload.variant.get("grad_accum")
-    return found if isinstance(found, int) and found > 0 else 4 if found else 1
+    """Micro-batches per update: as given, 4 where a case only says that gradients were accumulated."""
+    return _from_variant(workload, "grad_accum") or (4 if workload.variant.get("grad_accum") else 1)
 
 
 def _checkpointing(workload: Workload, task: str, stack: Stack) -> str:

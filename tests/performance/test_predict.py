@@ -2,11 +2,14 @@
 
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.predict import predict_speed
+from rigplanner.performance.stacks import shipped_stacks
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 
@@ -100,6 +103,9 @@ def test_embedded_gpus_are_answered_with_their_stack() -> None:
         ("RTX 3090", 1, {"model": "resnet-50", "task": "train", "stack": "pytorhc-ngc"}, "pytorch-ngc"),
         ("RTX 3090", 1, {"model": "resnet-50", "task": "dream"}, "task: expected"),
         ("RTX 3090", 0, {"model": "resnet-50", "task": "train"}, "count"),
+        ("RTX 3090", 1, {"model": "resnet-50", "task": "train", "batch_per_gpu": -3}, "batch_per_gpu"),
+        ("RTX 3090", 1, {"model": "llama-3-8b", "task": "train", "seq_len": 0}, "seq_len"),
+        ("RTX 3090", 1, {"model": "resnet-50", "task": "train", "image_size": []}, "image_size"),
         ("RTX 3090", 1, {"model": "all-reduce", "task": "collective"}, "at least 2"),
     ],
 )
@@ -128,3 +134,30 @@ def test_times_and_rates_agree() -> None:
     job = {"model": "resnet-50", "task": "train", "precision": "fp32", "stack": "torch7", "batch_per_gpu": 16}
     rate = predict("GTX 1080", metric="images/s", **job).value
     assert predict("GTX 1080", metric="ms_per_batch", **job).value == pytest.approx(16_000 / rate)
+
+
+@settings(max_examples=60)
+@given(
+    model=st.sampled_from(["resnet-50", "llama-3-8b", "dlrm", "gnmt", "sdxl", "vit_base_patch16_224", "nothing"]),
+    task=st.sampled_from(["train", "train_lora", "inference", "decode", "prefill", "serve", "collective", "dream"]),
+    precision=st.sampled_from([None, "fp32", "tf32", "bf16", "int8", "fp8", "fp4", "q4_k_m"]),
+    stack=st.sampled_from([None, *shipped_stacks()]),
+    gpu=st.sampled_from(["K80", "GTX 1080", "RTX 3090", "H100-SXM5-80GB", "Jetson AGX Orin", "MI300X"]),
+    count=st.integers(0, 70),
+    batch=st.one_of(st.none(), st.integers(-2, 5000)),
+    tokens=st.one_of(st.none(), st.integers(-2, 300_000)),
+    variant=st.dictionaries(
+        st.sampled_from(["tp", "global_batch", "grad_accum", "parallel", "setup"]), st.one_of(st.integers(), st.text())
+    ),
+)
+def test_whatever_is_asked_gets_an_answer_or_a_reason(
+    model: str, task: str, precision: str | None, stack: str | None, gpu: str, count: int, batch: int | None, tokens: int | None,
+    variant: dict[str, object],
+) -> None:  # fmt: skip
+    asked = {"model": model, "task": task, "precision": precision, "stack": stack, "batch_per_gpu": batch, "variant": variant,
+             "seq_len": tokens, "input_tokens": tokens, "output_tokens": tokens}  # fmt: skip
+    try:
+        found = predict(gpu, count, "unknown", **{key: value for key, value in asked.items() if value is not None})
+    except WorkloadFault:
+        return
+    assert 0 < found.low <= found.value <= found.high < float("inf")
