@@ -30,8 +30,8 @@ class Figure:
 
 
 def floating(figures: Sequence[Figure], following: Sequence[list[Any]]) -> Any:
-    """Return figures and the blocks after them as one flow: while a figure does not fit on the page, the blocks go before it, so
-    that no page is left half empty. Figures keep their order, and so do blocks."""
+    """Return figures and the blocks after them as one flow: while the first figure does not fit on the page, blocks go before it,
+    and when there are none left the next figure that fits, so that no page is left half empty. Blocks keep their order."""
     from reportlab.platypus import Flowable, Spacer
     from reportlab.platypus.flowables import _listWrapOn
 
@@ -43,9 +43,13 @@ def floating(figures: Sequence[Figure], following: Sequence[list[Any]]) -> Any:
             nothing = Spacer(1, 0)
             if not figures:
                 return [nothing, *(flowable for block in following for flowable in block)]
-            _, needed = _listWrapOn(figures[0].kept, width, self.canv)
-            if needed <= height:
-                return [nothing, *figures[0].kept, *figures[0].tail, floating(figures[1:], following)]
-            return [nothing, *following[0], floating(figures, following[1:])] if following else []
+            fits = [_listWrapOn(figure.kept, width, self.canv)[1] <= height for figure in figures]
+            if following and not fits[0]:
+                return [nothing, *following[0], floating(figures, following[1:])]
+            if not any(fits):
+                return []
+            n = fits.index(True)
+            rest = [*figures[:n], *figures[n + 1 :]]
+            return [nothing, *figures[n].kept, *figures[n].tail, floating(rest, following)]
 
     return Floating()

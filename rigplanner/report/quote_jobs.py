@@ -38,6 +38,11 @@ class QuoteJob(Struct, frozen=True, kw_only=True):
 
 
 MOST_ANCHORS = 3
+BOUND_WORDS = {
+    "compute": "arithmetic of the GPU", "bandwidth": "memory bandwidth of the GPU", "link": "links between GPUs",
+    "cpu": "the CPU that feeds the GPUs", "memory capacity": "memory of the GPU", "launch": "kernel launches",
+    "power": "the power cap", "unknown": "what is not known",
+}  # fmt: skip
 PART_WORDS = (
     ("weights_gib", "weights"), ("gradients_gib", "gradients"), ("optimizer_gib", "optimizer"), ("activations_gib", "activations"),
     ("kv_cache_gib", "KV cache"), ("workspace_gib", "workspace"), ("context_gib", "context"),
@@ -118,7 +123,7 @@ def job_content(job: Job, machine: Machine, catalog: Catalog) -> QuoteJob:
         else f"not predicted: {job.speed_fault or 'unknown'}",
         interval=fmt.interval(speed.low, speed.high, speed.metric.replace("_", " ")) if speed else "",
         stack=speed.stack if speed else "",
-        bound=speed.bound if speed else "",
+        bound=BOUND_WORDS.get(speed.bound, speed.bound) if speed else "",
         anchors=tuple(anchor_text(anchor, catalog) for anchor in leading_anchors(speed)),
         assumed=", ".join(f"{field} {value}" for field, value in sorted(assumed.items())),
     )

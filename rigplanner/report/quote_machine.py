@@ -11,6 +11,13 @@ BTU_PER_HOUR_PER_WATT = 3.412142
 """1 W = 3.412142 BTU/h (International Table BTU, NIST SP 811)."""
 
 
+LETTER_WORDS = {
+    "PIX": "through one PCIe switch", "PXB": "through several PCIe switches", "PHB": "through one host bridge of the CPU",
+    "NODE": "between host bridges of one CPU", "SYS": "between CPUs", "NV1": "one NVLink",
+}  # fmt: skip
+"""What `nvidia-smi topo -m` prints, as its own legend explains it."""
+
+
 class SlotRow(Struct, frozen=True, kw_only=True):
     """Where a card goes and what link it gets."""
 
@@ -71,9 +78,17 @@ def links_text(machine: Machine) -> str:
         {cell for row in machine.matrix[: len(machine.gpus)] for cell in row[: len(machine.gpus)] if cell not in ("X", "")}
     )
     islands = [island for island in machine.islands if len(island) > 1]
-    return f"GPU to GPU: {', '.join(kinds) or fmt.UNKNOWN}; " + (
-        f"NVLink islands: {', '.join('+'.join(map(str, island)) for island in islands)}." if islands else "no NVLink between GPUs."
+    joined = "; ".join("+".join(map(str, island)) for island in islands)
+    return f"GPU to GPU: {', '.join(map(_letters_text, kinds)) or fmt.UNKNOWN}. " + (
+        f"Joined by direct links: GPU {joined}." if islands else "No NVLink between GPUs."
     )
+
+
+def _letters_text(letters: str) -> str:
+    if letters in LETTER_WORDS:
+        return f"{letters} ({LETTER_WORDS[letters]})"
+    count = letters.removeprefix("NV")
+    return f"{letters} ({count} NVLinks)" if count.isdigit() and count != "1" else letters
 
 
 def power_rows(power: PowerTree) -> list[tuple[str, str]]:

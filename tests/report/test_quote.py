@@ -153,3 +153,15 @@ def _png(width: int, height: int) -> bytes:
     rows = b"".join(b"\x00" + b"\x10\x60\x90" * width for _ in range(height))
     return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
             + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))  # fmt: skip
+
+
+def test_letters_of_the_topology_are_explained(samples: list[Path], catalog: Catalog) -> None:
+    links = quote_content(assess(_sample(samples, "dgx-1-v100"), catalog), catalog, DAY).links
+    assert "NV2 (2 NVLinks)" in links
+    assert "SYS (between CPUs)" in links
+    assert "Joined by direct links: GPU 0+1+2+3+4+5+6+7." in links
+    assert quote_content(assess(_sample(samples, "gtx-1080-ti"), catalog), catalog, DAY).links == ""
+
+
+def test_what_limits_a_workload_is_said_in_words(deskmini: Rig, catalog: Catalog) -> None:
+    assert "limited by arithmetic of the GPU" in _text(quote_pdf(assess(deskmini, catalog), catalog, DAY))

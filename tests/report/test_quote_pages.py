@@ -114,3 +114,13 @@ def test_every_process_writes_the_same_bytes(samples: list[Path]) -> None:
     }
     assert len(sums) == 1
     assert len(sums.pop().split()) == 2
+
+
+def test_a_small_figure_goes_before_a_large_one_that_must_wait() -> None:
+    sheet, buffer = Sheet("A4"), io.BytesIO()
+    large = Figure([sheet.text("large", "body"), sheet.gap(600)])
+    small = Figure([sheet.text("small", "body"), sheet.gap(60)])
+    document(buffer, sheet, "t", "a", "s").build([sheet.gap(300), floating([large, small], []), sheet.text("end", "body")])
+    pages = _pages(buffer.getvalue())
+    assert ["small" in page for page in pages] == [True, False]
+    assert "large" in pages[1] and "end" in pages[1]

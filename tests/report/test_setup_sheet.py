@@ -35,6 +35,12 @@ def test_every_loose_card_and_drive_has_its_place(rigs: dict[str, Rig], catalog:
     assert used and all(place in places for place in used)
 
 
+def test_a_run_of_places_is_named_by_its_ends(rigs: dict[str, Rig], catalog: Catalog) -> None:
+    rows = _rows(rigs["hgx-h100"], catalog, "placement")
+    assert "NVME0 to NVME7" in {row.value for row in rows.values()}
+    assert "M.2_1, M.2_2" in {row.value for row in rows.values()}
+
+
 def test_built_in_parts_are_not_placed_by_the_owner(rigs: dict[str, Rig], catalog: Catalog) -> None:
     assert not any("V100" in what for what in _rows(rigs["dgx-1-v100"], catalog, "placement"))
 
