@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from rigplanner.workload.families import builder
 from rigplanner.workload.net import Setting
-from rigplanner.workload.step import Trace, Walk, walk
+from rigplanner.workload.step import Trace, Walk, contradictions, walk
 from rigplanner.workload.tape import CPU_TRACE, CUDA
 
 WALKS_FIRST = 12
@@ -70,8 +70,9 @@ def walked(config: bytes, setting: Setting, precision: str, optimizer: str, trac
 
 
 def _walk(config: bytes, setting: Setting, precision: str, optimizer: str, traced: bool, trace: Trace | None = None) -> Walk:
-    make = builder(msgspec.json.decode(config))
-    return walk(make, setting, precision=precision, optimizer=optimizer, semantics=CPU_TRACE if traced else CUDA, trace=trace)
+    with contradictions():
+        make = builder(msgspec.json.decode(config))
+        return walk(make, setting, precision=precision, optimizer=optimizer, semantics=CPU_TRACE if traced else CUDA, trace=trace)
 
 
 def basis(form_has_length: bool, batch: int, length: int) -> Terms:

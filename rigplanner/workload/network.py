@@ -15,8 +15,8 @@ from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.config import SAME_AS, full_config, pick
 from rigplanner.workload.families import builder
 from rigplanner.workload.net import Net, Setting
-from rigplanner.workload.step import Walk, walk
-from rigplanner.workload.tape import BF16, CUDA
+from rigplanner.workload.step import contradictions, walk
+from rigplanner.workload.tape import BF16, CUDA, Tape
 
 
 class Network(Struct, frozen=True, kw_only=True):
@@ -189,46 +189,23 @@ def _from_config(encoded: bytes, slug: str) -> Network:
         made, encoded = _made(given), msgspec.json.encode(given)
     length = config.get("image_size") if not config.get("vocab_size") or config.get("patch_size") else 64
     edge = length if isinstance(length, int) else length[0] if length else 224
-    step = _counted(made, edge)
-    return Network(slug=slug, kind=_kind(config), params=float(step.values),
-        active_params=float(step.values) - _idle(config), config=encoded,
-                   relative=relative, **_sizes(config, float(step.values)))  # fmt: skip
-
-
-CONTRADICTIONS = (
-    KeyError,
-    TypeError,
-    ValueError,
-    IndexError,
-    AttributeError,
-    ZeroDivisionError,
-    OverflowError,
-    AssertionError,
-    StopIteration,
-)
-"""What a builder raises when fields are missing, of the wrong type or do not fit together."""
+    values = float(_counted(made, edge))
+    return Network(slug=slug, kind=_kind(config), params=values,
+        active_params=values - _idle(config), config=encoded,
+                   relative=relative, **_sizes(config, values))  # fmt: skip
 
 
 def _made(given: dict[str, Any]) -> Callable[[Net], Any]:
-    try:
+    with contradictions():
         return builder(given)
-    except WorkloadFault:
-        raise
-    except CONTRADICTIONS as fault:
-        raise _contradiction(fault) from fault
 
 
-def _counted(made: Callable[[Net], Any], edge: int) -> Walk:
-    try:
-        return walk(made, Setting(batch=1, length=edge, training=False), precision="fp32", semantics=CUDA)
-    except CONTRADICTIONS as fault:
-        raise _contradiction(fault) from fault
-
-
-def _contradiction(fault: Exception) -> WorkloadFault:
-    if isinstance(fault, KeyError):
-        return WorkloadFault(f"config.{fault.args[0]}: the field is missing.")
-    return WorkloadFault(f"config: expected fields that belong together, found a contradiction ({fault or type(fault).__name__}).")
+def _counted(made: Callable[[Net], Any], edge: int) -> int:
+    """The parameters of a network: it is built and not run."""
+    net = Net(Tape(CUDA), Setting(batch=1, length=edge, training=False))
+    with contradictions():
+        made(net)
+    return net.values
 
 
 def _kind(config: dict[str, Any]) -> str:

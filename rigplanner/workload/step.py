@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 from msgspec import Struct
@@ -19,6 +20,34 @@ STEP_COPIES = {"adamw": 1, "adam": 1}
 
 Trace = list[tuple[int, int]]
 """Live bytes and gradient bytes after each allocation."""
+
+
+CONTRADICTIONS = (
+    KeyError,
+    TypeError,
+    ValueError,
+    IndexError,
+    AttributeError,
+    ZeroDivisionError,
+    OverflowError,
+    AssertionError,
+    StopIteration,
+)
+"""What building or walking a network raises when fields are missing, of the wrong type or do not fit together."""
+
+
+@contextmanager
+def contradictions() -> Iterator[None]:
+    """Turn what a network raises for contradictory fields into a WorkloadFault."""
+    try:
+        yield
+    except WorkloadFault:
+        raise
+    except KeyError as fault:
+        raise WorkloadFault(f"config.{fault.args[0]}: the field is missing.") from fault
+    except CONTRADICTIONS as fault:
+        said = str(fault) or type(fault).__name__
+        raise WorkloadFault(f"config: expected fields that belong together, found a contradiction ({said}).") from fault
 
 
 class Model(Protocol):
