@@ -69,7 +69,7 @@ def estimate(found: Finding) -> SpeedEstimate:
         anchors=tuple(cite(row, weight) for row, weight in ranked[:SHOWN_ANCHORS]),
         step_ms=1e3 * job.batch * job.count / found.samples_s if times else None,
         mfu=utilisation(job, found.samples_s) if times else None,
-        scaling_efficiency=found.anchored_s / found.alone_s / job.count if found.alone_s else None,
+        scaling_efficiency=min(1.0, found.anchored_s / found.alone_s / job.count) if found.alone_s else None,
         lift=LIFTS.get(bound),
         assumed=job.assumed,
         steps=steps_of(found),
