@@ -35,7 +35,8 @@ import resource, sys, time; t = time.perf_counter()
 from PySide6.QtWidgets import QApplication
 app = QApplication([])
 from rigplanner.desktop.start import make_window
-window = make_window(sys.argv[1]); window.show(); app.processEvents(); app.processEvents()
+from pathlib import Path
+window = make_window(Path(sys.argv[1])); window.show(); app.processEvents(); app.processEvents()
 took = time.perf_counter() - t
 import json
 print(json.dumps([took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))

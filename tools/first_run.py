@@ -21,9 +21,11 @@ def main(sample: str) -> int:
     subprocess.run([sys.executable, "-m", "rigplanner", "check", sample], check=False)
     subprocess.run([sys.executable, "-m", "rigplanner", "quote", sample, "-o", str(quote)], check=True)
     offscreen = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
-    subprocess.run(
-        [sys.executable, "-m", "rigplanner.desktop.screenshots", "--rig", sample, "--one", str(picture)], check=True, env=offscreen
-    )
+    command = [sys.executable, "-m", "rigplanner.desktop.screenshots", "--rig", sample, "--one", str(picture)]
+    done = subprocess.run(command, env=offscreen, capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(done.stderr, file=sys.stderr)
+        return done.returncode
     print(f"The quote:                {quote}\nA picture of the window:  {picture}")
     return 0
 
