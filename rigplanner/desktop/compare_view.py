@@ -18,6 +18,7 @@ from rigplanner.desktop.theme import look, row_px
 from rigplanner.desktop.widgets import button, clear, column, icon_button, label, row, strip
 from rigplanner.desktop.words import MINUS, THIN, VERDICT_WORDS, shortened
 from rigplanner.rig.files import RigFault, read_rig
+from rigplanner.whole_file import write_whole
 
 if TYPE_CHECKING:
     from rigplanner.planning.compare import CompareRow
@@ -131,7 +132,8 @@ class CompareView(QWidget):
         self._rest = QWidget()
         self._hint = strip(column(self.hint, margins=(12, 16, 12, 16)))
         copy = button("Copy", self._copy, "copy", name="Copy the comparison as Markdown")
-        first = row(self.add, 1, label("Compared with", "small"), self.baseline, self.differences, copy)
+        self.pdf = button("PDF…", self._ask_pdf, name="Save the comparison as PDF")
+        first = row(self.add, 1, label("Compared with", "small"), self.baseline, self.differences, copy, self.pdf)
         head = column(first, self._chips, margins=(12, 6, 12, 6), spacing=4)
         self.setLayout(column(strip(head), self._hint, self.table, self._rest, spacing=0))
         session.rig_changed.connect(self._rig_changed)
@@ -240,6 +242,31 @@ class CompareView(QWidget):
         header = self.table.horizontalHeader()
         for n in range(len(shown) + 1):
             header.setSectionResizeMode(n, QHeaderView.ResizeMode.Stretch if n else QHeaderView.ResizeMode.ResizeToContents)
+
+    def _ask_pdf(self) -> None:
+        if not self.model.rows:
+            self._session.tell("Add a rig to compare with first.")
+            return
+        dialog = QFileDialog(self, "Save the comparison", "", "PDF (*.pdf)")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix("pdf")
+        dialog.fileSelected.connect(lambda text: self.save_pdf(Path(text)))
+        dialog.open()
+
+    def save_pdf(self, path: Path) -> None:
+        """Write the comparison that is shown as PDF."""
+        from rigplanner.report.comparison import comparison
+        from rigplanner.report.comparison_pdf import comparison_pdf
+
+        try:
+            write_whole(path, comparison_pdf(comparison(self.model.names, self.model.rows)))
+        except OSError as fault:
+            self._session.tell(
+                f"{path}: not written ({fault.strerror or fault}).", "error", "Try again", lambda: self.save_pdf(path)
+            )
+            return
+        self._session.tell(f"Written {path.name}.")
 
     def _copy(self) -> None:
         from rigplanner.report.comparison import comparison, markdown

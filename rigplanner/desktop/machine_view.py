@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QComboBox, QHeaderView, QSizePolicy, QSplitter, QWidget
+from PySide6.QtWidgets import QComboBox, QHeaderView, QSizePolicy, QSplitter, QTabWidget, QWidget
 
 from rigplanner.desktop.change import Change
 from rigplanner.desktop.machine_drawing import MachineDrawing
 from rigplanner.desktop.machine_layout import machine_drawing
+from rigplanner.desktop.picture_view import PictureView
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.tables import fill, plain_table
 from rigplanner.desktop.theme import look, row_px
@@ -17,6 +18,7 @@ from rigplanner.desktop.words import problem_words
 from rigplanner.machine.machine import DriveUse, Machine, SlotUse
 from rigplanner.planning.moves import Move, moves, split_piece
 from rigplanner.report.quote_machine import link_text
+from rigplanner.report.slot_picture import slot_picture
 
 
 class MachineView(QWidget):
@@ -43,8 +45,7 @@ class MachineView(QWidget):
         self.targets = QComboBox()
         self.targets.setAccessibleName("Place to move it to")
         self.go = button("Move", self._move_chosen, "move")
-        self._canvas = canvas = scrolled(self.drawing, "Machine drawing")
-        canvas.setProperty("role", "surface")
+        self._canvas = scrolled(self.drawing, "Machine drawing")
         left = panel(column(strip(row(label("PLACES", "section"), 1, margins=(12, 6, 8, 2))), self.places, spacing=0))
         right = panel(column(strip(row(label("LINKS", "section"), 1, margins=(12, 6, 8, 2))), self.matrix, spacing=0))
         tables = QSplitter(Qt.Orientation.Horizontal)
@@ -52,9 +53,9 @@ class MachineView(QWidget):
         tables.addWidget(right)
         tables.setSizes([480, 340])
         split = QSplitter(Qt.Orientation.Vertical)
-        split.addWidget(canvas)
+        split.addWidget(self._make_pictures())
         split.addWidget(tables)
-        split.setSizes([380, 200])
+        split.setSizes([row_px() * 19, row_px() * 8])
         split.setChildrenCollapsible(False)
         mover = strip(row(label("Move"), self.pieces, label("to"), self.targets, self.go, self.hint, margins=(12, 6, 12, 6)))
         for box in (self.pieces, self.targets):
@@ -65,7 +66,21 @@ class MachineView(QWidget):
         session.rig_changed.connect(self._rig_changed)
         session.subject_pointed.connect(self._show_piece)
         look.look_changed.connect(self.drawing.update)
+        look.look_changed.connect(self.slots.update)
         self._refresh()
+
+    def _make_pictures(self) -> QTabWidget:
+        self.slots = PictureView(
+            "Slots of the board with the thickness of their cards; the table of places names them",
+            "The positions of the occupied slots are not known, so there is no picture of them.",
+        )
+        pictures = QTabWidget()
+        pictures.setDocumentMode(True)
+        pictures.setAccessibleName("Pictures of the machine")
+        pictures.tabBar().setAccessibleName("Pictures of the machine")
+        pictures.addTab(self._canvas, "Topology")
+        pictures.addTab(scrolled(self.slots, "Slots and cards"), "Slots and cards")
+        return pictures
 
     def _rig_changed(self, change: Change) -> None:
         if change.machine:
@@ -85,6 +100,7 @@ class MachineView(QWidget):
     def _draw(self) -> None:
         assessment = self._session.assessment
         if assessment is not None:
+            self.slots.show_picture(slot_picture(assessment.machine))
             self.drawing.show_drawing(machine_drawing(assessment.machine, row_px(), self._canvas.viewport().width()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

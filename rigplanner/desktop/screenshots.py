@@ -129,6 +129,20 @@ def _palette(window: "Window") -> None:
     window.palette_box.field.setText("4090")
 
 
+def _slots(window: "Window") -> None:
+    from PySide6.QtWidgets import QTabWidget
+
+    window.show_tab("Machine")
+    window.view("Machine").findChild(QTabWidget).setCurrentIndex(1)
+
+
+def _machine(window: "Window") -> None:
+    from PySide6.QtWidgets import QTabWidget
+
+    window.show_tab("Machine")
+    window.view("Machine").findChild(QTabWidget).setCurrentIndex(0)
+
+
 def _breakdown(window: "Window") -> "QWidget":
     from PySide6.QtWidgets import QDialog
 
@@ -148,7 +162,8 @@ def _shortcuts(window: "Window") -> "QWidget":
 VIEWS: dict[str, "Callable[[Window], QWidget | None]"] = {
     "start": _tab("Start"),
     "parts": _parts,
-    "machine": _tab("Machine"),
+    "machine": _machine,
+    "slots": _slots,
     "workloads": _tab("Workloads"),
     "compare": _tab("Compare"),
     "quote": _tab("Quote"),

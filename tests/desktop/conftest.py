@@ -43,7 +43,7 @@ def window(qtbot, qapp: QApplication, session: Session, monkeypatch: pytest.Monk
     made.show_tab("Parts")
     qtbot.addWidget(made)
     made.show()
-    qtbot.waitExposed(made)
+    qapp.processEvents()
     yield made
     made.close()
     assert not session.tasks.is_busy()

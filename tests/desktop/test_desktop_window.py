@@ -139,6 +139,16 @@ def test_a_card_moves_by_drag_and_by_the_fields(qtbot, window, sample_folder):
     assert window.session.rig.item("gpu").place_of(0) == device.place
 
 
+def test_slots_and_cards_are_drawn_as_the_report_draws_them(window, sample_folder):
+    open_sample(window, sample_folder, "quad-rtx-4090")
+    picture = window.view("Machine").slots
+    assert "4090" in picture.accessibleDescription()
+    assert picture.minimumHeight() > 100
+    open_sample(window, sample_folder, "jetson-agx-orin")
+    assert "not known" in picture.accessibleDescription()
+    picture.grab()
+
+
 def test_the_matrix_is_that_of_the_machine(window, sample_folder):
     open_sample(window, sample_folder, "dgx-1-v100")
     matrix = window.view("Machine").matrix
@@ -191,7 +201,7 @@ def test_gauges_show_the_limits_and_open_their_steps(qtbot, window, sample_folde
     dialog.close()
 
 
-def test_comparison_has_a_column_per_rig(qtbot, window, sample_folder):
+def test_comparison_has_a_column_per_rig(qtbot, window, sample_folder, tmp_path):
     open_sample(window, sample_folder, "dual-rtx-3090")
     window.show_tab("Compare")
     assert window.view("Compare").add_file(sample_folder / "rtx-5090.rig")
@@ -202,6 +212,8 @@ def test_comparison_has_a_column_per_rig(qtbot, window, sample_folder):
     window.view("Compare").baseline.setCurrentIndex(1)
     window.view("Compare")._show()
     assert window.view("Compare").model.baseline == 1
+    window.view("Compare").save_pdf(tmp_path / "comparison.pdf")
+    assert (tmp_path / "comparison.pdf").read_bytes().startswith(b"%PDF")
     settled_session(qtbot, window.session)
 
 
@@ -370,3 +382,26 @@ def test_every_sample_opens_in_every_view(qtbot, window, sample_folder):
             window.grab()
         assert window.session.assessment.rig.name == read_rig(path).name
     settled_session(qtbot, window.session)
+
+
+def test_every_command_runs(qtbot, window, sample_folder):
+    open_sample(window, sample_folder, "dual-rtx-3090")
+    window.build.view.setCurrentIndex(window.build.model.index(0))
+    for command in COMMANDS:
+        if command.id in ("quit", "add-part"):
+            continue
+        open_dialogs = window.findChildren(QDialog)
+        window.actions_by_id[command.id].trigger()
+        QApplication.processEvents()
+        for dialog in window.findChildren(QDialog):
+            if dialog not in open_dialogs:
+                dialog.close()
+    assert "Copied" in window.messages.text.text() or window.messages.text.text()
+    settled_session(qtbot, window.session)
+
+
+@pytest.mark.parametrize("form", ["markdown", "bbcode", "csv", "json"])
+def test_the_rig_can_be_copied(window, sample_folder, form):
+    open_sample(window, sample_folder, "dual-rtx-3090")
+    documents.copy_as(window, form)
+    assert "RTX 3090" in QApplication.clipboard().text()
