@@ -29,9 +29,11 @@ class Figure:
         self.tail = list(tail)
 
 
-def floating(figures: Sequence[Figure], following: Sequence[list[Any]]) -> Any:
-    """Return figures and the blocks after them as one flow: while the first figure does not fit on the page, blocks go before it,
-    and when there are none left the next figure that fits, so that no page is left half empty. Blocks keep their order."""
+def floating(figures: Sequence[Figure], following: Sequence[list[Any]], page_height: float) -> Any:
+    """Return figures and the blocks after them as one flow, so that no page is left half empty.
+
+    While the first figure does not fit on the page, blocks go before it, and when there are none left the next figure that fits.
+    Blocks keep their order. A figure taller than `page_height` points is not kept together."""
     from reportlab.platypus import Flowable, Spacer
     from reportlab.platypus.flowables import _listWrapOn
 
@@ -43,13 +45,14 @@ def floating(figures: Sequence[Figure], following: Sequence[list[Any]]) -> Any:
             nothing = Spacer(1, 0)
             if not figures:
                 return [nothing, *(flowable for block in following for flowable in block)]
-            fits = [_listWrapOn(figure.kept, width, self.canv)[1] <= height for figure in figures]
+            needed = [_listWrapOn(figure.kept, width, self.canv)[1] for figure in figures]
+            fits = [tall <= height or tall > page_height for tall in needed]
             if following and not fits[0]:
-                return [nothing, *following[0], floating(figures, following[1:])]
+                return [nothing, *following[0], floating(figures, following[1:], page_height)]
             if not any(fits):
                 return []
             n = fits.index(True)
             rest = [*figures[:n], *figures[n + 1 :]]
-            return [nothing, *figures[n].kept, *figures[n].tail, floating(rest, following)]
+            return [nothing, *figures[n].kept, *figures[n].tail, floating(rest, following, page_height)]
 
     return Floating()

@@ -14,6 +14,8 @@ from rigplanner.report.type import CHINESE, REGULAR, STRONG, font, is_chinese, m
 SIZES = {"A4": (595.2756, 841.8898), "Letter": (612.0, 792.0)}
 MARGIN = 51.02
 """18 mm in points."""
+FOOT = 14.0
+"""Points above the lower margin that the footer takes."""
 STYLES = {
     "body": (9.0, 12.0, INK), "small": (7.6, 10.2, QUIET), "strong": (9.0, 12.0, INK), "head": (7.6, 10.2, QUIET),
     "label": (7.6, 10.2, QUIET), "section": (11.5, 17.0, ACCENT), "title": (20.0, 25.0, ACCENT), "name": (13.0, 17.0, INK),
@@ -40,6 +42,7 @@ class Sheet:
         _draw_with(REGULAR)
         self.size, self.margin = SIZES[paper][::-1] if landscape else SIZES[paper], MARGIN
         self.width = self.size[0] - 2 * MARGIN
+        self.height = self.size[1] - 2 * MARGIN - FOOT
         self._styles: dict[tuple[str, str, bool, str | None], Any] = {}
 
     def text(self, text: str, style: str, align: str = "left", colour: str | None = None, longest: int = 400) -> Any:
@@ -179,7 +182,7 @@ def document(buffer: Any, sheet: Sheet, title: str, author: str, subject: str) -
     """Return an empty document on a sheet, without time stamps, with its metadata set."""
     from reportlab.platypus import BaseDocTemplate, Frame, PageTemplate
 
-    foot = sheet.margin + 14
+    foot = sheet.margin + FOOT
     made = BaseDocTemplate(
         buffer,
         pagesize=sheet.size,
@@ -194,7 +197,7 @@ def document(buffer: Any, sheet: Sheet, title: str, author: str, subject: str) -
         invariant=1,
         lang="en",
     )
-    frame = Frame(sheet.margin, foot, sheet.width, sheet.size[1] - sheet.margin - foot, 0, 0, 0, 0, id="body")
+    frame = Frame(sheet.margin, foot, sheet.width, sheet.height, 0, 0, 0, 0, id="body")
     made.addPageTemplates([PageTemplate(id="page", frames=[frame])])
     return made
 

@@ -63,7 +63,7 @@ def _story(quote: Quote, sheet: Sheet) -> list[Any]:
         *_head(quote, sheet),
         *_verdict(quote, sheet),
         *_parts(quote, sheet),
-        floating(_figures(quote, sheet), [block for block in blocks if block]),
+        floating(_figures(quote, sheet), [block for block in blocks if block], sheet.height),
         *_annex(quote, sheet),
     ]
 

@@ -70,7 +70,10 @@ def test_a_figure_waits_for_room_and_nothing_is_lost(height: float) -> None:
     sheet, buffer = Sheet("A4"), io.BytesIO()
     tall = [sheet.text("figure", "body"), sheet.gap(height)]
     blocks = [[sheet.text(f"block {n}", "body"), sheet.gap(60)] for n in range(12)]
-    story = [sheet.gap(400), floating([Figure(tall, [sheet.text("tail", "body")]), Figure([sheet.text("second", "body")])], blocks)]
+    story = [
+        sheet.gap(400),
+        floating([Figure(tall, [sheet.text("tail", "body")]), Figure([sheet.text("second", "body")])], blocks, sheet.height),
+    ]
     document(buffer, sheet, "t", "a", "s").build(story)
     text = "".join(_pages(buffer.getvalue()))
     places = [text.index(f"block {n}") for n in range(12)]
@@ -84,6 +87,13 @@ def test_a_machine_of_many_unlike_figures_still_ends(assessments: dict[str, Asse
     rows = tuple(replace(quote.slots[0], place=f"slot {n}") for n in range(120))
     text = "".join(_pages(render(replace(quote, slots=rows))))
     assert all(f"slot {n}\n" in text or f"slot {n} " in text for n in (0, 60, 119))
+
+
+def test_a_table_of_endless_names_breaks_over_pages(assessments: dict[str, Assessment], catalog: Catalog) -> None:
+    quote = quote_content(assessments["quad-rtx-4090"], catalog, DAY)
+    rows = tuple(replace(quote.slots[0], place=f"slot {n}", what="endless name " * 40) for n in range(12))
+    text = "".join(_pages(render(replace(quote, slots=rows), "Letter")))
+    assert all(f"slot {n}" in text for n in range(12))
 
 
 SCRIPT = """
@@ -120,7 +130,9 @@ def test_a_small_figure_goes_before_a_large_one_that_must_wait() -> None:
     sheet, buffer = Sheet("A4"), io.BytesIO()
     large = Figure([sheet.text("large", "body"), sheet.gap(600)])
     small = Figure([sheet.text("small", "body"), sheet.gap(60)])
-    document(buffer, sheet, "t", "a", "s").build([sheet.gap(300), floating([large, small], []), sheet.text("end", "body")])
+    document(buffer, sheet, "t", "a", "s").build(
+        [sheet.gap(300), floating([large, small], [], sheet.height), sheet.text("end", "body")]
+    )
     pages = _pages(buffer.getvalue())
     assert ["small" in page for page in pages] == [True, False]
     assert "large" in pages[1] and "end" in pages[1]
