@@ -12,6 +12,10 @@ from rigplanner.workload.stacks import MemoryStack
 from rigplanner.workload.tape import BF16, F32
 from rigplanner.workload.training import Demand, untied_bytes
 
+VLLM_DENSE_PEAK_GIB = 4.2
+VLLM_PEAK_GIB = {"moe": 7.0, "vlm": 1.6}
+"""What vLLM's start-up run with dummy requests peaks at, by kind of network and nearly whatever its size (measurements of
+llm-d-planner, docs/empirical-vllm-memory-results.md)."""
 PREFILL_CHUNK = {"vllm": 2048, "llama.cpp": 512}
 """Tokens that the stack puts through the network at once: vLLM's max_num_batched_tokens, llama.cpp's ubatch."""
 
@@ -20,7 +24,10 @@ def weights_of(network: Network, job: Job) -> float:
     """Bytes of the stored weights in the job's precision, components of the pipeline in 16 bits."""
     word = job.precision.removeprefix("amp_") if job.precision.startswith("amp") else job.precision
     word = {"fp16": "fp16", "tf32": "fp32"}.get(word, word)
-    return weight_bytes(word, job.quant, network.params, network.embedding_params + network.side_params)
+    whole = network.embedding_params + network.side_params
+    if word == "mxfp4" and network.expert_params:
+        whole = network.params - network.expert_params
+    return weight_bytes(word, job.quant, network.params, whole)
 
 
 def infer(network: Network, job: Job, stack: MemoryStack) -> Demand:
@@ -37,6 +44,8 @@ def infer(network: Network, job: Job, stack: MemoryStack) -> Demand:
     cache = job.batch * network.kv_values(tokens) * KV_BITS[job.kv_precision] / 8 / ways if generates and _caches(network) else 0.0
     growth = cache if stack.kv_growth == "copied" else 0.0
     activations = _activations(network, job, stack, generates)
+    if stack.slug == "vllm":
+        activations = max(activations, VLLM_PEAK_GIB.get(network.kind, VLLM_DENSE_PEAK_GIB) * 2**30)
     return Demand(
         weights=weights,
         gradients=0.0,

@@ -49,6 +49,7 @@ class Network(Struct, frozen=True, kw_only=True):
     window_layers: int = 0
     state_layers: int = 0
     experts: int = 0
+    expert_params: float = 0.0
 
     @property
     def weight_bytes(self) -> float:
@@ -227,10 +228,15 @@ def _idle(config: dict[str, Any]) -> float:
     experts = pick(config, "num_experts", "num_local_experts", "n_routed_experts")
     if not experts:
         return 0.0
-    idle = experts - (config.get("num_experts_per_tok") or experts)
+    return _expert_params(config) * (1 - float(config.get("num_experts_per_tok") or experts) / float(experts))
+
+
+def _expert_params(config: dict[str, Any]) -> float:
+    """Parameters of all routed experts: three matrices each."""
+    experts = pick(config, "num_experts", "num_local_experts", "n_routed_experts", default=0)
     layers = config.get("num_hidden_layers", 0) - (config.get("first_k_dense_replace") or 0)
     ffn = pick(config, "moe_intermediate_size", "intermediate_size") or 0
-    return 3.0 * float(idle * layers * ffn * (config.get("hidden_size") or 0))
+    return 3.0 * float(experts * layers * ffn * (config.get("hidden_size") or 0))
 
 
 def _full_layers(config: dict[str, Any]) -> int | None:
@@ -270,4 +276,5 @@ def _sizes(config: dict[str, Any], params: float) -> dict[str, Any]:
         "window_layers": layers - full if full is not None and window and not hybrid else layers // 2 if halved and window else 0,
         "state_layers": layers - full if hybrid and full is not None else 0,
         "experts": pick(config, "num_experts", "num_local_experts", "n_routed_experts", default=0),
+        "expert_params": min(params, _expert_params(config)),
     }  # fmt: skip
