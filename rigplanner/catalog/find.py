@@ -7,6 +7,7 @@ from functools import cached_property
 from heapq import nsmallest
 from itertools import pairwise
 
+from rigplanner.catalog.garbage import collector_paused
 from rigplanner.catalog.naming import Naming, PhraseTable
 from rigplanner.catalog.parts import CPU, GPU, AnyPart, Chassis, MemoryKit, Motherboard, Part, PowerSupply, Storage, System, kind_of
 from rigplanner.catalog.words import words_of
@@ -14,6 +15,8 @@ from rigplanner.catalog.words import words_of
 __all__ = ["LONGEST_QUERY", "PartIndex", "words_of"]
 
 LONGEST_QUERY = 200
+LONGEST_SUFFIX = 5
+"""Letters after a number that are typed in one with it: "5070ti", "4tb", "990pro"."""
 IMPORTED = ("opendb.", "pcpp.")
 """Beginnings of the ids of imported parts: of equal matches the catalog's own come first."""
 
@@ -32,6 +35,10 @@ class PartIndex:
         self._listed = list(parts)
         self._parts = sorted(self._listed, key=lambda part: (part.id.startswith(IMPORTED), len(part.name)))
         self._names: dict[str, list[int]] = {}
+        with collector_paused():
+            self._with = self._words()
+
+    def _words(self) -> dict[str, frozenset[int]]:
         lists: dict[str, list[int]] = {}
         cuts: dict[str, tuple[str, ...]] = {}
         for number, part in enumerate(self._parts):
@@ -40,7 +47,7 @@ class PartIndex:
                 words = words_of(text)
                 self._names.setdefault("".join(words), []).append(number)
                 held.update(words)
-                held.update(a + b for a, b in pairwise(words) if a[-1].isdigit() and b.isalpha())
+                held.update(a + b for a, b in pairwise(words) if a[-1].isdigit() and len(b) <= LONGEST_SUFFIX and b.isalpha())
             held.update(words_of(part.vendor), spec_words(part), () if part.id.startswith(IMPORTED) else words_of(part.id))
             for word in tuple(held):
                 if word not in cuts:
@@ -48,7 +55,7 @@ class PartIndex:
                 held.update(cuts[word])
             for word in held:
                 lists.setdefault(word, []).append(number)
-        self._with = {word: frozenset(numbers) for word, numbers in lists.items()}
+        return {word: frozenset(numbers) for word, numbers in lists.items()}
 
     @cached_property
     def _vocabulary(self) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from rigplanner.catalog.garbage import collector_paused
 from rigplanner.catalog.parts import AnyPart
 from rigplanner.data import data_path
 from rigplanner.evidence import Source
@@ -55,7 +56,8 @@ def read_family(path: Path) -> Family:
     try:
         if path.stat().st_size > LARGEST_FILE_BYTES:
             raise CatalogFault(f"{path}: larger than {LARGEST_FILE_BYTES // 2**20} MiB, not a catalog file.")
-        return _family_decoder.decode(path.read_bytes())
+        with collector_paused():
+            return _family_decoder.decode(path.read_bytes())
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
         raise CatalogFault(f"{path}: {fault}") from fault
     except OSError as fault:
