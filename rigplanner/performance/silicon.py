@@ -1,7 +1,11 @@
 """What the speed model reads of a GPU: its generation, and its rates by precision as trainers and servers get them."""
 
-from msgspec import Struct
+from functools import cache
 
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.parts import GPU
 from rigplanner.workload.answer import WorkloadFault
 
@@ -125,6 +129,7 @@ def generation_of(gpu: GPU) -> str:
 
 def silicon_of(gpu: GPU) -> Silicon:
     """Return the rates of a GPU; raise WorkloadFault naming the field without which no speed can be said."""
+    gpu = _with_rates(gpu)
     rates, generation = gpu.dense_tflops, generation_of(gpu)
     fp32 = _fp32(gpu)
     for field, value in (("dense_tflops.fp32", fp32), ("bandwidth_gbs", gpu.bandwidth_gbs), ("memory_gib", gpu.memory_gib)):
@@ -149,6 +154,29 @@ def silicon_of(gpu: GPU) -> Silicon:
         memory.startswith("hbm") or (not memory and gpu.bandwidth_gbs > 1200 and generation != "ada"),
         bool(rates.fp16 and rates.fp16_acc16 and rates.fp16_acc16 > 1.5 * rates.fp16),
     )
+
+
+def _with_rates(gpu: GPU) -> GPU:
+    """The GPU itself, or with the rates of the catalog's card of the same chip that is nearest in multiprocessors, where it lists
+    none; the power limit then tells what they come to."""
+    if _fp32(gpu) or not gpu.chip:
+        return gpu
+    kin = [part for part in _by_chip().get(gpu.chip, ()) if part.dense_tflops.fp32]
+    if not kin:
+        return gpu
+    nearest = min(
+        kin, key=lambda part: (abs((part.sms or 0) - (gpu.sms or part.sms or 0)), part.form_factor != gpu.form_factor, part.id)
+    )
+    return replace(gpu, dense_tflops=nearest.dense_tflops)
+
+
+@cache
+def _by_chip() -> dict[str, tuple[GPU, ...]]:
+    found: dict[str, tuple[GPU, ...]] = {}
+    for part in shipped_catalog().of_kind("gpu"):
+        if isinstance(part, GPU) and part.chip:
+            found[part.chip] = (*found.get(part.chip, ()), part)
+    return found
 
 
 def _fp32(gpu: GPU) -> float | None:

@@ -51,6 +51,14 @@ def test_the_missing_field_is_named() -> None:
         silicon_of(bare)
 
 
+def test_a_card_without_rates_borrows_those_of_its_chip() -> None:
+    card = find_gpu("V100-SXM2-32GB")
+    bare = msgspec.structs.replace(card, dense_tflops=Rates(), cores=None)
+    assert silicon_of(bare).fp32 == pytest.approx(silicon_of(card).fp32, rel=0.15)
+    with pytest.raises(WorkloadFault, match="fp32"):
+        silicon_of(msgspec.structs.replace(bare, chip="never-built"))
+
+
 def test_dies_share_the_power_of_their_board() -> None:
     card = find_gpu("K80")
     assert card.tdp_w is not None
