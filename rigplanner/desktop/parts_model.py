@@ -59,6 +59,7 @@ class PartsModel(QAbstractTableModel):
         self.beginResetModel()
         if kind != self.kind:
             self.kind, self.columns, self._sort = kind, table_columns(kind), None
+            self.total = len(self._find("", kind))
             self._keys.clear()
             self._fits.clear()
             self._stale.clear()
@@ -69,7 +70,6 @@ class PartsModel(QAbstractTableModel):
     def _select(self) -> None:
         wish = self._wish
         found: list[Any] = self._find(wish.words, self.kind)
-        self.total = len(self._find("", self.kind))
         for facet in FACETS[self.kind]:
             if chosen := wish.facets.get(facet.title):
                 found = [part for part in found if str(facet.value(part)) == chosen]
@@ -121,6 +121,10 @@ class PartsModel(QAbstractTableModel):
 
     def _shown_fit(self, part_id: str) -> Fit | None:
         return self._fits.get(part_id) or self._stale.get(part_id)
+
+    def judged(self) -> frozenset[str]:
+        """Return the ids of the parts that have a badge."""
+        return frozenset(self._fits)
 
     def fit_of(self, part_id: str) -> Fit | None:
         """Return the badge of a part, None while it is being made."""

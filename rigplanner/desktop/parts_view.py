@@ -300,15 +300,15 @@ class PartsView(QWidget):
             return
         top = max(0, self.table.rowAt(0))
         seen: list[Any] = [part for part in model.parts[top : top + FIRST_ROWS] if model.fit_of(part.id) is None]
-        known = {part.id for part in seen}
-        others: list[Any] = [p for p in session.find("", model.kind) if p.id not in known and model.fit_of(p.id) is None]
-        if not seen and not others:
+        judged = model.judged() | {part.id for part in seen}
+        if not seen and len(judged) >= model.total:
             return
-        rig, catalog, uid, today = session.rig, session.catalog, self._uid, session.today
+        rig, catalog, uid, today, kind = session.rig, session.catalog, self._uid, session.today, model.kind
 
         def work(ticket: Ticket) -> Iterator[dict[str, Fit]]:
             from rigplanner.desktop.badges import badges
 
+            others = [part for part in catalog.of_kind(kind) if part.id not in judged]
             return badges(rig, catalog, uid, seen, others, today, ticket)
 
         session.tasks.run_task("badges", work, lambda _: self._say_count(), piece=self._take_badges)
