@@ -1,0 +1,34 @@
+"""The quote says by which rates foreign prices were counted."""
+
+from datetime import date
+
+from rigplanner.catalog.exchange import ExchangeRates
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.parts import Accessory, Price
+from rigplanner.report import format as fmt
+from rigplanner.report.quote import quote_content
+from rigplanner.rig.document import Item, Rig
+from rigplanner.rules.assess import assess
+
+CABLE = Accessory(
+    id="a.b.cable",
+    name="Cable",
+    vendor="A",
+    type="cable",
+    prices=(Price(amount=300, currency="TWD", day="2026-11-20", source="shop"),),
+)
+RATES = ExchangeRates(day="2026-11-19", source="Central Bank", rates={"TWD": 37.5})
+
+
+def _notes(exchange: ExchangeRates | None) -> str:
+    rig = Rig(items=(Item(uid="cable", part=CABLE.id),), currency="EUR", exchange=exchange)
+    catalog = Catalog({CABLE.id: CABLE}, {})
+    return " ".join(quote_content(assess(rig, catalog, "2026-11-21"), catalog, date(2026, 11, 21)).money_notes)
+
+
+def test_converted_prices_are_named_with_the_day() -> None:
+    assert f"Converted by the rates of {fmt.day('2026-11-19')} (Central Bank): Cable." in _notes(RATES)
+
+
+def test_without_rates_the_item_is_left_out() -> None:
+    assert "priced in another currency, not in the total: Cable." in _notes(None)
