@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from rigplanner.catalog.load import Catalog
+from rigplanner.performance.answer import TIME_METRICS
 from rigplanner.planning.effects import Effect, Effects, effects
 from rigplanner.report import format as fmt
 from rigplanner.report.quote_jobs import workload_title
@@ -40,8 +41,8 @@ def alternatives_offered(assessment: Assessment, catalog: Catalog, today: str = 
             changed = _changed(assessment.rig, fix.edits)
             if changed is None:
                 continue
-            effect = effects(assessment, assess(changed, catalog, today))
-            found.append(_offered(fix, effect, assessment, catalog))
+            after = assess(changed, catalog, today)
+            found.append(_offered(fix, effects(assessment, after), _is_priced(fix, after), assessment, catalog))
     return found
 
 
@@ -54,12 +55,20 @@ def _changed(rig: Rig, edits: tuple[Edit, ...]) -> Rig | None:
     return rig
 
 
-def _offered(fix: Fix, effect: Effects, assessment: Assessment, catalog: Catalog) -> Offered:
+def _is_priced(fix: Fix, after: Assessment) -> bool:
+    """Say whether every part that a fix puts in has a price in the total; one unpriced part in place of another costs nobody knows
+    what."""
+    unpriced = {*after.totals.unpriced, *after.totals.foreign}
+    brought = {edit.args["part"] for edit in fix.edits if edit.name in ("replace_part", "add_part") and "part" in edit.args}
+    return not any(item.uid in unpriced and item.part in brought for item in after.rig.items)
+
+
+def _offered(fix: Fix, effect: Effects, priced: bool, assessment: Assessment, catalog: Catalog) -> Offered:
     bare = Fix(code=fix.code, edits=fix.edits, values={**fix.values, "price": None})
     price = fix.values.get("price")
     return Offered(
         what=fix_text(bare, assessment.rig, catalog),
-        price=price_text(price if isinstance(price, int | float) else None, assessment.rig.currency),
+        price=price_text(price if priced and isinstance(price, int | float) else None, assessment.rig.currency),
         solves=tuple(dict.fromkeys(f"{rule_title(f.code)} ({f.code})" for f in effect.gone if f.severity in PARTED)),
         brings=tuple(dict.fromkeys(f"{rule_title(f.code)} ({f.code})" for f in effect.come if f.severity in PARTED)),
         changes=tuple(text for text in (_change(figure, assessment) for figure in effect.figures) if text),
@@ -83,7 +92,8 @@ def _change(figure: Effect, assessment: Assessment) -> str:
         share = change / figure.before
         job = next((job for job in assessment.jobs if job.index == figure.job), None)
         title = workload_title(job) if job else ""
-        return f"{title} {_signed(100 * share, '%', 0)} {figure.unit}" if abs(share) >= LEAST_CHANGE else ""
+        word = "time" if figure.unit in TIME_METRICS else "speed"
+        return f"{title}: {word} {_signed(100 * share, '%', 0)}" if abs(share) >= LEAST_CHANGE else ""
     word = "GPU memory" if figure.measure == "vram" else "sustained load"
     return f"{word} {_signed(change, figure.unit, 0)}"
 

@@ -19,7 +19,7 @@ FOOT = 14.0
 STYLES = {
     "body": (9.0, 12.0, INK), "small": (7.6, 10.2, QUIET), "strong": (9.0, 12.0, INK), "head": (7.6, 10.2, QUIET),
     "label": (7.6, 10.2, QUIET), "section": (11.5, 17.0, ACCENT), "title": (20.0, 25.0, ACCENT), "name": (13.0, 17.0, INK),
-    "verdict": (11.0, 15.0, INK), "note": (7.6, 10.2, INK),
+    "verdict": (11.0, 15.0, INK), "note": (7.6, 10.2, INK), "fine": (7.0, 9.0, QUIET),
 }  # fmt: skip
 """Style name to size, leading (points) and colour."""
 HEAVY = {"strong", "section", "title", "name", "verdict"}

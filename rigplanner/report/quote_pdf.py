@@ -256,7 +256,7 @@ def _annex(quote: Quote, sheet: Sheet) -> list[Any]:
         story += [sheet.gap(12), *sheet.section("Sources of the part data", least=55)]
         for day in dict.fromkeys(source.read for source in quote.sources):
             words = [f"{source.title} {source.url}".strip() for source in quote.sources if source.read == day]
-            story.append(sheet.text(f"Read {day}: {'; '.join(words)}.", "small", longest=LONGEST_SOURCES))
+            story.append(sheet.text(f"Read {day}: {'; '.join(words)}.", "fine", longest=LONGEST_SOURCES))
     return story
 
 

@@ -107,6 +107,13 @@ def test_an_alternative_that_brings_trouble_says_so(rigs: dict[str, Rig], catalo
             assert any("PWR014" in text for text in offer.brings)
 
 
+def test_one_unpriced_part_for_another_is_no_gift(rigs: dict[str, Rig], catalog: Catalog) -> None:
+    made = assess(rigs["dual-rtx-3090"], catalog)
+    assert "bridge" in made.totals.unpriced
+    offer = next(offer for offer in alternatives_offered(made, catalog) if "Bridge" in offer.what)
+    assert offer.price == "price not known"
+
+
 def test_an_edit_that_cannot_be_made_is_not_offered(rigs: dict[str, Rig], catalog: Catalog) -> None:
     made = assess(rigs["quad-rtx-4090"], catalog)
     broken = tuple(
