@@ -149,7 +149,7 @@ class MachineDrawing(QWidget):
         width = metrics.horizontalAdvance(wire.label)
         if len(wire.points) > 2:
             area = QRectF(wire.label_x - width / 2 - 2, wire.label_y - metrics.height() / 2, width + 4, metrics.height())
-            painter.fillRect(area, tokens.color("surface"))
+            painter.fillRect(area, tokens.color("window"))
             painter.setPen(tokens.color("accent"))
             painter.drawText(area, Qt.AlignmentFlag.AlignCenter, wire.label)
             return
