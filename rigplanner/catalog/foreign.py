@@ -21,7 +21,7 @@ Reason = Literal[
     "unreadable", "damaged", "encrypted", "symlink", "path", "special-file", "too-large", "zip-ratio", "total-size", "too-many",
     "pickle", "encoding", "not-json", "nested", "not-object", "kind", "missing", "type", "number", "range", "word",
     "too-long", "markup", "characters", "formula", "duplicate", "not-a-price", "currency", "day", "conditional", "no-match",
-    "ambiguous", "columns", "unit",
+    "ambiguous",
 ]  # fmt: skip
 """Why something was refused. The words for it are made at the edge."""
 

@@ -41,8 +41,6 @@ REASON_WORDS: dict[Reason, str] = {
     "conditional": "has a price that holds only with other purchases",
     "no-match": "names no part of the catalog",
     "ambiguous": "names several parts",
-    "columns": "has other columns",
-    "unit": "has another unit",
 }
 
 
