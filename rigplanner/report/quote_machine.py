@@ -1,5 +1,6 @@
 """The machine in words: places and their links, power from load to heat, what to set up."""
 
+import re
 from itertools import groupby
 
 from msgspec import Struct
@@ -16,6 +17,10 @@ LETTER_WORDS = {
     "NODE": "between host bridges of one CPU", "SYS": "between CPUs", "NV1": "one NVLink",
 }  # fmt: skip
 """What `nvidia-smi topo -m` prints, as its own legend explains it."""
+
+
+SHORTEST_RUN = 4
+_NUMBERED = re.compile(r"(.*?)(\d{1,6})")
 
 
 class SlotRow(Struct, frozen=True, kw_only=True):
@@ -65,9 +70,18 @@ def _grouped(rows: list[SlotRow]) -> list[SlotRow]:
         if len(places) == 1:
             grouped.append(SlotRow(place=places[0], what=what, link=link, note=note))
         else:
-            shown = f"{places[0]} to {places[-1]}" if len(set(places)) > 1 else places[0]
+            shown = places_text(list(dict.fromkeys(places)))
             grouped.append(SlotRow(place=shown, what=f"{len(places)} × {what}", link=link, note=note))
     return grouped
+
+
+def places_text(places: list[str]) -> str:
+    """Return places in words; a run of consecutive numbers as "NIC0 to NIC7"."""
+    split = [_NUMBERED.fullmatch(place) for place in places]
+    heads = {match[1] for match in split if match}
+    numbers = [int(match[2]) for match in split if match]
+    run = len(numbers) == len(places) and len(heads) == 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    return f"{places[0]} to {places[-1]}" if run and len(places) >= SHORTEST_RUN else ", ".join(places)
 
 
 def links_text(machine: Machine) -> str:

@@ -13,7 +13,7 @@ from rigplanner.report.flow import Figure, floating
 from rigplanner.report.inks import QUIET, STATES
 from rigplanner.report.paper import Sheet, document, logo_flowable
 from rigplanner.report.picture import machine_picture
-from rigplanner.report.quote import Quote, QuoteFinding, quote_content
+from rigplanner.report.quote import Quote, QuoteFinding, QuoteSource, quote_content
 from rigplanner.report.quote_jobs import QuoteJob
 from rigplanner.report.setup_sheet import SetupRow
 from rigplanner.report.slot_picture import slot_picture
@@ -255,9 +255,21 @@ def _annex(quote: Quote, sheet: Sheet) -> list[Any]:
     if quote.sources:
         story += [sheet.gap(12), *sheet.section("Sources of the part data", least=55)]
         for day in dict.fromkeys(source.read for source in quote.sources):
-            words = [f"{source.title} {source.url}".strip() for source in quote.sources if source.read == day]
+            words = _source_words([source for source in quote.sources if source.read == day])
             story.append(sheet.text(f"Read {day}: {'; '.join(words)}.", "fine", longest=LONGEST_SOURCES))
     return story
+
+
+def _source_words(sources: Sequence[QuoteSource]) -> list[str]:
+    """Return sources in words; those that differ only in whom they name, and have no address, stand together."""
+    alike: dict[str, list[str]] = {}
+    for source in sources:
+        who, parted, what = source.title.partition(": ")
+        if source.url or not parted:
+            alike[f"{source.title} {source.url}".strip()] = []
+        else:
+            alike.setdefault(what, []).append(who)
+    return [f"{', '.join(names)}: {what}" if names else what for what, names in alike.items()]
 
 
 def _setup(rows: Sequence[SetupRow], sheet: Sheet) -> list[Any]:
@@ -268,7 +280,7 @@ def _setup(rows: Sequence[SetupRow], sheet: Sheet) -> list[Any]:
             made.append(
                 [first, sheet.text(row.what, "body"), sheet.text(row.value, "body", longest=2000), sheet.text(row.why, "small")]
             )
-    return [sheet.table(made, (0.11, 0.32, 0.33, 0.24))]
+    return [sheet.table(made, (0.11, 0.3, 0.36, 0.23))]
 
 
 def _offered(quote: Quote, sheet: Sheet) -> list[Any]:

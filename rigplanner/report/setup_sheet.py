@@ -1,6 +1,5 @@
 """The set-up sheet: which part goes where, what to set in the firmware, power limits, software that serves the GPUs."""
 
-import re
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -8,6 +7,7 @@ from msgspec import Struct
 from rigplanner.catalog.parts import GPU, Layout, MemoryKit, Motherboard, System
 from rigplanner.evidence import Source
 from rigplanner.report import format as fmt
+from rigplanner.report.quote_machine import places_text
 from rigplanner.rules.assess import Assessment
 from rigplanner.rules.finding import Finding
 from rigplanner.rules.software_tables import (
@@ -33,8 +33,6 @@ OWN_SOFTWARE = {
 }
 FIRST_RESIZABLE_BAR = "8.6"
 """GeForce RTX 30 and later offer a resizable BAR (NVIDIA, 12 Jan 2021; techpowerup.com/news-tags/RTX+30-series)."""
-SHORTEST_RUN = 4
-_NUMBERED = re.compile(r"(.*?)(\d{1,6})")
 MANY_GPUS = 4
 """GPUs from which the address space below 4 GB runs out (as rule PCI006)."""
 
@@ -64,22 +62,13 @@ def _placement(assessment: Assessment) -> Iterator[SetupRow]:
             places.setdefault(names.get(piece, piece), []).append(place)
     for name, found in places.items():
         many = f"{len(found)} × " if len(found) > 1 else ""
-        yield SetupRow(area="placement", what=many + name, value=_places_text(list(dict.fromkeys(found))))
+        yield SetupRow(area="placement", what=many + name, value=places_text(list(dict.fromkeys(found))))
     board = _layout(assessment)
     kits = [piece.part for piece in machine.pieces if isinstance(piece.part, MemoryKit) and "/" not in piece.name]
     if kits and board is not None and board.memory_slots:
         modules = sum(kit.modules for kit in kits)
         channels = f", spread over {board.memory_channels} channels" if board.memory_channels else ""
         yield SetupRow(area="placement", what="Memory modules", value=f"{modules} in {board.memory_slots} slots{channels}")
-
-
-def _places_text(places: list[str]) -> str:
-    """Return places in words; a run of consecutive numbers as "NIC0 to NIC7"."""
-    split = [_NUMBERED.fullmatch(place) for place in places]
-    heads = {match[1] for match in split if match}
-    numbers = [int(match[2]) for match in split if match]
-    run = len(numbers) == len(places) and len(heads) == 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-    return f"{places[0]} to {places[-1]}" if run and len(places) >= SHORTEST_RUN else ", ".join(places)
 
 
 def _layout(assessment: Assessment) -> Layout | None:

@@ -14,7 +14,7 @@ from pypdf import PdfReader
 from rigplanner.catalog.load import Catalog
 from rigplanner.report.flow import Figure, floating
 from rigplanner.report.paper import Sheet, document
-from rigplanner.report.quote import quote_content
+from rigplanner.report.quote import QuoteSource, quote_content
 from rigplanner.report.quote_pdf import quote_pdf, render
 from rigplanner.rig.files import read_rig
 from rigplanner.rules.assess import Assessment, assess
@@ -101,7 +101,7 @@ import hashlib, sys
 from datetime import date
 from pathlib import Path
 from rigplanner.catalog.load import shipped_catalog
-from rigplanner.report.quote import quote_content
+from rigplanner.report.quote import QuoteSource, quote_content
 from rigplanner.report.quote_pdf import quote_pdf
 from rigplanner.report.quote_sheets import quote_workbook
 from rigplanner.rig.files import read_rig
@@ -136,3 +136,13 @@ def test_a_small_figure_goes_before_a_large_one_that_must_wait() -> None:
     pages = _pages(buffer.getvalue())
     assert ["small" in page for page in pages] == [True, False]
     assert "large" in pages[1] and "end" in pages[1]
+
+
+def test_sources_without_address_share_their_words(assessments: dict[str, Assessment], catalog: Catalog) -> None:
+    quote = quote_content(assessments["deskmini-gtx-1070"], catalog, DAY)
+    sources = (
+        QuoteSource("Acme: data sheet", "", "1 Jan 2026"), QuoteSource("Zeta: data sheet", "", "1 Jan 2026"),
+        QuoteSource("Own count", "", "1 Jan 2026"), QuoteSource("Eta: test", "https://eta.example/x", "1 Jan 2026"),
+    )  # fmt: skip
+    text = "".join(_pages(render(replace(quote, sources=sources))))
+    assert "Read 1 Jan 2026: Acme, Zeta: data sheet; Own count; Eta: test https://eta.example/x." in text.replace("\n", " ")
