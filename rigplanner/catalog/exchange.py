@@ -2,7 +2,6 @@
 
 import math
 import re
-from xml.etree import ElementTree
 
 from msgspec import Struct
 
@@ -34,6 +33,8 @@ def read_ecb(content: bytes) -> ExchangeRates:
     """
     if len(content) > LARGEST_XML_BYTES or _DECLARATION.search(content):
         raise CatalogFault("exchange rates: not the bank's file (too large, or it declares entities).")
+    from xml.etree import ElementTree
+
     try:
         root = ElementTree.fromstring(content)
     except (ElementTree.ParseError, ValueError, RecursionError, LookupError) as fault:

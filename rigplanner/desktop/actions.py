@@ -7,7 +7,7 @@ from msgspec import Struct
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenuBar
 
-from rigplanner.desktop import documents, icons, import_dialog
+from rigplanner.desktop import documents, icons
 from rigplanner.desktop.session import Session
 
 if TYPE_CHECKING:
@@ -22,6 +22,18 @@ def _always(_: Session) -> bool:
 
 def _open(session: Session) -> bool:
     return session.is_open
+
+
+def _import(window: "Window") -> None:
+    from rigplanner.desktop import import_dialog
+
+    import_dialog.open_import(window)
+
+
+def _use_rates(window: "Window") -> None:
+    from rigplanner.desktop import import_dialog
+
+    import_dialog.use_rates(window)
 
 
 class Command(Struct, frozen=True, kw_only=True):
@@ -42,7 +54,7 @@ COMMANDS: tuple[Command, ...] = (
     C(id="new", text="New rig", menu="File", keys="Ctrl+N", icon="new", run=documents.new_rig),
     C(id="open", text="Open…", menu="File", keys="Ctrl+O", icon="open", run=documents.ask_open),
     C(id="paste", text="New rig from a parts list…", menu="File", keys="Ctrl+Shift+N", icon="paste", run=documents.ask_parts_list),
-    C(id="import", text="Import parts or prices…", menu="File", run=lambda w: import_dialog.open_import(w)),
+    C(id="import", text="Import parts or prices…", menu="File", run=_import),
     C(id="save", text="Save", menu="File", keys="Ctrl+S", icon="save", run=documents.save, enabled=_open, rule_before=True),
     C(id="save-as", text="Save as…", menu="File", keys="Ctrl+Shift+S", run=documents.ask_save, enabled=_open),
     C(
@@ -106,7 +118,7 @@ COMMANDS: tuple[Command, ...] = (
     C(id="filter", text="Filter parts", menu="Edit", keys="Ctrl+F", run=lambda w: w.focus_filter()),
     C(id="add-part", text="Add part…", menu="Rig", keys="Ctrl+Shift+A", icon="plus", run=lambda w: w.build.open_menu()),
     C(id="add-workload", text="Add workload", menu="Rig", keys="Ctrl+Shift+W", icon="workload", run=lambda w: w.focus_zoo()),
-    C(id="rates", text="Use the fetched exchange rates", menu="Rig", run=import_dialog.use_rates, enabled=_open),
+    C(id="rates", text="Use the fetched exchange rates", menu="Rig", run=_use_rates, enabled=_open),
     C(
         id="rename",
         text="Name and site…",
