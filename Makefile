@@ -25,7 +25,7 @@ screenshots: setup
 	QT_QPA_PLATFORM=offscreen $(BIN)/python -m rigplanner.desktop.screenshots docs/pictures
 
 accuracy: setup
-	$(BIN)/rigplanner validate --write docs/accuracy.md
+	$(BIN)/rigplanner validate tests/workload/traced_steps.jsonl $(CASES) --write docs/accuracy.md
 
 wheel: setup
 	$(BIN)/python -m hatchling build -t wheel

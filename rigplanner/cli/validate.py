@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from rigplanner.catalog.parts import GPU
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.report.accuracy import AccuracyRow, AccuracyTable, as_markdown, as_text
 from rigplanner.whole_file import write_whole
+from rigplanner.workload.accuracy import ErrorRow
 
 LARGEST_FILE_BYTES = 256 * 2**20
 LEAST_GROUP = 5
@@ -52,10 +53,14 @@ def _of_file(path: Path) -> Iterator[AccuracyTable]:
         raise InputFault(f"{path}: cannot be read ({fault.strerror or fault}).") from fault
     measured = [line for line in lines if line.strip()]
     kinds = {_kind_of(line, path, number) for number, line in enumerate(lines, 1) if line.strip()}
-    if kinds == {"memory", "speed"}:
-        raise InputFault(f"{path}: holds memory and speed cases; put them into two files.")
-    if kinds:
-        yield _memory(measured, path.name) if "memory" in kinds else _speed_of_file(path)
+    if len(kinds) > 1:
+        raise InputFault(f"{path}: holds {' and '.join(sorted(kinds))} cases; put them into two files.")
+    if kinds == {"memory"}:
+        yield _memory(measured, path.name)
+    elif kinds == {"traced"}:
+        yield _traced(measured, path.name)
+    elif kinds:
+        yield _speed_of_file(path)
 
 
 def _kind_of(line: bytes, path: Path, number: int) -> str:
@@ -65,6 +70,13 @@ def _kind_of(line: bytes, path: Path, number: int) -> str:
         raise InputFault(f"{path} line {number}: not JSON ({fault}).") from fault
     if isinstance(raw, dict) and "value_gib" in raw:
         return "memory"
+    if (
+        isinstance(raw, dict)
+        and "peak_bytes" in raw
+        and isinstance(raw.get("spec"), dict)
+        and isinstance(raw["spec"].get("config"), dict)
+    ):
+        return "traced"
     if isinstance(raw, dict) and "metric" in raw and "value" in raw:
         return "speed"
     raise InputFault(f"{path} line {number}: expected a measured case with 'value_gib', or with 'metric' and 'value'.")
@@ -75,15 +87,30 @@ def _memory(lines: list[bytes], name: str) -> AccuracyTable:
     from rigplanner.workload.accuracy import compare, error_table
 
     cases = compare(lines, _gpu_or_none, shipped_zoo())
-    rows = error_table(cases, ("task", "kind", "stack", "source"))
-    made = tuple(
-        AccuracyRow(group=f"{row.field}: {row.name}" if row.field != "all" else "all", cases=row.cases, covered=row.covered,
-                    median=row.median, p90=row.p90, bias=row.bias, inside=row.inside)
+    note = "GiB per GPU against the counter that each source names. The stacks' constants were chosen with these sources in view."
+    rows = _memory_rows(error_table(cases, ("task", "kind", "stack", "source")))
+    return AccuracyTable(title=f"Memory, published figures: {name}", note=note, rows=rows)
+
+
+def _traced(lines: list[bytes], name: str) -> AccuracyTable:
+    from rigplanner.catalog.zoo import shipped_zoo
+    from rigplanner.workload.accuracy import compare_traced, error_table
+
+    rows = _memory_rows(error_table(compare_traced(lines, shipped_zoo()), ("source", "task", "model")))
+    note = (
+        "Peak of live tensors of one step against PyTorch's own count (MemTracker under FakeTensorMode, no GPU). The walks have no "
+        "fitted constants; `held out` traces are of families and settings set aside."
+    )
+    return AccuracyTable(title=f"Memory, traced steps: {name}", note=note, rows=rows)
+
+
+def _memory_rows(rows: Sequence[ErrorRow]) -> tuple[AccuracyRow, ...]:
+    return tuple(
+        AccuracyRow(group="all" if row.field == "all" else f"{row.field}: {row.name}", cases=row.cases, covered=row.covered,
+                    median=row.median, mean=row.mean, p90=row.p90, bias=row.bias, inside=row.inside)
         for row in rows
         if row.field == "all" or row.cases >= LEAST_GROUP
     )  # fmt: skip
-    note = "GiB per GPU against the counter that each source names. The stacks' constants were chosen with these sources in view."
-    return AccuracyTable(title=f"Memory: {name}", note=note, rows=made)
 
 
 def _gpu_or_none(name: str) -> GPU | None:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.parts import GPU
@@ -47,6 +48,7 @@ class ErrorRow(Struct, frozen=True, kw_only=True):
     cases: int
     covered: int
     median: float | None = None
+    mean: float | None = None
     p90: float | None = None
     bias: float | None = None
     inside: float | None = None
@@ -55,8 +57,6 @@ class ErrorRow(Struct, frozen=True, kw_only=True):
 
 def compare(lines: Iterable[bytes], find_gpu: Callable[[str], GPU | None], zoo: Zoo) -> list[Comparison]:
     """Return a comparison for each line of a file of measured cases whose part is the total."""
-    import msgspec
-
     found = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -85,6 +85,25 @@ def _compared(raw: dict[str, Any], line: bytes, number: int, find_gpu: Callable[
     return Comparison(**known, predicted_gib=_figure(estimate, raw.get("figure")), inside=inside)
 
 
+def compare_traced(lines: Iterable[bytes], zoo: Zoo) -> list[Comparison]:
+    """Return a comparison for each traced step (`spec`, `peak_bytes`, `held_out`): its peak of live tensors against the walk's."""
+    found = []
+    for number, line in enumerate(lines, 1):
+        raw = msgspec.json.decode(line)
+        spec = raw["spec"]
+        known = {"id": raw.get("id", number), "kind": spec.get("head") or "-", "task": spec.get("task") or "-",
+                 "model": spec["config"].get("model_type") or "-", "source": "held out" if raw.get("held_out") else "looked at",
+                 "stack": "-", "measured_gib": raw["peak_bytes"] / 2**30}  # fmt: skip
+        case = read_case(msgspec.json.encode({"id": known["id"], **spec}), number)
+        try:
+            if isinstance(case, BadCase):
+                raise WorkloadFault(case.error)
+            found.append(Comparison(**known, predicted_gib=estimate_memory(case.workload, None, 1, zoo).tensors_gib))
+        except WorkloadFault as fault:
+            found.append(Comparison(**known, fault=str(fault)))
+    return found
+
+
 def _figure(estimate: MemoryEstimate, counter: str | None) -> float:
     return float(getattr(estimate, FIGURES.get(counter or "unknown", "reserved_gib")))
 
@@ -109,8 +128,9 @@ def _row(field: str, name: str, cases: list[Comparison]) -> ErrorRow:
         return ErrorRow(field=field, name=name, cases=len(cases), covered=0)
     sizes = sorted(abs(error) for error in errors)
     inside = [case.inside for case in cases if case.inside is not None]
+    covers = sum(inside) / len(inside) if inside else None
     return ErrorRow(
-        field=field, name=name, cases=len(cases), covered=len(errors), median=statistics.median(sizes),
-        p90=sizes[min(len(sizes) - 1, int(0.9 * len(sizes)))], bias=statistics.median(errors), inside=sum(inside) / len(inside),
+        field=field, name=name, cases=len(cases), covered=len(errors), median=statistics.median(sizes), mean=statistics.fmean(sizes),
+        p90=sizes[min(len(sizes) - 1, int(0.9 * len(sizes)))], bias=statistics.median(errors), inside=covers,
         too_low=sum(error < 0 for error in errors) / len(errors),
     )  # fmt: skip

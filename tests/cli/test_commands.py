@@ -127,11 +127,18 @@ def test_validate_prints_an_error_table(tmp_path: Path, capsys: pytest.CaptureFi
     speed.write_text(json.dumps({**case, "metric": "images/s", "value": 300.0}), "utf-8")
     assert main(["validate", str(memory), str(speed)]) == 0
     said = capsys.readouterr().out
-    assert "Memory: memory.jsonl" in said
+    assert "Memory, published figures: memory.jsonl" in said
     assert "Speed: speed.jsonl" in said
     memory.write_text(memory.read_text() + "\n" + speed.read_text(), "utf-8")
     assert main(["validate", str(memory)]) == 2
     assert "two files" in capsys.readouterr().err
+
+
+def test_traced_steps_are_judged_with_the_held_out_ones_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", str(Path(__file__).parents[1] / "workload" / "traced_steps.jsonl")]) == 0
+    said = capsys.readouterr().out
+    assert "source: held out" in said
+    assert "source: looked at" in said
 
 
 def test_every_command_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
