@@ -70,12 +70,8 @@ def _kind_of(line: bytes, path: Path, number: int) -> str:
         raise InputFault(f"{path} line {number}: not JSON ({fault}).") from fault
     if isinstance(raw, dict) and "value_gib" in raw:
         return "memory"
-    if (
-        isinstance(raw, dict)
-        and "peak_bytes" in raw
-        and isinstance(raw.get("spec"), dict)
-        and isinstance(raw["spec"].get("config"), dict)
-    ):
+    spec = raw.get("spec") if isinstance(raw, dict) else None
+    if isinstance(spec, dict) and isinstance(spec.get("config"), dict) and "peak_bytes" in raw:
         return "traced"
     if isinstance(raw, dict) and "metric" in raw and "value" in raw:
         return "speed"

@@ -265,5 +265,6 @@ def _verdicts(paths: list[Path], catalog: Catalog) -> Iterator[tuple[Path, str, 
     for path in paths:
         found = assess(read_rig(path), catalog)
         sums = found.totals
-        price = money(sums.total, sums.currency) if sums.total else "no prices"
+        partly = "at least " if sums.unpriced or sums.foreign else ""
+        price = f"{partly}{money(sums.total, sums.currency)}" if sums.total else "no prices"
         yield path, found.report.verdict(), price

@@ -130,7 +130,8 @@ def _row(field: str, name: str, cases: list[Comparison]) -> ErrorRow:
     inside = [case.inside for case in cases if case.inside is not None]
     covers = sum(inside) / len(inside) if inside else None
     return ErrorRow(
-        field=field, name=name, cases=len(cases), covered=len(errors), median=statistics.median(sizes), mean=statistics.fmean(sizes),
+        field=field, name=name, cases=len(cases), covered=len(errors), median=statistics.median(sizes),
+        mean=statistics.fmean(sizes),
         p90=sizes[min(len(sizes) - 1, int(0.9 * len(sizes)))], bias=statistics.median(errors), inside=covers,
         too_low=sum(error < 0 for error in errors) / len(errors),
     )  # fmt: skip
