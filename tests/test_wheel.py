@@ -31,18 +31,17 @@ def test_the_wheel_holds_catalog_and_resources_and_their_licences(wheel: Path) -
 def test_the_installed_wheel_passes_its_self_test(wheel: Path, tmp_path: Path) -> None:
     """The clean environment sees this one's libraries by a path file, so that no network is needed, but not the checkout."""
     place = tmp_path / "env"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
-    site = next((place / "lib").glob("python*")) / "site-packages"
-    libraries = next(path for path in sys.path if path.endswith("site-packages"))
-    zipfile.ZipFile(wheel).extractall(site)
-    run_it = "sys.argv[1:] = ['self-test']; from rigplanner.cli.main import main; sys.exit(main())"
+    subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
+    binaries = place / ("Scripts" if os.name == "nt" else "bin")
     clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    done = _run(place, f"import sys; sys.path.append({libraries!r}); {run_it}", tmp_path, clean)
+    install = [str(binaries / "python"), "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", str(wheel)]
+    subprocess.run(install, cwd=tmp_path, env=clean, check=True, capture_output=True)
+    site = next((place / "lib").glob("python*")) / "site-packages"
+    (site / "libraries.pth").write_text(next(path for path in sys.path if path.endswith("site-packages")) + "\n", "utf-8")
+    done = subprocess.run(
+        [str(binaries / "rigplanner"), "self-test"], cwd=tmp_path, env=clean, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "ok in" in done.stdout
-    assert str(place) in _run(place, "import rigplanner; print(rigplanner.__file__)", tmp_path, clean).stdout
-
-
-def _run(place: Path, code: str, folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    python = str(place / "bin" / "python")
-    return subprocess.run([python, "-c", code], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    where = [str(binaries / "python"), "-c", "import rigplanner; print(rigplanner.__file__)"]
+    assert str(place) in subprocess.run(where, cwd=tmp_path, env=clean, capture_output=True, text=True, check=True).stdout

@@ -17,7 +17,8 @@ from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.load import Family, read_catalog
 from rigplanner.catalog.parts import GPU
 from rigplanner.data import data_path
-from rigplanner.rig.edits import set_power_cap
+from rigplanner.rig.document import Rig
+from rigplanner.rig.edits import change_workload, set_power_cap
 from rigplanner.rig.files import read_rig
 
 SAMPLES = data_path("resources") / "samples"
@@ -79,20 +80,31 @@ def _window_memory() -> str:
     return f"{json.loads(subprocess.run(command, env=offscreen, capture_output=True, text=True, check=True).stdout)[1]:.0f} MiB"
 
 
-def _edit_to_verdicts() -> str:
+def _edits(edit: Callable[[Rig, int], Rig]) -> str:
     from rigplanner.catalog.load import shipped_catalog
     from rigplanner.rules.assess import assess
 
     catalog, rig = shipped_catalog(), read_rig(SAMPLES / EIGHT_GPUS)
-    uid = rig.items[0].uid
     assess(rig, catalog)
     times = []
-    for watts in range(200, 300):
-        edited = set_power_cap(rig, uid, float(watts))
+    for step in range(1, 101):
+        edited = edit(rig, step)
         start = time.perf_counter()
         assess(edited, catalog)
         times.append(time.perf_counter() - start)
     return f"{1000 * statistics.quantiles(times, n=20)[-1]:.1f} ms"
+
+
+def _power_edits() -> str:
+    return _edits(lambda rig, step: set_power_cap(rig, rig.items[0].uid, 200.0 + step))
+
+
+def _batch_edits() -> str:
+    return _edits(lambda rig, step: change_workload(rig, 0, batch_per_gpu=1 + step))
+
+
+def _length_edits() -> str:
+    return _edits(lambda rig, step: change_workload(rig, 0, seq_len=1024 + 64 * step))
 
 
 def _catalog_load() -> str:
@@ -147,7 +159,9 @@ def _quote() -> str:
 FIGURES: tuple[tuple[str, Callable[[], str], str], ...] = (
     ("start to usable window / start of an empty one", _window_start, "3 x"),
     ("peak resident memory of the window", _window_memory, "250 MB"),
-    ("one edit to all verdicts, memory, speed, 8 GPUs, p95", _edit_to_verdicts, "16 ms"),
+    ("one edit of a power cap to all verdicts, 8 GPUs, p95", _power_edits, "16 ms"),
+    ("one edit of a batch size to all verdicts, 8 GPUs, p95", _batch_edits, "16 ms"),
+    ("one edit of a sequence length, batch 1, 8 GPUs, p95", _length_edits, "16 ms"),
     ("catalog load per 1 000 shipped parts", _catalog_load, "50 ms"),
     ("catalog load, 60 000 synthetic parts", _large_catalog_load, "500 ms"),
     ("import of 4 500 foreign part files, scaled to 45 000", _foreign_files, "30 s"),

@@ -16,7 +16,7 @@ from rigplanner.workload.net import Setting
 from rigplanner.workload.step import Trace, Walk, contradictions, walk
 from rigplanner.workload.tape import CPU_TRACE, CUDA
 
-WALKS_FIRST = 12
+WALKS_FIRST = 2
 """A shape is walked this often before its closed form is made, which costs six walks."""
 BATCHES = (2, 3)
 LENGTHS = (64, 96, 160)
