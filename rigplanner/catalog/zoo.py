@@ -92,10 +92,13 @@ _TRAINED_AS = re.compile(
     r"|_(in22ft1k|in21ft1k|in22k|in21k|22kft1k|22k|dist|distilled|bitm|bit_distilled|bit_teacher|hnf|hnfd|v1[bcds]|miil|a[123])(?=_|$)"
 )
 
+_DEEP_STEM = re.compile(r"^gluon_(resnet\d+)_v1[cds](?=_|$)")
+"""GluonCV's variants c, d and s begin with three small convolutions, as the names in d of timm do."""
+
 
 def base_name(name: str) -> str:
     """A network's name without the words that say how its weights were trained, not what its layers are."""
-    return _TRAINED_AS.sub("", name)
+    return _TRAINED_AS.sub("", _DEEP_STEM.sub(r"\1d", name))
 
 
 def _searchable(model: Model) -> str:
