@@ -1,7 +1,8 @@
 """The walk in closed form: live bytes after every operator are polynomials in batch and length, so the peak is a maximum of few.
 
-A network is walked as it is the first times; asked again with other sizes, it is walked at six small sizes, every moment's
-polynomial is solved from them, and only the moments that can be the peak are kept."""
+A network is walked as it is the first times; asked again with other sizes, it is walked at six small sizes (three of one
+sequence, which is walked apart because some copies are not made for it), every moment's polynomial is solved from them, and only
+the moments that can be the peak are kept."""
 
 from __future__ import annotations
 
@@ -57,12 +58,12 @@ MOST_SHAPES = 4096
 def walked(config: bytes, setting: Setting, precision: str, optimizer: str, traced: bool) -> Walk:
     """The walk of a configuration, itself or by its closed form."""
     sequence = (b'"vocab_size"' in config and b'"patch_size"' not in config) or b'"n_embd"' in config
-    general = msgspec.structs.replace(setting, batch=2, length=64 if sequence else setting.length)
+    general = msgspec.structs.replace(setting, batch=min(2, setting.batch), length=64 if sequence else setting.length)
     shape = _Shape(config, general, precision, optimizer, traced, sequence)
     _asked[shape] += 1
     if len(_asked) > MOST_SHAPES:
         _asked.clear()
-    if _asked[shape] > WALKS_FIRST and setting.batch > 1:
+    if _asked[shape] > WALKS_FIRST and (sequence or setting.batch > 1):
         form = _form(shape)
         if form is not None:
             return evaluate(form, setting.batch, setting.length)
@@ -96,8 +97,9 @@ def evaluate(form: Form, batch: int, length: int) -> Walk:
 def _form(shape: _Shape) -> Form | None:
     """The closed form of a network, or None where its moments do not line up."""
     lengths = LENGTHS if shape.sequence else (shape.setting.length,)
+    batches = (1,) if shape.setting.batch == 1 else BATCHES
     walks, traces = [], []
-    for batch in BATCHES:
+    for batch in batches:
         for length in lengths:
             trace: Trace = []
             setting = msgspec.structs.replace(shape.setting, batch=batch, length=length)
@@ -111,19 +113,13 @@ def _form(shape: _Shape) -> Form | None:
     if shape.setting.training:
         last = [trace.pop() for trace in traces]
         at_step, held = solve([live for live, _ in last]), last[0][1]
-    moments = [(solve([trace[at][0] for trace in traces]), traces[0][at][1]) for at in _tops(traces)]
+    moments = [(solve([trace[at][0] for trace in traces]), traces[0][at][1]) for at in range(len(traces[0]))]
     first = walks[0]
     return Form(
         tuple(_undominated(moments)), solve([one.forward_flops for one in walks]), solve([one.step_flops for one in walks]),
             first.weights,
         first.optimizer, first.values, first.trained, shape.sequence, at_step, held,
     )  # fmt: skip
-
-
-def _tops(traces: list[Trace]) -> list[int]:
-    """Moments after which memory falls, in any of the walks."""
-    last = len(traces[0]) - 1
-    return [at for at in range(last + 1) if at == last or any(trace[at][0] > trace[at + 1][0] for trace in traces)]
 
 
 def _solve_batch(values: list[int]) -> Terms:
@@ -133,6 +129,9 @@ def _solve_batch(values: list[int]) -> Terms:
 
 
 def _solve_sequence(values: list[int]) -> Terms:
+    if len(values) == len(LENGTHS):
+        base, slope, bend = _quadratic(values)
+        return (base, 0.0, slope, 0.0, bend, 0.0)
     low, high = _quadratic(values[:3]), _quadratic(values[3:])
     slopes = [(b - a) / (BATCHES[1] - BATCHES[0]) for a, b in zip(low, high, strict=True)]
     bases = [a - slope * BATCHES[0] for a, slope in zip(low, slopes, strict=True)]
