@@ -11,6 +11,9 @@ from rigplanner.workload.training import Demand
 VALUES_PER_TOKEN = 18.0
 """Values per token, layer and hidden unit that a transformer block keeps for backward: the inputs of its products, norms and
 activation (Korthikanti et al. 2022: 34 bytes in 16 bits without the attention matrix)."""
+PRODUCTS_PER_TOKEN = 10.0
+"""Of these the outputs of products (query, key, value, attention, projections, feed-forward), which a block compiled into a CUDA
+graph keeps in the graph's own pool although its checkpoint would drop them (PyTorch's partitioner recomputes the rest)."""
 LATENT_PIXELS = 16
 """Pixels per side that one token of the denoiser stands for: 8 of the autoencoder times 2 of the patch."""
 FRAMES_PER_LATENT = 4
@@ -68,6 +71,8 @@ def _training(network: Network, job: Job, stack: MemoryStack, base: float, row: 
     trained = network.params if full else 2.0 * job.lora_rank * layers * 12 * sizes(network)[1]
     kept = row * VALUES_PER_TOKEN * (1.5 if job.flags & {"dora"} else 1.0)
     activations = row * layers + 2 * kept if job.checkpointing == "full" else kept * layers
+    if job.checkpointing == "full" and "compile" in job.flags:
+        activations += row * PRODUCTS_PER_TOKEN * layers
     width = 2.0 if full else 4.0
     state = trained * (optimizer.state_16 if full else optimizer.state_fp32) / (job.data if job.zero >= 1 else 1)
     return Demand(weights=base + (0 if full else trained * width), gradients=trained * width / (job.data if job.zero >= 2 else 1),

@@ -119,10 +119,12 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
     activations = _shared_activations(step.working * share, network, job)
     if "optimizer_in_backward" in job.flags:
         held, gradients = held / max(1, network.layers), gradients / max(1, network.layers)
-    copies = optimizer.copies * trained * width / shards[0] if "optimizer_in_backward" not in job.flags else 0.0
+    scratch = 0 if stack.fused_optimizer else optimizer.copies
+    copies = scratch * trained * width / shards[0] if "optimizer_in_backward" not in job.flags else 0.0
     at_activations = activations + held * min(1.0, step.working_gradients / max(1.0, step.trained * width))
     at_step = held + copies if job.offload == "none" else 0.0
-    gathered = base * shards[2] if stack.gathers_all and shards[2] > 1 and job.lora_rank else _gathered(network, job, width)
+    whole = stack.gathers_all and shards[2] > 1 and bool(job.lora_rank)
+    gathered = base * shards[2] if whole else _gathered(network, job, stack.reduces_fp32)
     beside = gathered + _dequantised(network, job) + (stack.quantised_gib * 2**30 if job.task == "train_qlora" else 0.0)
     moving = max(at_activations, at_step)
     kept = 0.0 if job.offload in ("all", "nvme") else held
@@ -148,11 +150,20 @@ def untied_bytes(network: Network, stack: MemoryStack, width: float) -> float:
 def _shared_activations(activations: float, network: Network, job: Job) -> float:
     """Tensor parallelism with sequence parallelism divides activations; a pipeline stage holds its layers for as many
     micro-batches as there are stages, each a share of the batch (Korthikanti et al. 2022, arXiv 2205.05198)."""
-    return activations / job.tensor / job.pipeline
+    copies = SEQUENCE_COPIES * (1 - 1 / job.tensor) if job.tensor > 1 else 0.0
+    row = 2.0 * job.batch * job.length / job.context * network.hidden / job.pipeline
+    return activations / job.tensor / job.pipeline + copies * row
 
 
-def _gathered(network: Network, job: Job, width: float) -> float:
-    """ZeRO-3 and FSDP: two layers and the root (embedding, head) whole in the compute type, and one layer's gradients. Under a
+SEQUENCE_COPIES = 5.0
+"""Hidden states of the whole sequence in the layer at work under tensor with sequence parallelism: the gathered inputs of
+attention and of the feed-forward part, their outputs before the scatter, and the gradient that comes in (DTensor keeps what it
+gathered; a pipeline's micro-batch is taken as the batch divided by its stages)."""
+
+
+def _gathered(network: Network, job: Job, reduces_fp32: bool) -> float:
+    """ZeRO-3 and FSDP: two layers and the root (embedding, head) whole in the compute type, and one layer's gradients, which
+    may be brought to fp32 to be reduced. Under a
     pipeline the stage stays whole over its micro-batches, with gradients in fp32 (FSDP2 without resharding)."""
     if job.zero < 3 or job.data == 1 or not network.layers:
         return 0.0
@@ -162,7 +173,9 @@ def _gathered(network: Network, job: Job, width: float) -> float:
     layer = (network.params - network.embedding_params) / network.layers / ways
     trained = layer if not job.lora_rank else 0.02 * layer
     bits = 4.5 / 8 if job.task == "train_qlora" else compute
-    return 2 * layer * bits + trained * compute + network.embedding_params / ways * compute * (1.0 if job.lora_rank else 2.0)
+    reduced = 4.0 if compute == 2.0 and reduces_fp32 else 0.0
+    root = network.embedding_params / ways * compute * (1.0 if job.lora_rank else 2.0)
+    return 2 * layer * bits + trained * (compute + reduced) + root
 
 
 def _dequantised(network: Network, job: Job) -> float:
