@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
-from rigplanner.cli.faults import FINE, InputFault
+from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault
 from rigplanner.cli.hardware import place_of
 from rigplanner.rig.task import Case
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
@@ -23,12 +23,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Answer every line; a line that cannot be answered says why and stops nothing."""
+    """Answer every line; one that cannot be answered says why and stops nothing. Exit 2 when a line is no case at all."""
     zoo = shipped_zoo()
-    encode = msgspec.json.Encoder().encode
+    code, encode = FINE, msgspec.json.Encoder().encode
     for case in read_cases(lines_of(args.cases)):
+        code = BAD_INPUT if isinstance(case, BadCase) else code
         sys.stdout.write(encode(answer(case, zoo, args.steps)).decode() + "\n")
-    return FINE
+    return code
 
 
 def lines_of(name: str) -> Iterator[bytes]:

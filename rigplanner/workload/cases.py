@@ -46,7 +46,7 @@ def read_case(line: bytes, number: int = 1) -> Case | BadCase:
     try:
         return _case(name, raw)
     except (msgspec.ValidationError, OverflowError, RecursionError) as fault:
-        return BadCase(name, str(fault))
+        return BadCase(name, f"line {number}: {fault}")
 
 
 def _case(name: str | int, raw: dict[str, Any]) -> Case:

@@ -35,7 +35,7 @@ def test_steps_on_demand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "steps" not in plain and opened["steps"]
 
 
-@pytest.mark.parametrize("line", ["nonsense", "[1, 2]", '{"id": 1}', '{"id": 1, "workload": {"batch_per_gpu": "many"}}'])
+@pytest.mark.parametrize("line", ["nonsense", "[1, 2]", '{"id": 1, "workload": {"batch_per_gpu": "many"}}'])
 def test_what_is_no_case_is_named_and_ends_with_two(line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, answers = ask(tmp_path / "c.jsonl", [line, json.dumps(GOOD)], capsys)
     assert code == 2 and "line 1" in str(answers[0]["error"]) and "value" in answers[1]

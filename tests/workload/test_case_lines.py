@@ -45,7 +45,7 @@ def test_the_command_answers_every_line_in_order(tmp_path: Path, capsys: pytest.
     ]
     file = tmp_path / "cases.jsonl"
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    assert main(["memory", str(file)]) == 0
+    assert main(["memory", str(file)]) == 2
     answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [answer["id"] for answer in answers] == ["good", 2, "bad", "flat"]
     assert "error" in answers[1] and "nonsense" in answers[2]["error"]
