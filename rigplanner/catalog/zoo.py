@@ -65,6 +65,9 @@ class Zoo:
         self.models = {model.slug: model for model in models}
         self.sources = sources
         self._names = {name.casefold(): model for model in models for name in (model.name, *model.aliases, model.slug)}
+        self._squeezed: dict[str, Model] = {}
+        for name, model in self._names.items():
+            self._squeezed.setdefault(squeezed(name), model)
 
     def get(self, slug: str) -> Model | None:
         """Return the model of this slug, alias or published name, or None."""
@@ -73,7 +76,9 @@ class Zoo:
             return known
         plain = base_name(slug.casefold())
         unsized = re.sub(r"_\d{3}$", "", plain)
-        return next((self._names[name] for name in (plain, unsized, f"{unsized}_224") if name in self._names), None)
+        sized = next((self._names[name] for name in (plain, unsized, f"{unsized}_224") if name in self._names), None)
+        bare = squeezed(slug)
+        return sized or self._squeezed.get(bare) or self._squeezed.get(_TUNED.sub("", bare))
 
     def find(self, words: str) -> list[Model]:
         """Return the models whose names hold all of `words`, shortest name first."""
@@ -87,6 +92,15 @@ class Zoo:
 
 
 LONGEST_NAME = 200
+_TUNED = re.compile(r"(instruct|chat|hf|it|base)+$")
+"""What publishers append to the name of a network that was tuned further; its shape is the same."""
+
+
+def squeezed(name: str) -> str:
+    """Return a name without its publisher, signs and case, by which spellings of one network meet."""
+    return re.sub(r"[^a-z0-9]", "", name.rpartition("/")[2].casefold())
+
+
 _TRAINED_AS = re.compile(
     r"^(gluon|tv|swsl|ssl|jx|tf|ens_adv|ig)_"
     r"|_(in22ft1k|in21ft1k|in22k|in21k|22kft1k|22k|dist|distilled|bitm|bit_distilled|bit_teacher|hnf|hnfd|v1[bcds]|miil|a[123])(?=_|$)"
