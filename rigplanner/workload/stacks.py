@@ -20,7 +20,8 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     `low` and `high` span the 80 % interval as factors of the estimate. `kv_growth`: the cache is joined anew each token (`copied`)
     or allocated once (`whole`). `loss` as in the walk; `prompt_logits`: the head sees the whole prompt. `unties_head`: a head
     tied to the embedding is stored once more. `fused_optimizer`: the step needs no copies of the gradients.
-    `reduces_fp32`: sharded gradients are brought to fp32 before they are summed over the cards."""
+    `reduces_fp32`: sharded gradients are brought to fp32 before they are summed over the cards.
+    `raises_rest`: beside a quantised base, embedding and head are kept in fp32."""
 
     slug: str = ""
     context_gib: float
@@ -48,6 +49,7 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     activation_factor: float = 1.0
     fused_optimizer: bool = False
     reduces_fp32: bool = False
+    raises_rest: bool = False
     adapters: Literal["fp32", "base"] = "base"
     low: float = 0.85
     high: float = 1.2

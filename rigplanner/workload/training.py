@@ -109,6 +109,8 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
     state = trained * (optimizer.state_fp32 if width == 4 or (job.lora_rank and stack.adapters == "fp32") else optimizer.state_16)
     gradients = trained * width
     base = (_base_bytes(network, job, step, width) + untied_bytes(network, stack, width)) / ways
+    raised, spared = _raised(network, job, stack)
+    base += raised / ways
     if job.saves_embedding:
         extra = network.embedding_params * (2 if network.tied else 1) / ways
         base, gradients, state = base + 2 * extra, gradients + 2 * extra, state + 8 * extra
@@ -116,7 +118,7 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
     if job.offload in ("all", "nvme"):
         gradients = 0.0
     state, held, base = state / shards[0], gradients / shards[1], base / shards[2]
-    activations = _shared_activations(step.working * share, network, job)
+    activations = _shared_activations(max(0.0, step.working * share - spared), network, job)
     if "optimizer_in_backward" in job.flags:
         held, gradients = held / max(1, network.layers), gradients / max(1, network.layers)
     scratch = 0 if stack.fused_optimizer else optimizer.copies
@@ -140,6 +142,14 @@ def _base_bytes(network: Network, job: Job, step: Walk, width: float) -> float:
         return params * width
     word = job.precision if job.precision not in ("bf16", "fp16", "fp32") else "nf4"
     return weight_bytes(word, job.quant, network.params, network.embedding_params + network.side_params) + step.trained * 2.0
+
+
+def _raised(network: Network, job: Job, stack: MemoryStack) -> tuple[float, float]:
+    """Bytes that embedding and head take more, and those that logits take less, where what is not quantised is kept in fp32
+    (peft.prepare_model_for_kbit_training): the head then writes float logits at once, without a 16-bit copy."""
+    if job.task != "train_qlora" or not stack.raises_rest:
+        return 0.0, 0.0
+    return 2.0 * network.embedding_params, 2.0 * job.batch * job.length / job.context * network.vocab
 
 
 def untied_bytes(network: Network, stack: MemoryStack, width: float) -> float:
