@@ -112,6 +112,14 @@ def _steps(network: Network, job: Job, stack: MemoryStack, demand: Demand) -> tu
         ),
         Step("kv_cache", "values per token x tokens x bytes", {"precision": job.kv_precision}, demand.kv_cache / GIB, "GiB", ""),
         Step(
+            "buffers",
+            "gathered layers and gradients on the way + dequantised matrix + cache joined anew",
+            {"data": job.data, "zero": job.zero, "fp32_reduced": stack.reduces_fp32},
+            demand.buffers / GIB,
+            "GiB",
+            stack.slug,
+        ),
+        Step(
             "allocator",
             "slack x moving tensors + fixed",
             {"slack": stack.slack, "fixed_gib": stack.fixed_gib},
