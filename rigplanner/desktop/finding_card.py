@@ -49,6 +49,12 @@ class FixButton(QPushButton):
         layout = self.layout()
         return layout.sizeHint() if layout else super().sizeHint()
 
+    def minimumSizeHint(self) -> QSize:
+        longest = max(self.text_label.text().split(), key=len, default="")
+        margins = self.contentsMargins().left() + self.contentsMargins().right() + 16
+        metrics = self.text_label.fontMetrics()
+        return QSize(metrics.horizontalAdvance(longest) + margins, metrics.height() + 8)
+
     def heightForWidth(self, width: int) -> int:
         layout = self.layout()
         return layout.heightForWidth(width) if layout else -1
