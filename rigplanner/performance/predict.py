@@ -21,6 +21,7 @@ from rigplanner.performance.metrics import WRITING, usual_metric
 from rigplanner.performance.modelled import Modelled, model_speed
 from rigplanner.performance.power_cap import speed_at_cap
 from rigplanner.performance.roofline import ceiling
+from rigplanner.performance.serving import decode_ceiling
 from rigplanner.rig.task import Workload
 
 NEIGHBOURS = 16
@@ -56,7 +57,7 @@ def predict_speed(
     width = EIGHTY_PERCENT * anchored.correction.deviation * speed_model().widening
     if job.named.kin:
         width = math.hypot(width, math.log(job.named.kin.spread))
-    most = math.inf if job.task in WRITING else ceiling(job)
+    most = decode_ceiling(job) if job.task == "decode" else math.inf if job.task in WRITING else ceiling(job)
     kept, low_kept, high_kept = _kept(gpu, machine, modelled)
     fed = feed_of(workload, machine) if machine and job.task not in WRITING else None
     value = _fed(min(samples_s, most) * kept, fed)

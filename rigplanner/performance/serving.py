@@ -57,6 +57,12 @@ def decode(job: Job) -> Stream:
     return Stream(job.batch / (traffic + other), 0.0, traffic, other, job.batch)
 
 
+def decode_ceiling(job: Job) -> float:
+    """Return the tokens per second at which reading the active weights once per token fills the whole memory bandwidth."""
+    weights = job.shape.active_m * 1e6 * weight_bits(job.precision) / 8
+    return job.batch * job.silicon.bandwidth_gbs * 1e9 * _degree(job) / weights
+
+
 def prefill(job: Job) -> Stream:
     """The prompt in one pass: 2 FLOPs per active weight and token."""
     shape, degree, tokens = job.shape, _degree(job), job.input_tokens or 512

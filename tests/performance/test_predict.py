@@ -161,3 +161,12 @@ def test_whatever_is_asked_gets_an_answer_or_a_reason(
     except WorkloadFault:
         return
     assert 0 < found.low <= found.value <= found.high < float("inf")
+
+
+def test_one_stream_is_never_faster_than_memory_can_be_read() -> None:
+    gpu = find_gpu("RTX 4090")
+    work = Workload(model="llama-3.1-8b", task="inference", precision="fp16", batch_per_gpu=1, input_tokens=512, output_tokens=128)
+    found = predict_speed(work, gpu, 1, 1, "none", shipped_zoo(), metric="tokens/s")
+    assert gpu.bandwidth_gbs
+    read_gb = 7.5 * 2  # weights of the layers and the head in 1e9 bytes; the embedding of one token is not read whole
+    assert found.high <= gpu.bandwidth_gbs / read_gb * 1.01
