@@ -55,10 +55,6 @@ class Cloud(Struct, frozen=True):
     instances: dict[str, CloudInstance]
     sources: dict[str, Source]
 
-    def with_gpu(self, gpu: str) -> list[CloudInstance]:
-        """Return the machines with this GPU part id, fewest GPUs first."""
-        return sorted((machine for machine in self.instances.values() if machine.gpu == gpu), key=lambda machine: machine.count)
-
 
 def read_cloud(folder: Path) -> Cloud:
     """Read every provider's file in `folder`; raise CatalogFault with path and field."""

@@ -149,11 +149,6 @@ def small_font() -> QFont:
     return sized_font(0.9)
 
 
-def large_font() -> QFont:
-    """Return the font of the document's name and the verdict."""
-    return sized_font(1.35, semibold=True)
-
-
 def palette(tokens: Tokens) -> QPalette:
     """Return Qt's palette for the tokens."""
     made = QPalette()

@@ -9,7 +9,6 @@ from functools import cache
 from msgspec import Struct
 
 from rigplanner.catalog.parts import CPU, GPU, NvlinkPort
-from rigplanner.machine.links import labels
 from rigplanner.machine.machine import Edge, Machine
 
 LINE_SHARE = {1.0: 0.9, 2.0: 0.8, 3.0: 0.8, 4.0: 0.824, 5.0: 0.802}
@@ -133,30 +132,6 @@ def _nvlinks(
     return direct, min(into_switch) if whole and into_switch else None
 
 
-def of_matrix(cells: list[list[str]], gpu: GPU) -> Interconnect:
-    """Return the interconnect of GPUs of one model from the GPU part of a captured `nvidia-smi topo -m` matrix. Slots are taken
-    as wide and fast as the card's edge, hosts as of that PCIe generation's time: neither stands in the matrix."""
-    gpus = tuple(gpu for _ in cells)
-    port = gpu.nvlink
-    links = {(a, b): int(cell[2:]) for a, row in enumerate(cells) for b, cell in enumerate(row) if cell.startswith("NV")}
-    budget = port.links if port is not None else 0
-    through_switch = port is not None and any(
-        sum(n for (a, _), n in links.items() if a == row) > budget for row in range(len(cells))
-    )
-    full = len(links) == len(cells) * (len(cells) - 1)
-    rate = link_rate(port) if port is not None else 0.0
-    letters = {cell for row in cells for cell in row}
-    return Interconnect(
-        gpus=gpus,
-        nvlink={} if through_switch else {pair: count * rate for pair, count in links.items()},
-        switched=min(links.values()) * rate if through_switch and full else None,
-        pcie=pcie_rate(gpu.edge_gen, gpu.edge_width or 16),
-        hosted=bool(letters & {"PHB", "NODE", "SYS"}),
-        staged=gpu.p2p in ("no", "nvlink-only"),
-        between=_between(cells, [], gpus),
-    )
-
-
 def _path_up(node: str, above: dict[str, Edge]) -> list[Edge]:
     path: list[Edge] = []
     while node in above and above[node] not in path:
@@ -227,8 +202,3 @@ def _cycles(count: int, pairs: frozenset[tuple[int, int]]) -> list[tuple[tuple[i
 
     extend([0])
     return found
-
-
-def linked_pairs(machine: Machine) -> set[tuple[int, int]]:
-    """Return the pairs of GPUs that NVLink or xGMI joins."""
-    return {(int(a[3:]), int(b[3:])) for a, b in labels(list(machine.edges))}

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import AnyPart, Layout, Motherboard, Part, System, kind_of
+from rigplanner.catalog.parts import Layout, Motherboard, Part, System, kind_of
 from rigplanner.machine.machine import Piece
 from rigplanner.rig.document import Rig, part_of
 
@@ -91,8 +91,3 @@ def home_of(piece: str, boards: tuple[Board, ...]) -> Board | None:
     """Return the board of the system that a built-in piece came in; None for a loose piece."""
     inside = [board for board in boards if piece.startswith(board.name + "/")]
     return max(inside, key=lambda board: len(board.name), default=None)
-
-
-def part_named(pieces: tuple[Piece, ...]) -> dict[str, AnyPart]:
-    """Return the part of each piece by name."""
-    return {piece.name: piece.part for piece in pieces}

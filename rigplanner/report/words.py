@@ -40,12 +40,6 @@ def rule_title(code: str) -> str:
     return tr(rule.title) if rule else code
 
 
-def rule_reason(code: str) -> str:
-    """Return why a rule holds."""
-    rule = RULES_BY_CODE.get(code)
-    return tr(rule.reason) if rule else ""
-
-
 def subject_name(name: str, rig: Rig, catalog: Catalog) -> str:
     """Return what a person calls a piece ("GeForce RTX 4090 (2)"), a workload (its name or model), a place (as on the board)."""
     uid, _, index = name.partition("/")[0].rpartition(".")
