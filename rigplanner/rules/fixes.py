@@ -18,7 +18,8 @@ def fix(situation: Situation, code: str, *edits: Edit, **values: Any) -> Fix:
 
 
 def price_difference(situation: Situation, edits: tuple[Edit, ...]) -> float | None:
-    """Return how much edits add to the rig's total in its currency; None when a piece they bring has no price there."""
+    """Return how much edits add to the rig's total in its currency; None when a piece they bring, change or take has no price
+    there."""
     if not any(edit.name in ("add_part", "replace_part", "set_quantity", "remove_item") for edit in edits):
         return 0.0
     rig = situation.rig
@@ -28,7 +29,8 @@ def price_difference(situation: Situation, edits: tuple[Edit, ...]) -> float | N
     except EditFault:
         return None
     before, after = totals(situation.rig, situation.catalog), totals(rig, situation.catalog)
-    if set(after.unpriced + after.foreign) - set(before.unpriced + before.foreign):
+    touched = {item.uid for item in {*situation.rig.items} ^ {*rig.items}}
+    if touched & {*before.unpriced, *before.foreign, *after.unpriced, *after.foreign}:
         return None
     return round(after.total - before.total, 2)
 

@@ -9,7 +9,7 @@ from rigplanner.catalog.parts import GPU
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.fixes import fix
-from rigplanner.rules.registry import rule
+from rigplanner.rules.registry import Rule, rule
 from rigplanner.rules.situation import JobFacts, Situation
 from rigplanner.rules.software import models
 from rigplanner.rules.software_tables import between, software
@@ -79,6 +79,21 @@ def _change(situation: Situation, case: Feature, code: str, **fields: str) -> tu
     return (fix(situation, code, Edit("change_workload", {"index": case.job.index, **fields}), **fields),)
 
 
+def _narrow_floats(entry: Rule, situation: Situation, case: Feature) -> Iterator[Finding]:
+    """An error in training; a warning in inference, where the weights alone may be stored so."""
+    needed = _lacks(case)
+    if needed:
+        serving = "train" not in (case.job.workload.task or "train")
+        precision = "bf16" if between(case.card.compute_capability or "", "8.0", None) else "fp16"
+        yield entry.finding(
+            case,
+            "warning" if serving else "error",
+            needed=needed,
+            actual=case.card.compute_capability,
+            fixes=_change(situation, case, "other-precision", precision=precision),
+        )
+
+
 @rule(
     "SW006", "FlashAttention does not run on the GPU", "error", over=flash_jobs,
     needs=("card.compute_capability",),
@@ -127,17 +142,7 @@ def bf16(situation: Situation, case: Feature) -> Iterator[Finding]:
 )  # fmt: skip
 def fp8(situation: Situation, case: Feature) -> Iterator[Finding]:
     """A warning for inference, where weights alone may be FP8."""
-    needed = _lacks(case)
-    if needed:
-        serving = "train" not in (case.job.workload.task or "train")
-        precision = "bf16" if between(case.card.compute_capability or "", "8.0", None) else "fp16"
-        yield fp8.finding(
-            case,
-            "warning" if serving else "error",
-            needed=needed,
-            actual=case.card.compute_capability,
-            fixes=_change(situation, case, "other-precision", precision=precision),
-        )
+    return _narrow_floats(fp8, situation, case)
 
 
 @rule(
@@ -167,17 +172,7 @@ def fp16(situation: Situation, case: Feature) -> Iterator[Finding]:
 )  # fmt: skip
 def fp4(situation: Situation, case: Feature) -> Iterator[Finding]:
     """A warning for inference, where weights alone may be FP4."""
-    needed = _lacks(case)
-    if needed:
-        serving = "train" not in (case.job.workload.task or "train")
-        precision = "bf16" if between(case.card.compute_capability or "", "8.0", None) else "fp16"
-        yield fp4.finding(
-            case,
-            "warning" if serving else "error",
-            needed=needed,
-            actual=case.card.compute_capability,
-            fixes=_change(situation, case, "other-precision", precision=precision),
-        )
+    return _narrow_floats(fp4, situation, case)
 
 
 @rule(
