@@ -16,7 +16,8 @@ def _part(name: str, amount: float | None) -> Accessory:
     return Accessory(id=f"a.b.{name}", name=name, vendor="A", type="cable", prices=prices)
 
 
-CATALOG = Catalog(
+PARTS = (_part("cheap", 10), _part("dear", 30), _part("bare", None), _part("blank", None))
+CATALOG = Catalog({part.id: part for part in PARTS}, {})
     {part.id: part for part in (_part("cheap", 10), _part("dear", 30), _part("bare", None), _part("blank", None))}, {}
 )
 
