@@ -18,8 +18,6 @@ def _part(name: str, amount: float | None) -> Accessory:
 
 PARTS = (_part("cheap", 10), _part("dear", 30), _part("bare", None), _part("blank", None))
 CATALOG = Catalog({part.id: part for part in PARTS}, {})
-    {part.id: part for part in (_part("cheap", 10), _part("dear", 30), _part("bare", None), _part("blank", None))}, {}
-)
 
 
 @pytest.mark.parametrize(
