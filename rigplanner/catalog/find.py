@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from collections.abc import Set as AbstractSet
 from functools import cached_property
-from heapq import nsmallest
-from itertools import pairwise
+from itertools import compress, islice, pairwise
+from typing import Literal
 
 from rigplanner.catalog.garbage import collector_paused
 from rigplanner.catalog.naming import Naming, PhraseTable
@@ -17,6 +16,10 @@ __all__ = ["LONGEST_QUERY", "PartIndex", "words_of"]
 LONGEST_QUERY = 200
 LONGEST_SUFFIX = 5
 """Letters after a number that are typed in one with it: "5070ti", "4tb", "990pro"."""
+Match = Literal["whole", "beginning", "anywhere"]
+
+KEPT_MARKS = 48
+"""Words whose parts are remembered while somebody types: a byte a part each."""
 IMPORTED = ("opendb.", "pcpp.")
 """Beginnings of the ids of imported parts: of equal matches the catalog's own come first."""
 
@@ -28,18 +31,20 @@ class PartIndex:
     """An index over parts for `find` and `named_in`; build it once for a catalog.
 
     Words point to the numbers of the parts that hold them. Parts are numbered in the order in which equal matches are shown:
-    own before imported, short names before long ones.
+    own before imported, short names before long ones. A set of parts is an integer with a byte a part ("marks"), so that what
+    several words share is one bitwise and.
     """
 
     def __init__(self, parts: Iterable[Part]) -> None:
         self._listed = list(parts)
         self._parts = sorted(self._listed, key=lambda part: (part.id.startswith(IMPORTED), len(part.name)))
         self._names: dict[str, list[int]] = {}
+        self._marked: dict[tuple[str, Match], int] = {}
         with collector_paused():
-            self._with = self._words()
+            self._holders = self._words()
 
-    def _words(self) -> dict[str, frozenset[int]]:
-        lists: dict[str, list[int]] = {}
+    def _words(self) -> dict[str, list[int]]:
+        holders: dict[str, list[int]] = {}
         cuts: dict[str, tuple[str, ...]] = {}
         for number, part in enumerate(self._parts):
             held: set[str] = set()
@@ -54,23 +59,23 @@ class PartIndex:
                     cuts[word] = _pieces(word)
                 held.update(cuts[word])
             for word in held:
-                lists.setdefault(word, []).append(number)
-        return {word: frozenset(numbers) for word, numbers in lists.items()}
+                holders.setdefault(word, []).append(number)
+        return holders
 
     @cached_property
     def _vocabulary(self) -> str:
-        return "\n" + "\n".join(self._with) + "\n"
+        return "\n" + "\n".join(self._holders) + "\n"
 
     @cached_property
     def _squeezed(self) -> str:
         return "\n" + "\n".join(self._names) + "\n"
 
     @cached_property
-    def _kinds(self) -> dict[str, frozenset[int]]:
+    def _kinds(self) -> dict[str, int]:
         kinds: dict[str, list[int]] = {}
         for number, part in enumerate(self._parts):
             kinds.setdefault(kind_of(part), []).append(number)
-        return {kind: frozenset(numbers) for kind, numbers in kinds.items()}
+        return {kind: self._mark([numbers]) for kind, numbers in kinds.items()}
 
     @cached_property
     def _ids(self) -> dict[str, Part]:
@@ -89,16 +94,17 @@ class PartIndex:
         words = words_of(query[:LONGEST_QUERY])
         if not words:
             return [part for part in self._listed if kind is None or kind_of(part) == kind][:limit]
-        among = self._kinds.get(kind, frozenset()) if kind else None
-        found: list[int] = []
-        seen: AbstractSet[int] = frozenset()
-        for numbers in self._levels(words):
-            fresh = (numbers if among is None else numbers & among) - seen
-            found += sorted(fresh) if limit is None else nsmallest(limit - len(found), fresh)
-            seen = seen | fresh
+        left = self._kinds.get(kind, 0) if kind else _all_of(len(self._parts))
+        found: list[Part] = []
+        for level in self._levels(words):
+            marks = level & left
+            if marks:
+                fresh = compress(self._parts, marks.to_bytes(len(self._parts), "little"))
+                found += fresh if limit is None else islice(fresh, limit - len(found))
+                left &= ~level
             if limit is not None and len(found) >= limit:
                 break
-        return [self._parts[number] for number in found]
+        return found
 
     def with_id(self, part_id: str) -> Part | None:
         """Return the part with this id, or None."""
@@ -108,32 +114,52 @@ class PartIndex:
         """Return which part a shop's text names, and how sure that is."""
         return self._phrases.named_in(text, kind)
 
-    def _levels(self, words: list[str]) -> Iterator[AbstractSet[int]]:
+    def _levels(self, words: list[str]) -> Iterator[int]:
         squeezed = "".join(words)
-        yield set(self._names.get(squeezed, ()))
-        yield self._all_with([[word] if word in self._with else [] for word in words])
-        begins = [_between_breaks(self._vocabulary, "\n" + word) for word in words]
-        yield self._all_with(begins)
-        inside = [
-            _between_breaks(self._vocabulary, word) if len(word) > 1 else begun for word, begun in zip(words, begins, strict=True)
-        ]
-        anywhere = self._all_with(inside)
+        yield self._mark([self._names.get(squeezed, [])])
+        yield _in_all(self._holding(word, "whole") for word in words)
+        yield _in_all(self._holding(word, "beginning") for word in words)
+        anywhere = _in_all(self._holding(word, "anywhere" if len(word) > 1 else "beginning") for word in words)
         yield anywhere
         if not anywhere:
-            names = _between_breaks(self._squeezed, squeezed)
-            yield {number for name in names for number in self._names[name]}
+            yield self._mark([self._names[name] for name in _between_breaks(self._squeezed, squeezed)])
 
-    def _all_with(self, choices: list[list[str]]) -> AbstractSet[int]:
-        """Return the numbers of the parts that hold, for each list of words, at least one of them."""
-        found: AbstractSet[int] | None = None
-        for held in sorted(choices, key=lambda words: sum(len(self._with[word]) for word in words)):
-            sets: list[AbstractSet[int]] = [self._with[word] for word in held]
-            if found is not None:
-                sets = [found & numbers for numbers in sets]
-            found = sets[0] if len(sets) == 1 else frozenset().union(*sets)
-            if not found:
-                break
-        return found or frozenset()
+    def _mark(self, lists: Iterable[list[int]]) -> int:
+        """Return the parts of some lists as marks: byte n of the number is 1 where part n is in one of them."""
+        marks = bytearray(len(self._parts))
+        for numbers in lists:
+            for number in numbers:
+                marks[number] = 1
+        return int.from_bytes(marks, "little")
+
+    def _holding(self, word: str, where: Match) -> int:
+        """Return the marks of the parts of which a word matches this one; the last ones asked for are kept."""
+        marks = self._marked.get((word, where))
+        if marks is None:
+            marks = self._mark(self._holders[each] for each in self._matching(word, where))
+            while len(self._marked) >= KEPT_MARKS:
+                del self._marked[next(iter(self._marked))]
+            self._marked[word, where] = marks
+        return marks
+
+    def _matching(self, word: str, where: Match) -> list[str]:
+        if where == "whole":
+            return [word] if word in self._holders else []
+        return _between_breaks(self._vocabulary, word if where == "anywhere" else "\n" + word)
+
+
+def _all_of(count: int) -> int:
+    return int.from_bytes(b"\1" * count, "little")
+
+
+def _in_all(marks: Iterable[int]) -> int:
+    """Return what all marks share; the rest is not asked for once nothing is left."""
+    shared = -1
+    for each in marks:
+        shared &= each
+        if not shared:
+            break
+    return shared
 
 
 def _pieces(word: str) -> tuple[str, ...]:
