@@ -276,6 +276,17 @@ class Motherboard(Part, frozen=True, kw_only=True, tag="motherboard"):
     layout: Layout
 
 
+class RadiatorPlace(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A mount that takes radiators of `sizes_mm`. Where a radiator there takes room from others, `gpu_length_mm` is the longest
+    card that is left, and `bays_25` and `bays_35` the drive bays."""
+
+    at: Literal["front", "top", "bottom", "side", "rear"]
+    sizes_mm: tuple[int, ...]
+    gpu_length_mm: float | None = None
+    bays_25: int | None = None
+    bays_35: int | None = None
+
+
 class Enclosure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """The space inside a case or server. `slot_columns` counts expansion slots of the rear panel."""
 
@@ -287,6 +298,7 @@ class Enclosure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, o
     gpu_height_mm: float | None = None
     cooler_height_mm: float | None = None
     radiators_mm: tuple[int, ...] | None = None
+    radiator_places: tuple[RadiatorPlace, ...] | None = None
     psu_form_factors: tuple[str, ...] = ()
     psu_length_mm: float | None = None
     bays_25: int | None = None
@@ -431,10 +443,15 @@ class System(Part, frozen=True, kw_only=True, tag="system"):
 
 
 class Accessory(Part, frozen=True, kw_only=True, tag="accessory"):
-    """A monitor, cable, UPS or anything else that is bought but not assembled. `power_w` counts on the circuit."""
+    """A monitor, cable, UPS or anything else that is bought but not assembled. `power_w` counts on the circuit. A UPS gives
+    `output_w` watts and `output_va` volt-amperes, and lasts the two `runtime` minutes at half and at full load in watts."""
 
     type: str
     power_w: float | None = None
+    output_w: float | None = None
+    output_va: float | None = None
+    runtime_half_min: float | None = None
+    runtime_full_min: float | None = None
 
 
 AnyPart = (

@@ -32,12 +32,14 @@ class Alternative(Struct, frozen=True):
     gain_gbs: float
 
 
-def alternatives(rig: Rig, catalog: Catalog, machine: Machine | None = None, piece: str | None = None) -> tuple[Alternative, ...]:
+def alternatives(
+    rig: Rig, catalog: Catalog, machine: Machine | None = None, piece: str | None = None, most: int = MOST_TRIALS
+) -> tuple[Alternative, ...]:
     """Return the moves of loose cards and drives (of one piece, if named) to free places that change some link and leave nothing
-    without a place, best for the GPUs first. Equal outcomes are listed once; at most `MOST_TRIALS` moves are tried."""
+    without a place, best for the GPUs first. Equal outcomes are listed once; at most `most` moves are tried."""
     now = machine if machine is not None else assemble(rig, catalog)
     found: dict[tuple[Change, ...], Alternative] = {}
-    for name, place in _moves(rig, now, piece)[:MOST_TRIALS]:
+    for name, place in _moves(rig, now, piece)[:most]:
         uid, _, index = name.rpartition(".")
         edit = Edit("set_place", {"uid": uid, "index": int(index), "place": place})
         then = assemble(apply(rig, edit), catalog)

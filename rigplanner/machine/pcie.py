@@ -1,6 +1,6 @@
 """PCI Express rates."""
 
-LANE_GBS = {1: 0.25, 2: 0.5, 3: 0.9846, 4: 1.9692, 5: 3.9385, 6: 7.5625}
+LANE_GBS = {1: 0.25, 2: 0.5, 3: 8 / 8.125, 4: 16 / 8.125, 5: 32 / 8.125, 6: 7.5625}
 """GB/s of one lane and direction after line coding: 2.5, 5 GT/s with 8b/10b, 8, 16, 32 GT/s with 128b/130b, 64 GT/s with
 242/256 flits (PCI Express Base Specification)."""
 
@@ -9,6 +9,12 @@ REAL_SHARE = {5: 0.88, 6: 0.88}
 
 OLD_REAL_SHARE = 0.82
 """The same up to Gen4: 25.8 of 31.5 GB/s on an A100, Gen4 x16 (packet headers of 128 to 256-byte payloads, flow control)."""
+
+
+def coded_gbs(gen: int | None, width: int | None) -> float | None:
+    """Return the one-way rate of a link in GB/s after line coding, before headers: what specifications print."""
+    rate = LANE_GBS.get(gen or 0)
+    return None if rate is None or width is None else rate * width
 
 
 def link_gbs(gen: int | None, width: int | None) -> float | None:

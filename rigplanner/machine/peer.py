@@ -1,11 +1,19 @@
 """Peer-to-peer access between GPUs, in the words of `nvidia-smi topo -p2p`."""
 
+import re
+
 from msgspec import Struct
 
+from rigplanner.catalog.parts import GPU
 from rigplanner.machine.machine import GpuNode, Machine
 
 NO_ACROSS = frozenset(("LGA1366", "LGA2011", "LGA2011-3"))
 """Intel sockets whose link between CPUs carries no peer-to-peer traffic: the driver reports CNS there."""
+
+
+NO_DIRECT = re.compile(r"GeForce|TITAN|\bGTX\b", re.IGNORECASE)
+"""Product lines on which the driver offers no GPUDirect RDMA, which GPUDirect Storage rests on (NVIDIA's documentation: it is
+available on Tesla and Quadro GPUs)."""
 
 
 class DirectPath(Struct, frozen=True):
@@ -18,18 +26,51 @@ class DirectPath(Struct, frozen=True):
     possible: bool | None
 
 
+def has_direct_access(gpu: GPU) -> bool | None:
+    """Say whether other PCIe devices may read and write a GPU's memory: GPUDirect RDMA and Storage; None where it is not known."""
+    if NO_DIRECT.search(gpu.name) or gpu.p2p in ("no", "nvlink-only"):
+        return False
+    return True if gpu.p2p == "yes" else None
+
+
 def direct_paths(machine: Machine) -> tuple[DirectPath, ...]:
-    """Return GPUDirect RDMA paths for every GPU and network port of the matrix. The driver offers them on cards with peer access;
-    they pay below one switch (PIX, PXB), work over a host bridge, and do not cross NUMA nodes at a useful rate."""
+    """Return GPUDirect RDMA paths for every GPU and network port of the matrix. They pay below one switch (PIX, PXB), work over a
+    host bridge, and do not cross NUMA nodes at a useful rate."""
     count = len(machine.gpus)
-    found: list[DirectPath] = []
-    for gpu in machine.gpus:
-        for nic in machine.nics:
-            letter = machine.matrix[gpu.index][count + nic.index]
-            policy = {"yes": True, "no": False, "nvlink-only": False}.get(gpu.gpu.p2p or "")
-            possible = None if policy is None or not letter else policy and letter != "SYS"
-            found.append(DirectPath(gpu.index, f"nic{nic.index}", letter, possible))
-    return tuple(found)
+    cells = [(gpu, f"nic{nic.index}", machine.matrix[gpu.index][count + nic.index]) for gpu in machine.gpus for nic in machine.nics]
+    return tuple(DirectPath(gpu.index, device, letter, _possible(gpu.gpu, letter)) for gpu, device, letter in cells)
+
+
+def drive_paths(machine: Machine) -> tuple[DirectPath, ...]:
+    """Return GPUDirect Storage paths for every GPU and NVMe drive: PIX or PXB below switches, PHB through one CPU (NODE looks alike
+    here), SYS across sockets."""
+    above = {edge.b: edge.a for edge in machine.edges if edge.kind in ("pcie", "chipset")}
+    drives = [node.piece for node in machine.storage if node.storage.interface == "nvme" and node.piece in above]
+    cells = [(gpu, drive, _tree_letter(_ancestors(f"gpu{gpu.index}", above), _ancestors(drive, above)))
+             for gpu in machine.gpus for drive in drives]  # fmt: skip
+    return tuple(DirectPath(gpu.index, drive, letter, _possible(gpu.gpu, letter)) for gpu, drive, letter in cells)
+
+
+def _possible(gpu: GPU, letter: str) -> bool | None:
+    policy = has_direct_access(gpu)
+    return None if policy is None or not letter else policy and letter != "SYS"
+
+
+def _ancestors(node: str, above: dict[str, str]) -> list[str]:
+    path: list[str] = []
+    while node in above and above[node] not in path:
+        node = above[node]
+        path.append(node)
+    return path
+
+
+def _tree_letter(a: list[str], b: list[str]) -> str:
+    common = next((node for node in a if node in b), None)
+    if common is None:
+        return "SYS" if a and b else ""
+    if common.startswith("cpu") or common.endswith("host"):
+        return "PHB"
+    return "PIX" if a[0] == common == b[0] else "PXB"
 
 
 def peers(

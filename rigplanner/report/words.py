@@ -86,7 +86,7 @@ def finding_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:
     if finding.severity == "unknown":
         return _unknown_text(finding, rig, catalog)
     texts = FINDING_TEXTS.get(finding.code, {})
-    variant = "none" if finding.actual is None and "none" in texts else finding.severity
+    variant = str(finding.values.get("variant") or ("none" if finding.actual is None and "none" in texts else finding.severity))
     template = texts.get(variant) or texts.get("", rule_title(finding.code))
     names = [subject_name(subject, rig, catalog) for subject in finding.subjects]
     values: dict[str, object] = {key: value_text(value, rig, catalog) for key, value in finding.values.items()}

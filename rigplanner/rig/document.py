@@ -86,12 +86,14 @@ class Waiver(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Choices that are neither parts nor places: BIOS choices by place, NUMA nodes per socket, driver and framework versions."""
+    """Choices that are neither parts nor places: BIOS choices by place, NUMA nodes per socket, driver and framework versions;
+    `raid0` names the drive items that are striped into one volume."""
 
     bios: dict[str, str] = {}
     numa_per_socket: int | None = None
     software: dict[str, str] = {}
     peer_to_peer_driver: bool = False
+    raid0: tuple[str, ...] = ()
 
 
 class Rig(Struct, frozen=True, kw_only=True, omit_defaults=True):

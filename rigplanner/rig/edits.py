@@ -211,6 +211,15 @@ def set_software(rig: Rig, versions: dict[str, str]) -> Rig:
 
 
 @_edit
+def set_raid0(rig: Rig, uids: tuple[str, ...] | list[str]) -> Rig:
+    """Stripe the drives of some items into one volume (RAID 0); none: each drive by itself."""
+    missing = next((uid for uid in uids if rig.item(uid) is None), None)
+    if missing is not None:
+        raise EditFault(f"The rig has no item {missing}.")
+    return replace(rig, settings=replace(rig.settings, raid0=tuple(uids)))
+
+
+@_edit
 def waive(rig: Rig, code: str, reason: str, by: str, subject: str = "", until: str | None = None) -> Rig:
     """Accept a finding with a reason and a name."""
     if not reason.strip() or not by.strip():

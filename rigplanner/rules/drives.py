@@ -1,17 +1,18 @@
-"""Drives: a port that exists and speaks their protocol, the rate they get there, bays, and room for the data."""
+"""Drives: a port that exists and speaks their protocol, the rate they get there, and bays."""
 
 from collections.abc import Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rigplanner.catalog.parts import Chassis, DrivePort, Motherboard, Storage, System
+from rigplanner.catalog.parts import Chassis, DrivePort, Enclosure, Motherboard, Storage, System
 from rigplanner.machine.machine import PlacementProblem
+from rigplanner.machine.pcie import coded_gbs
 from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.fixes import fix, move
-from rigplanner.rules.pcie import link_gbs
+from rigplanner.rules.radiators import Room, room_in
 from rigplanner.rules.registry import Rule, rule
-from rigplanner.rules.situation import JobFacts, Situation, is_built_in
+from rigplanner.rules.situation import Situation, is_built_in
 
 MANUAL = "Board manuals, storage tables"
 
@@ -189,14 +190,14 @@ def nvme_in_m2(situation: Situation) -> Iterator[InPort]:
 )  # fmt: skip
 def slow_socket(situation: Situation, case: InPort) -> Iterator[Finding]:
     """Compare the link in GB/s with what the drive can read."""
-    able = case.drive.read_gbs or link_gbs(case.drive.gen, case.drive.width)
-    actual = link_gbs(case.gen, case.width)
+    able = case.drive.read_gbs or coded_gbs(case.drive.gen, case.drive.width)
+    actual = coded_gbs(case.gen, case.width)
     if able is None or actual is None or actual >= able:
         return
     better = [
         use
         for use in situation.machine.drives
-        if _takes(use.port, case.drive) and not use.pieces and not use.disabled_by and (link_gbs(use.gen, use.width) or 0) >= able
+        if _takes(use.port, case.drive) and not use.pieces and not use.disabled_by and (coded_gbs(use.gen, use.width) or 0) >= able
     ]
     edit = move(situation, case.name, better[0].port.id) if better else None
     fixes = (fix(situation, "move-drive", edit, piece=case.name, places=[better[0].port.id]),) if edit else ()
@@ -266,69 +267,23 @@ def bays(situation: Situation) -> Iterator[Bays]:
     source="Case makers' specifications",
 )  # fmt: skip
 def bay_count(situation: Situation, case: Bays) -> Iterator[Finding]:
-    """Compare drives with bays, the small ones in what the large ones leave too; bays that nothing needs may be unknown."""
-    enclosure = case.chassis.enclosure
-    small, large = (enclosure.bays_25, enclosure.bays_35) if enclosure else (None, None)
+    """Compare drives with bays that radiators leave, the small ones in what the large ones leave too; bays that nothing needs may
+    be unknown."""
+    enclosure = case.chassis.enclosure or Enclosure()
+    room = room_in(situation, enclosure) or Room()
+    small, large = _fewer(enclosure.bays_25, room.bays_25), _fewer(enclosure.bays_35, room.bays_35)
     if case.large == 0 and small is not None and case.small <= small:
         return
     missing = [f"{case.chassis.id}:{field}" for field, value in (("bays_25", small), ("bays_35", large)) if value is None]
     if missing:
         yield bay_count.unknown(case, *missing)
     elif case.large > (large or 0) or case.small + case.large > (small or 0) + (large or 0):
-        yield bay_count.finding(case, needed=case.small + case.large, actual=(small or 0) + (large or 0), unit="bays")
+        taken = (small, large) != (enclosure.bays_25, enclosure.bays_35)
+        beside = "radiator" if taken else ""
+        yield bay_count.finding(
+            case, needed=case.small + case.large, actual=(small or 0) + (large or 0), unit="bays", variant=beside
+        )
 
 
-class DataSet(Struct, frozen=True):
-    """A workload's data set beside the rig's drives."""
-
-    name: str
-    gb: float
-    capacity_gb: float
-    fastest: Storage
-    random: bool
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
-
-
-PACKED = ("tfrecord", "webdataset", "lmdb", "parquet", "mds", "arrow", "tokens", "bin", "hdf5")
-"""Formats that are read in long runs; anything else is one file per sample."""
-
-
-def data_sets(situation: Situation) -> Iterator[DataSet]:
-    """Workloads that name the size of their data set, on rigs with drives."""
-    drives = [drive.drive for drive in situation.drives]
-    for job in situation.jobs:
-        if job.workload.dataset_gb is not None and drives:
-            fastest = max(drives, key=lambda drive: (drive.interface == "nvme", not drive.rotation_rpm, drive.read_gbs or 0.0))
-            yield DataSet(job.name, job.workload.dataset_gb, sum(drive.capacity_gb for drive in drives), fastest, _is_random(job))
-
-
-def _is_random(job: JobFacts) -> bool:
-    return (job.workload.dataset_format or "files").casefold() not in PACKED
-
-
-@rule(
-    "DSK003", "Data set does not fit the drives", "error", over=data_sets,
-    needs=("capacity_gb",),
-    reason="The data are read again in each epoch.",
-    source="Arithmetic",
-)  # fmt: skip
-def data_room(situation: Situation, case: DataSet) -> Iterator[Finding]:
-    """Compare the data set with the drives' sum, in GB."""
-    if case.gb > case.capacity_gb:
-        yield data_room.finding(case, needed=case.gb, actual=case.capacity_gb, unit="GB")
-
-
-@rule(
-    "DSK004", "Hard disk serves many small files", "warning", over=data_sets,
-    needs=("fastest.interface",),
-    reason="A hard disk makes about a hundred random reads a second; one file per sample then starves the GPUs.",
-    source="Drive makers' random-read figures",
-)  # fmt: skip
-def disk_random(situation: Situation, case: DataSet) -> Iterator[Finding]:
-    """Warn when a data set of single files that host memory cannot hold comes from rotating disks only."""
-    memory_gb = situation.memory_gib * 2**30 / 1e9
-    if case.random and case.fastest.rotation_rpm and case.gb > memory_gb:
-        yield disk_random.finding(case, needed=case.gb, actual=round(memory_gb, 1), unit="GB")
+def _fewer(bays: int | None, left: int | None) -> int | None:
+    return bays if left is None or bays is None else min(bays, left)

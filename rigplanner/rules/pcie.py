@@ -4,16 +4,14 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from rigplanner.catalog.parts import GPU, Motherboard, NetworkCard, Riser, Slot, System
+from rigplanner.catalog.parts import GPU, Motherboard, Riser, Slot, System
 from rigplanner.machine.machine import SlotUse
-from rigplanner.rules.finding import Finding, Fix
-from rigplanner.rules.fixes import fix, move, swap
+from rigplanner.machine.pcie import coded_gbs
+from rigplanner.rules.finding import Finding
+from rigplanner.rules.fixes import swap
+from rigplanner.rules.moves import better_moves
 from rigplanner.rules.registry import rule
-from rigplanner.rules.situation import Drive, Situation, is_built_in
-from rigplanner.rules.slots import free_slots
-
-GBS_PER_LANE = {1: 0.25, 2: 0.5, 3: 8 / 8.125, 4: 16 / 8.125, 5: 32 / 8.125, 6: 64 / 8.125}
-"""GB/s one way of one PCIe lane after line coding (PCI-SIG: 2.5 and 5 GT/s at 8b/10b; 8, 16, 32 at 128b/130b; 64)."""
+from rigplanner.rules.situation import Drive, Situation
 
 MIN_GPU_GBS = 10.0
 """GB/s one way below which a GPU that could take twice as much is held back (PCIe 3.0 x8 is 7.9, x16 15.8)."""
@@ -52,12 +50,13 @@ def wanted_width(case: Lanes) -> int:
     source="Board manuals, lane tables",
 )  # fmt: skip
 def lanes_to_drive(situation: Situation, case: Lanes) -> Iterator[Finding]:
-    """Find drives whose place narrows the GPU's slot; the fix is a free place that does not."""
+    """Find drives whose place narrows the GPU's slot; the fix is a place that gives the card its full width."""
     if (case.link.width or 0) >= wanted_width(case):
         return
     thieves = [drive for drive in situation.drives if drive.port and _narrows(case, drive)]
     if thieves:
-        fixes = _better_ports(situation, case, thieves)
+        wanted = coded_gbs(case.link.gen, wanted_width(case)) or 0.0
+        fixes = better_moves(situation, (drive.name for drive in thieves), case.name, wanted)
         yield lanes_to_drive.finding(
             case,
             subjects=(case.name, case.use.slot.id, *(drive.name for drive in thieves)),
@@ -82,26 +81,6 @@ def _narrows(case: Lanes, drive: Drive) -> bool:
     )
 
 
-def _better_ports(situation: Situation, case: Lanes, thieves: list[Drive]) -> tuple[Fix, ...]:
-    """Return the fix that moves all thieves to free ports which cost the slot nothing, else none."""
-    costly = {place for mode in case.board.layout.lane_modes if case.use.slot.id in mode.widths for place in mode.when.used}
-    edits, places, taken = [], [], set()
-    for drive in thieves:
-        for use in situation.machine.drives:
-            port = use.port
-            fits = drive.drive.form_factor == port.kind and (not port.protocols or drive.drive.interface in port.protocols)
-            if fits and not use.pieces and not use.disabled_by and port.id not in costly and port.id not in taken:
-                edit = move(situation, drive.name, port.id)
-                if edit:
-                    edits.append(edit)
-                    places.append(port.id)
-                    taken.add(port.id)
-                break
-    if len(edits) < len(thieves):
-        return ()
-    return (fix(situation, "move-drive", *edits, piece=thieves[0].name, places=places, width=wanted_width(case)),)
-
-
 @rule(
     "PCI002", "GPU shares its lanes with another card", "info", over=in_slots,
     needs=("card.edge_width", "use.slot.width", "link.width"),
@@ -121,7 +100,15 @@ def lanes_shared(situation: Situation, case: Lanes) -> Iterator[Finding]:
             needed=wanted_width(case),
             actual=width,
             unit="lanes",
+            fixes=() if by_cpu else better_moves(situation, (*_neighbours(situation, case), case.name), case.name),
         )
+
+
+def _neighbours(situation: Situation, case: Lanes) -> list[str]:
+    """Return the pieces in the places whose use narrows this slot."""
+    slot = case.use.slot.id
+    places = {place for mode in case.board.layout.lane_modes if slot in mode.widths for place in mode.when.used} - {slot}
+    return [use.piece for use in situation.machine.slots if use.slot.id in places and use.piece is not None]
 
 
 @rule(
@@ -131,13 +118,10 @@ def lanes_shared(situation: Situation, case: Lanes) -> Iterator[Finding]:
     source="Board block diagrams",
 )  # fmt: skip
 def chipset_slot(situation: Situation, case: Lanes) -> Iterator[Finding]:
-    """Name GPUs behind the chipset; the fix is a free slot of a CPU."""
-    if case.use.slot.origin != "chipset":
-        return
-    better = [use for use in free_slots(situation, case.use) if use.slot.origin != "chipset" and use.board == case.use.board]
-    edit = move(situation, case.name, better[0].slot.id) if better else None
-    fixes = (fix(situation, "move-card", edit, piece=case.name, place=better[0].slot.id),) if edit else ()
-    yield chipset_slot.finding(case, fixes=fixes, uplink=case.board.layout.chipset_link)
+    """Name GPUs behind the chipset; the fix is a place that gives the card a faster link, which no slot of a chipset does."""
+    if case.use.slot.origin == "chipset":
+        fixes = better_moves(situation, (case.name,), case.name)
+        yield chipset_slot.finding(case, fixes=fixes, uplink=case.board.layout.chipset_link)
 
 
 @rule(
@@ -148,17 +132,11 @@ def chipset_slot(situation: Situation, case: Lanes) -> Iterator[Finding]:
 )  # fmt: skip
 def slow_link(situation: Situation, case: Lanes) -> Iterator[Finding]:
     """Warn when the link gives at most half of what the card takes, and less than 10 GB/s one way."""
-    able = link_gbs(case.card.edge_gen, case.card.edge_width)
-    actual = link_gbs(case.link.gen, case.link.width)
+    able = coded_gbs(case.card.edge_gen, case.card.edge_width)
+    actual = coded_gbs(case.link.gen, case.link.width)
     if able is None or actual is None or actual >= MIN_GPU_GBS or actual > able / 2:
         return
-    better = [
-        use
-        for use in free_slots(situation, case.use)
-        if (link_gbs(use.available_gen or use.gen, use.available_width or use.width) or 0) > actual
-    ]
-    edit = move(situation, case.name, better[0].slot.id) if better else None
-    fixes = (fix(situation, "move-card", edit, piece=case.name, place=better[0].slot.id),) if edit else ()
+    fixes = better_moves(situation, (case.name, *_neighbours(situation, case)), case.name)
     yield slow_link.finding(
         case, needed=round(able, 1), actual=round(actual, 1), unit="GB/s", fixes=fixes, gen=case.link.gen, width=case.link.width
     )
@@ -171,17 +149,6 @@ def _narrowed_by_cpu(situation: Situation, case: Lanes) -> bool:
     return any(
         classes & set(mode.when.cpu_class) and mode.widths.get(case.use.slot.id, 99) <= (case.link.width or 0) for mode in modes
     )
-
-
-def link_gbs(gen: int | None, width: int | None) -> float | None:
-    """Return the one-way rate of a PCIe link in GB/s."""
-    rate = GBS_PER_LANE.get(gen or 0)
-    return rate * width if rate is not None and width is not None else None
-
-
-def offer_gbs(use: SlotUse) -> float:
-    """Return the one-way rate in GB/s that an empty slot offers, 0 where it is not known."""
-    return link_gbs(use.available_gen or use.gen, use.available_width or use.width) or 0.0
 
 
 class Led(Struct, frozen=True):
@@ -323,44 +290,3 @@ def resizable_bar(situation: Situation, case: Windows) -> Iterator[Finding]:
     """A warning where the firmware lacks the setting."""
     if case.board.layout.resizable_bar is False:
         yield resizable_bar.finding(case)
-
-
-class Extra(Struct, frozen=True):
-    """A network card in a slot."""
-
-    name: str
-    part: NetworkCard
-    use: SlotUse
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name, self.use.slot.id)
-
-
-def network_cards(situation: Situation) -> Iterator[Extra]:
-    """Network cards in slots."""
-    for name, nic in situation.of(NetworkCard):
-        use = situation.slot_of.get(name)
-        if use is not None and not is_built_in(name):
-            yield Extra(name, nic, use)
-
-
-@rule(
-    "PCI008", "Network card's slot is slower than its ports", "warning", over=network_cards,
-    needs=("part.ports", "part.port_gbps", "use.width", "use.gen"),
-    reason="A card cannot send more than its slot takes.",
-    source="PCI-SIG rates",
-)  # fmt: skip
-def slow_network(situation: Situation, case: Extra) -> Iterator[Finding]:
-    """Compare the ports' sum in GB/s with the slot's rate."""
-    needed = (case.part.ports or 0) * (case.part.port_gbps or 0) / 8
-    actual = link_gbs(case.use.gen, case.use.width) or 0.0
-    if actual < needed:
-        better = [
-            use
-            for use in free_slots(situation, case.use)
-            if (link_gbs(use.available_gen or use.gen, use.available_width or use.width) or 0) >= needed
-        ]
-        edit = move(situation, case.name, better[0].slot.id) if better else None
-        fixes = (fix(situation, "move-card", edit, piece=case.name, place=better[0].slot.id),) if edit else ()
-        yield slow_network.finding(case, needed=round(needed, 1), actual=round(actual, 1), unit="GB/s", fixes=fixes)

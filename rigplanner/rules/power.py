@@ -7,12 +7,14 @@ from msgspec import Struct
 
 from rigplanner.catalog.parts import GPU, Cooler, MemoryKit, Motherboard, PowerSupply, Supply, System
 from rigplanner.machine.machine import PowerTree
+from rigplanner.performance.power_cap import speed_at_cap
 from rigplanner.rig.document import Item, Site
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.fixes import fix, item_of, swap
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Situation, is_built_in
+from rigplanner.workload.answer import WorkloadFault
 
 HEADROOM = 0.9
 """Share of its rating above which a supply has no room left for ageing and warm rooms (Puget Systems: 99 % "not recommended")."""
@@ -146,8 +148,19 @@ def cap_fix(situation: Situation, excess_w: float) -> tuple[Fix, ...]:
         if found and current[card.name] > cap:
             items[found[0].uid] = found[0]
     edits = tuple(Edit("set_power_cap", {"uid": uid, "watts": float(cap)}) for uid in items)
-    share = cap / max(card.card.tdp_w or 1 for card in cards)
-    return (fix(situation, "cap-power", *edits, watts=cap, of_tdp=round(share, 2)),) if edits else ()
+    strongest = max((card.card for card in cards), key=lambda card: card.tdp_w or 0.0)
+    return (cap_power(situation, strongest, float(cap), *edits),) if edits else ()
+
+
+def cap_power(situation: Situation, card: GPU, watts: float, *edits: Edit) -> Fix:
+    """Return the fix that caps GPUs, with the speed that the card keeps in matrix work by the measured curve, in percent; without
+    it where the curve does not reach."""
+    try:
+        kept = speed_at_cap(card, watts)
+    except WorkloadFault:
+        return fix(situation, "cap-power-only", *edits, watts=watts)
+    shares = {"kept": kept.value, "kept_low": kept.low, "kept_high": kept.high}
+    return fix(situation, "cap-power", *edits, watts=watts, **{name: round(100 * share) for name, share in shares.items()})
 
 
 def larger_supply(situation: Situation, case: Load, watts: float, transient_w: float = 0.0) -> tuple[Fix, ...]:
@@ -258,7 +271,7 @@ def cap_range(situation: Situation, case: Capped) -> Iterator[Finding]:
             unit="W",
             low_w=low,
             high_w=high,
-            fixes=(fix(situation, "cap-power", edit, watts=nearest),),
+            fixes=(cap_power(situation, case.card, nearest, edit),),
         )
 
 
@@ -297,5 +310,5 @@ def system_limit(situation: Situation, case: Hosted) -> Iterator[Finding]:
     if watts > limit:
         edit = Edit("set_power_cap", {"uid": found[0].uid, "watts": limit}) if found else None
         lowest = case.card.power_min_w
-        fixes = (fix(situation, "cap-power", edit, watts=limit),) if edit and lowest is not None and lowest <= limit else ()
+        fixes = (cap_power(situation, case.card, limit, edit),) if edit and lowest is not None and lowest <= limit else ()
         yield system_limit.finding(case, needed=watts, actual=limit, unit="W", fixes=fixes)

@@ -39,9 +39,11 @@ class Rule(Struct, frozen=True, kw_only=True):
         actual: float | str | None = None,
         unit: str = "",
         fixes: tuple[Fix, ...] = (),
+        variant: str = "",
         **values: Any,
     ) -> Finding:
-        """Return a finding of this rule about a case, of the rule's own severity and the case's subjects unless given."""
+        """Return a finding of this rule about a case, of the rule's own severity and the case's subjects unless given. `variant`
+        names the wording where one rule has several ways to fail."""
         return Finding(
             code=self.code,
             severity=severity or self.severity,
@@ -49,7 +51,7 @@ class Rule(Struct, frozen=True, kw_only=True):
             needed=needed,
             actual=actual,
             unit=unit,
-            values=values,
+            values={"variant": variant, **values} if variant else values,
             fixes=fixes,
         )
 

@@ -8,6 +8,7 @@ from msgspec import Struct
 from rigplanner.catalog.parts import GPU, Chassis, Cooler, Enclosure, Motherboard, PowerSupply, Slot, System
 from rigplanner.rules.finding import Finding
 from rigplanner.rules.fixes import fix, move, swap
+from rigplanner.rules.radiators import DEPTH_MM, radiators_mm, room_in, takes
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Situation, is_built_in
 from rigplanner.rules.slots import free_slots
@@ -54,11 +55,20 @@ def _space(chassis: Chassis | System) -> Enclosure:
     source=CASE,
 )  # fmt: skip
 def gpu_length(situation: Situation, case: CardInCase) -> Iterator[Finding]:
-    """Compare card and case in mm."""
-    needed, limit = case.card.length_mm or 0, _space(case.chassis).gpu_length_mm or 0
-    if needed > limit:
+    """Compare card and case in mm, then the card with what the case leaves beside a radiator, where that may matter."""
+    space = _space(case.chassis)
+    needed, limit = case.card.length_mm or 0, space.gpu_length_mm or 0
+    if needed <= limit and (needed <= limit - DEPTH_MM or not radiators_mm(situation)):
+        return
+    if needed <= limit and space.radiator_places is None:
+        yield gpu_length.unknown(case, f"{case.chassis.id}:radiator_places")
+        return
+    room = room_in(situation, space)
+    left = room.gpu_length_mm if room is not None and room.gpu_length_mm is not None else limit
+    if needed > min(left, limit):
         fixes = swap(situation, "other-case", case.case_name, lambda other: holds(other, situation))
-        yield gpu_length.finding(case, needed=needed, actual=limit, unit="mm", fixes=fixes)
+        beside = "radiator" if needed <= limit else ""
+        yield gpu_length.finding(case, needed=needed, actual=min(left, limit), unit="mm", fixes=fixes, variant=beside)
 
 
 def holds(chassis: Chassis, situation: Situation) -> bool:
@@ -70,10 +80,13 @@ def holds(chassis: Chassis, situation: Situation) -> bool:
     board = situation.board.board if situation.board else None
     coolers = [cooler.height_mm for _, cooler in situation.coolers if cooler.height_mm is not None]
     supplies = [psu for _, psu in situation.of(PowerSupply)]
+    room = room_in(situation, space)
+    left = room.gpu_length_mm if room is not None else None
     columns = max((last_column(c.slot, c.card) or 0 for c in situation.own_cards if c.slot), default=0)
     return (
         _at_most(max(lengths, default=None), space.gpu_length_mm)
         and (max(heights, default=0.0) <= STANDARD_HEIGHT_MM or _at_most(max(heights), space.gpu_height_mm))
+        and (left is None or max(lengths, default=0.0) <= left)
         and _at_most(columns or None, space.slot_columns)
         and (not isinstance(board, Motherboard) or board_fits(board, space) is True)
         and _at_most(max(coolers, default=None), space.cooler_height_mm)
@@ -352,8 +365,7 @@ def cooler_height(situation: Situation, case: CoolerInCase) -> Iterator[Finding]
 def radiator(situation: Situation, case: CoolerInCase) -> Iterator[Finding]:
     """A radiator fits a place made for its length; places for longer ones of the same fan size take shorter ones too."""
     needed, places = case.cooler.radiator_mm or 0, _space(case.chassis).radiators_mm or ()
-    fan = 140 if needed % 140 == 0 else 120
-    if not any(place == needed or (place > needed and place % fan == 0) for place in places):
+    if not takes(places, needed):
         fixes = swap(
             situation,
             "other-case",

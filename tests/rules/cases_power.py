@@ -34,6 +34,12 @@ def _plugs(*plugs: Plug) -> dict[str, dict[str, object]]:
     return {"psu.mid": {"supply.plugs": plugs}}
 
 
+def _ups(**figures: float | None) -> dict[str, dict[str, object]]:
+    return {"ups.mid": dict(figures)}
+
+
+BACKED = bench_rig(ups="ups.mid")
+WALL_W = DESK_W / 0.94
 EPS, EIGHT = Plug("eps8", 1), Plug("pcie8", 2)
 SIXTEEN = {"gpu.card": {"connectors": (Plug("12v-2x6", 1),)}}
 
@@ -92,6 +98,18 @@ CASES = (
     case("PWR013", "limit", bench_rig(psu=("psu.mid", 2)), {"psu.mid": {"supply.redundant": True}}),
     case("PWR013", "silent", DESK_RIG),
     case("PWR013", "unknown", bench_rig(psu=("psu.mid", 2)), {"psu.mid": {"form_factor": None}}),
+    case("PWR016", "fires", BACKED, _ups(output_w=WALL_W - 1)),
+    case("PWR016", "fires", BACKED, _ups(output_w=3000, output_va=WALL_W / 0.95 - 1)),
+    case("PWR016", "limit", BACKED, _ups(output_w=WALL_W, output_va=WALL_W / 0.95)),
+    case("PWR016", "limit", bench_rig(psu=("psu.mid", 2), ups=("ups.mid", 2)), _ups(output_w=1400)),
+    case("PWR016", "silent", DESK_RIG),
+    case("PWR016", "unknown", BACKED, _ups(output_va=None)),
+    case("PWR016", "unknown", BACKED, {"cpu.desk": {"max_power_w": None, "tdp_w": None}}),
+    case("PWR017", "fires", BACKED, _ups(output_w=WALL_W, output_va=3000, runtime_half_min=12.0, runtime_full_min=4.9)),
+    case("PWR017", "limit", BACKED, _ups(output_w=WALL_W, output_va=3000, runtime_half_min=12.0, runtime_full_min=5.0)),
+    case("PWR017", "limit", BACKED, _ups(output_w=WALL_W * 2, output_va=3000, runtime_half_min=5.0, runtime_full_min=1.0)),
+    case("PWR017", "silent", DESK_RIG),
+    case("PWR017", "unknown", BACKED, _ups(runtime_full_min=None)),
     case("PWR014", "fires", bench_rig(gpu=("gpu.card", 1, (), 90.0))),
     case("PWR014", "fires", bench_rig(gpu=("gpu.card", 1, (), 401.0))),
     case("PWR014", "limit", bench_rig(gpu=("gpu.card", 1, (), 100.0))),

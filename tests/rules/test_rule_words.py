@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import cases_board
+import cases_data
 import cases_links
 import cases_power
 import cases_software
@@ -19,7 +20,7 @@ from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.topics import RULES_BY_CODE
 
 ROOT = Path(__file__).resolve().parents[2]
-CASES = (*cases_board.CASES, *cases_space.CASES, *cases_power.CASES, *cases_links.CASES, *cases_software.CASES)
+CASES = (*cases_board.CASES, *cases_space.CASES, *cases_power.CASES, *cases_links.CASES, *cases_software.CASES, *cases_data.CASES)
 
 
 def test_every_code_has_a_text_and_no_text_is_left_over() -> None:

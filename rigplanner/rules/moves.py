@@ -1,0 +1,79 @@
+"""Moves that give a card a better link: other places for it or for the drives that narrow it, tried on the machine itself."""
+
+from collections.abc import Iterable
+
+from rigplanner.machine.alternatives import Alternative, Change, alternatives
+from rigplanner.machine.assemble import assemble
+from rigplanner.machine.machine import Machine
+from rigplanner.machine.pcie import coded_gbs
+from rigplanner.rig.document import Rig
+from rigplanner.rig.edits import apply
+from rigplanner.rules.finding import Fix
+from rigplanner.rules.fixes import fix
+from rigplanner.rules.registry import RULES, judged
+from rigplanner.rules.situation import Situation
+
+MOST_GPUS = 4
+"""Beyond that many GPUs no moves are tried for a finding: each trial assembles the machine, and `rigplanner topology
+--alternatives` lists them all."""
+
+MOST_TRIALS = 4
+SPACE = ("SPC003", "M2006", "PCI005")
+"""What a move can break besides what the solver itself reports."""
+
+Link = tuple[int | None, int | None]
+
+
+def rate(link: Link) -> float:
+    """Return the coded one-way rate of a link (width, generation) in GB/s, 0 where it is unknown."""
+    width, gen = link
+    return coded_gbs(gen, width) or 0.0
+
+
+def better_moves(situation: Situation, pieces: Iterable[str], gainer: str, least: float = 0.0) -> tuple[Fix, ...]:
+    """Return the best move of one of the pieces after which `gainer` has a faster link, of `least` GB/s at least; none where there
+    is none, or where fixes are not sought."""
+    if not situation.advise or len(situation.machine.gpus) > MOST_GPUS:
+        return ()
+    found: list[tuple[float, Alternative, Change]] = []
+    for piece in pieces:
+        for move in alternatives(situation.rig, situation.catalog, situation.machine, piece, MOST_TRIALS):
+            gain = next((change for change in move.changes if change.piece == gainer), None)
+            if gain is not None and rate(gain.after) > max(rate(gain.before), least * 0.999) and move.gain_gbs > 0:
+                found.append((move.gain_gbs, move, gain))
+    found.sort(key=lambda entry: (-entry[0], len(entry[1].changes)))
+    clean = next((entry for entry in found if _is_clean(situation, entry[1])), None)
+    return (_as_fix(situation, clean[1], clean[2]),) if clean is not None else ()
+
+
+def _is_clean(situation: Situation, move: Alternative) -> bool:
+    """Say whether a move adds no error of space, which the solver does not look at."""
+    rig = situation.rig
+    for edit in move.edits:
+        rig = apply(rig, edit)
+    now = _errors(situation, situation.rig, situation.machine)
+    return _errors(situation, rig, assemble(rig, situation.catalog)) <= now
+
+
+def _errors(situation: Situation, rig: Rig, machine: Machine) -> set[tuple[str, tuple[str, ...]]]:
+    there = Situation(rig=rig, catalog=situation.catalog, machine=machine, advise=False)
+    found = [finding for code in SPACE for finding in judged(RULES[code], there)[0]]
+    return {(finding.code, finding.subjects) for finding in found if finding.severity == "error"}
+
+
+def _as_fix(situation: Situation, move: Alternative, gain: Change) -> Fix:
+    losses = [change for change in move.changes if rate(change.after) < rate(change.before)]
+    loser = min(losses, key=lambda change: rate(change.after) - rate(change.before), default=None)
+    values = {
+        "piece": move.piece, "place": move.place, "gainer": gain.piece, "before": _words(gain.before), "after": _words(gain.after),
+    }  # fmt: skip
+    if loser is None:
+        return fix(situation, "move-for-lanes", *move.edits, **values)
+    lost = {"loser": loser.piece, "lost_before": _words(loser.before), "lost_after": _words(loser.after)}
+    return fix(situation, "move-at-a-cost", *move.edits, **values, **lost)
+
+
+def _words(link: Link) -> str:
+    """Return a link as the field writes it: "PCIe 5.0 x16"."""
+    width, gen = link
+    return f"PCIe {gen}.0 x{width}" if gen is not None and width is not None else f"x{width}" if width is not None else "?"
