@@ -9,21 +9,32 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from rigplanner.catalog.parts import AnyPart, Price
 from rigplanner.desktop import icons
 from rigplanner.desktop.columns import FACETS, Column, Value, table_columns
-from rigplanner.desktop.words import VERDICT_WORDS, age, cell, number
+from rigplanner.desktop.theme import STATE_OF
+from rigplanner.desktop.words import VERDICT_ICONS, VERDICT_WORDS, age, cell, number
 
 Index = QModelIndex | QPersistentModelIndex
 FIT, NAME = 0, 1
 PART_ROLE = Qt.ItemDataRole.UserRole
-UNIT_ROLE = Qt.ItemDataRole.UserRole + 1
+KEPT_ROWS = 1000
+"""Rows whose cells are remembered; some twenty are in sight."""
 Find = Callable[[str, str], list[AnyPart]]
 """Words and kind to the parts of the kind that hold them all."""
 
 
-class Fit(Struct, frozen=True):
+class Fit(Struct, frozen=True, gc=False):
     """Whether a part would do in the rig: the worst verdict of what it brings, and the codes of the rules that say why."""
 
     verdict: str
     codes: tuple[str, ...] = ()
+
+
+class Cell(Struct, frozen=True):
+    """What a cell shows: text, unit, and an icon with the token that colours it (without an icon, the text)."""
+
+    text: str
+    unit: str = ""
+    icon: str = ""
+    tone: str = "text"
 
 
 class Wish(Struct, frozen=True, kw_only=True):
@@ -48,6 +59,8 @@ class PartsModel(QAbstractTableModel):
         self._keys: dict[int, dict[str, tuple[bool, Any]]] = {}
         self._fits: dict[str, Fit] = {}
         self._stale: dict[str, Fit] = {}
+        self._cells: dict[str, list[Cell]] = {}
+        self._figures: tuple[bool, ...] = ()
         self.kind = ""
         self.columns: tuple[Column, ...] = ()
         self.parts: list[AnyPart] = []
@@ -63,6 +76,9 @@ class PartsModel(QAbstractTableModel):
             self._keys.clear()
             self._fits.clear()
             self._stale.clear()
+            known = (spec.digits is not None or bool(spec.unit) for spec in self.columns)
+            self._figures = (False, False, *known, True)
+        self._cells.clear()
         self._wish = wish
         self._select()
         self.endResetModel()
@@ -100,6 +116,7 @@ class PartsModel(QAbstractTableModel):
         if currency != self._currency:
             self._currency = currency
             self._keys.clear()
+            self._cells.clear()
             self._repaint(self.columnCount() - 1)
 
     def set_fits(self, fits: dict[str, Fit]) -> None:
@@ -107,6 +124,8 @@ class PartsModel(QAbstractTableModel):
         changed = any(self._shown_fit(part_id) != fit for part_id, fit in fits.items())
         self._fits.update(fits)
         self._keys.pop(FIT, None)
+        for part_id in fits:
+            self._cells.pop(part_id, None)
         if changed and self._wish.fitting:
             self.beginResetModel()
             self._select()
@@ -150,12 +169,11 @@ class PartsModel(QAbstractTableModel):
         part, column = self.parts[index.row()], index.column()
         if role == PART_ROLE:
             return part
-        if role == UNIT_ROLE:
-            return self.unit(part, column)
         if role == Qt.ItemDataRole.DisplayRole:
-            return self.text(part, column)
+            return self.cells(index.row())[column].text
         if role == Qt.ItemDataRole.DecorationRole:
-            return self._decoration(part, column)
+            cell = self.cells(index.row())[column]
+            return icons.icon(cell.icon, cell.tone) if cell.icon else None
         if role == Qt.ItemDataRole.ToolTipRole:
             return self._tip(part, column)
         if role == Qt.ItemDataRole.TextAlignmentRole and self.is_figure(column):
@@ -164,40 +182,28 @@ class PartsModel(QAbstractTableModel):
 
     def is_figure(self, column: int) -> bool:
         """Whether a column holds numbers."""
-        if column == self.columnCount() - 1:
-            return True
-        spec = self.columns[column - 2] if column > NAME else None
-        return spec is not None and (spec.digits is not None or bool(spec.unit))
+        return self._figures[column]
 
-    def text(self, part: AnyPart, column: int) -> str:
-        """Return what a cell says, without its unit."""
-        if column == FIT:
-            fit = self._shown_fit(part.id)
-            return VERDICT_WORDS[fit.verdict] if fit else "…"
-        if column == NAME:
-            return part.name
-        if column == self.columnCount() - 1:
-            price = self.price_of(part)
-            return "" if price is None else number(price.amount, 0)
-        spec = self.columns[column - 2]
-        return cell(spec.of(part), spec.digits)
+    def cells(self, row: int) -> list[Cell]:
+        """Return what a row shows, column by column."""
+        part = self.parts[row]
+        cells = self._cells.get(part.id)
+        if cells is None:
+            if len(self._cells) >= KEPT_ROWS:
+                self._cells.clear()
+            figures = (Cell(cell(value := spec.of(part), spec.digits), "" if value is None else spec.unit) for spec in self.columns)
+            star = "star-full" if part.id in self.favourites else ""
+            name = Cell(part.name, icon=star, tone="accent" if star else "text")
+            cells = self._cells[part.id] = [self._fit_cell(part), name, *figures, self._price_cell(part)]
+        return cells
 
-    def unit(self, part: AnyPart, column: int) -> str:
-        """Return the unit of a cell, "" for none."""
-        if column == self.columnCount() - 1:
-            price = self.price_of(part)
-            return price.currency if price else ""
-        if column <= NAME or self.columns[column - 2].of(part) is None:
-            return ""
-        return self.columns[column - 2].unit
+    def _fit_cell(self, part: AnyPart) -> Cell:
+        fit = self._shown_fit(part.id)
+        return Cell(VERDICT_WORDS[fit.verdict], "", VERDICT_ICONS[fit.verdict], STATE_OF[fit.verdict]) if fit else Cell("…")
 
-    def _decoration(self, part: AnyPart, column: int) -> Any:
-        if column == FIT:
-            fit = self._shown_fit(part.id)
-            return icons.verdict_icon(fit.verdict) if fit else None
-        if column == NAME and part.id in self.favourites:
-            return icons.icon("star-full", "accent")
-        return None
+    def _price_cell(self, part: AnyPart) -> Cell:
+        price = self.price_of(part)
+        return Cell("") if price is None else Cell(number(price.amount, 0), price.currency)
 
     def _tip(self, part: AnyPart, column: int) -> str | None:
         if column == FIT:

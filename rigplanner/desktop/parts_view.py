@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QShowEvent
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, QTimer
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
@@ -12,9 +12,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLineEdit,
     QSplitter,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QTableView,
     QVBoxLayout,
     QWidget,
@@ -24,12 +21,13 @@ from rigplanner.catalog.parts import KINDS, AnyPart
 from rigplanner.desktop.change import Change
 from rigplanner.desktop.columns import FACETS
 from rigplanner.desktop.details import Details
-from rigplanner.desktop.parts_model import FIT, NAME, PART_ROLE, UNIT_ROLE, Fit, PartsModel, Wish
+from rigplanner.desktop.parts_cells import PartsCells
+from rigplanner.desktop.parts_model import FIT, NAME, PART_ROLE, Fit, PartsModel, Wish
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.tasks import Ticket
 from rigplanner.desktop.theme import look, row_px, sized_font
 from rigplanner.desktop.widgets import button, clear, column, label, row, strip
-from rigplanner.desktop.words import KIND_WORDS, THIN
+from rigplanner.desktop.words import KIND_WORDS
 from rigplanner.rig.document import part_of
 
 Index = QModelIndex | QPersistentModelIndex
@@ -39,33 +37,6 @@ FIRST_ROWS = 40
 MEASURED_ROWS = 12
 MOST_CHARS = 24
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-
-
-class FigureDelegate(QStyledItemDelegate):
-    """Paints figures right-aligned with a lighter unit."""
-
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self._tails_px: dict[str, int] = {}
-
-    def _tail_px(self, unit: str) -> int:
-        if unit not in self._tails_px:
-            self._tails_px[unit] = QFontMetrics(sized_font(1.0)).horizontalAdvance(THIN + unit)
-        return self._tails_px[unit]
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        tokens, area = look.tokens, option.rect
-        if option.state & QStyle.StateFlag.State_Selected:
-            painter.fillRect(area, tokens.color("selection"))
-        unit = index.data(UNIT_ROLE)
-        area = area.adjusted(6, 0, -6, 0)
-        painter.setFont(sized_font(1.0))
-        if unit:
-            painter.setPen(tokens.color("soft"))
-            painter.drawText(area, RIGHT, THIN + unit)
-            area.adjust(0, 0, -self._tail_px(unit), 0)
-        painter.setPen(tokens.color("text"))
-        painter.drawText(area, RIGHT, index.data())
 
 
 class PartsTable(QTableView):
@@ -81,7 +52,6 @@ class PartsTable(QTableView):
         self.setSortingEnabled(True)
         self.setTabKeyNavigation(False)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self._figures = FigureDelegate(self)
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(row_px())
         self.verticalHeader().setMinimumSectionSize(row_px())
@@ -89,11 +59,6 @@ class PartsTable(QTableView):
         header.setHighlightSections(False)
         header.setSortIndicatorClearable(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-
-    def show_figures(self, columns: list[bool]) -> None:
-        """Paint these columns as figures, the others as text."""
-        for n, figure in enumerate(columns):
-            self.setItemDelegateForColumn(n, self._figures if figure else self.itemDelegate())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -114,6 +79,7 @@ class PartsView(QWidget):
         self.details = Details(session)
         self.table = PartsTable(self.details)
         self.table.setModel(self.model)
+        self.table.setItemDelegate(PartsCells(self.model, self.table))
         self.table.selectionModel().currentRowChanged.connect(self._row_changed)
         self.table.doubleClicked.connect(lambda _: self.details.put_into_rig())
         self._facet_line = row(spacing=4)
@@ -230,7 +196,6 @@ class PartsView(QWidget):
         self.model.show(kind, self.wish())
         if fresh:
             self.table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-            self.table.show_figures([self.model.is_figure(n) for n in range(self.model.columnCount())])
             self._size_columns()
         if self._facet_strip.isVisible():
             self._fill_facets()
@@ -247,10 +212,11 @@ class PartsView(QWidget):
     def _size_columns(self) -> None:
         header = self.table.horizontalHeader()
         metrics = QFontMetrics(sized_font(1.0))
+        first = [self.model.cells(line) for line in range(min(MEASURED_ROWS, len(self.model.parts)))]
         for n in range(self.model.columnCount()):
             header.setSectionResizeMode(n, QHeaderView.ResizeMode.Interactive)
             texts = [str(self.model.headerData(n, Qt.Orientation.Horizontal)) + "  "]
-            texts += [f"{self.model.text(part, n)} {self.model.unit(part, n)}" for part in self.model.parts[:MEASURED_ROWS]]
+            texts += [f"{cells[n].text} {cells[n].unit}" for cells in first]
             widest = max(metrics.horizontalAdvance(text) for text in texts)
             header.resizeSection(n, min(MOST_CHARS * metrics.averageCharWidth(), widest) + 16 if n else row_px() * 5)
         header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QLockFile, QObject, QTimer, Signal
 
 from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.garbage import spare_the_living
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import AnyPart
 from rigplanner.desktop.change import Change, Message, State
@@ -70,7 +71,9 @@ class Session(QObject):
     @cached_property
     def index(self) -> PartIndex:
         """All parts by their words; made when somebody first types."""
-        return PartIndex(self.catalog.parts.values())
+        made = PartIndex(self.catalog.parts.values())
+        spare_the_living()
+        return made
 
     def find(self, words: str, kind: str) -> list[AnyPart]:
         """Return the parts of a kind that hold all words, all of them in catalog order for none."""

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 NO_WINDOW = 2
+SWITCH_S = 0.0005
+"""How long a worker may keep the interpreter while the window waits; Python's own 5 ms shows as jerks when much is painted."""
 XCB_LIBRARIES = (
     "libxcb-cursor.so.0",
     "libxkbcommon-x11.so.0",
@@ -83,6 +85,7 @@ def make_window(path: Path | None = None):  # type: ignore[no-untyped-def]
     from PySide6.QtWidgets import QApplication
 
     from rigplanner import __version__
+    from rigplanner.catalog.garbage import spare_the_living
     from rigplanner.catalog.user_catalog import full_catalog
     from rigplanner.desktop import faults
     from rigplanner.desktop.documents import open_file
@@ -104,6 +107,8 @@ def make_window(path: Path | None = None):  # type: ignore[no-untyped-def]
     except OSError:
         journals = None
     full = full_catalog()
+    spare_the_living()
+    sys.setswitchinterval(SWITCH_S)
     session = Session(full.catalog, preferences, journals)
     window = Window(session, journals)
     faults.show_in(session)

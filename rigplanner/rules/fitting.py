@@ -26,6 +26,7 @@ from rigplanner.rig.edits import Edit, apply
 from rigplanner.rules.assess import machine_of, memory_of
 from rigplanner.rules.check import counted
 from rigplanner.rules.finding import Finding
+from rigplanner.rules.fitting_groups import ASKING_MEMORY, GPU_ALONE, GPU_AMONG, GPU_PLACED, GROUPS, Group
 from rigplanner.rules.known import known_pairs, matches
 from rigplanner.rules.situation import JobFacts, Situation
 from rigplanner.rules.topics import RULES_BY_CODE
@@ -38,102 +39,19 @@ SINGLE = ("cpu", "motherboard", "system", "psu", "chassis", "cooler", "gpu", "me
 """Kinds of which a choice replaces the first item; others are added."""
 
 KEPT_TRIALS = 8
+FEW_FIELDS = 6
+"""Keys of more fields are bytes: 60 000 tuples of structs would be walked by the collector again and again."""
 
 Brought = tuple[tuple[str, str], ...]
 """What a candidate brings: severity and code, worst first."""
 
 
-class Fitting(Struct, frozen=True):
+class Fitting(Struct, frozen=True, gc=False):
     """The badge of a candidate, and the codes behind it by severity, worst first."""
 
     badge: Badge
     brings: Brought = ()
 
-
-class Group(Struct, frozen=True):
-    """Rules that read only these fields of a candidate besides the rig (none named: all). `machine` says what must be made
-    anew for it: nothing, the power tree, or the whole machine. In the field `rising` a greater value never has a better
-    verdict, so that what two values share holds for all between them."""
-
-    codes: tuple[str, ...]
-    fields: tuple[str, ...] = ()
-    machine: Literal["same", "power", "new"] = "same"
-    rising: str = ""
-
-
-def _codes(*stems: str) -> tuple[str, ...]:
-    return tuple(code for code in RULES_BY_CODE if code.startswith(stems))
-
-
-def _but(*codes: str) -> tuple[str, ...]:
-    return tuple(code for code in RULES_BY_CODE if code not in codes)
-
-
-_SPACE, _SOFTWARE, _POWER = _codes("SPC"), _codes("SW"), _codes("PWR")
-_BASICS = _codes("RIG", "KNO")
-_CPU_MEMORY = _codes("CPU", "MEM")
-
-_SOCKETS = tuple(f"PWR00{n}" for n in range(5, 10))
-_WATTS = tuple(code for code in _POWER if code not in (*_SOCKETS, "PWR014"))
-
-_GPU_GROUPS = (
-    Group(("SPC001",), ("form_factor",), rising="length_mm"),
-    Group(("SPC002",), ("form_factor",), rising="height_mm"),
-    Group(("NVL001", "NVL002", "NVL006"), ("has_nvlink", "nvlink")),
-    Group(("DSP001",), ("display_outputs",)),
-    Group(("CLG001", "PCI006"), ("cooling", "form_factor")),
-    Group(("PCI007",), ("vendor",)),
-    Group(_SOFTWARE, ("compute_capability", "form_factor")),
-    Group(_SOCKETS, ("connectors", "form_factor"), "power"),
-    Group(_WATTS, ("architecture", "form_factor"), "power", "tdp_w"),
-    Group(("CLG005",), ("cooling", "form_factor"), rising="tdp_w"),
-    Group(("PWR014",), ("power_min_w", "power_max_w")),
-    Group((*_codes("VRM"), "MEM008", "MEM009"), ("memory_gib", "form_factor")),
-)
-"""Rules on cards that look at a few fields each, whatever slot the card gets."""
-
-_GPU_ALONE = ("form_factor", "edge_gen", "edge_width", "slots", "dies")
-_GPU_AMONG = (*_GPU_ALONE, "has_nvlink", "p2p", "cooling")
-_GPU_PLACED = (*_GPU_AMONG, "nvlink")
-"""What decides places and links of a GPU: alone in the rig, among others, or where bridges or a baseboard may join them."""
-
-_NO_GPU = (
-    *_codes("CPU", "SW"),
-    *(f"MEM00{n}" for n in range(1, 8)),
-    "CLG003",
-    "CLG004",
-    *(f"SPC00{n}" for n in range(4, 9)),
-    "DSK002",
-    "DSK003",
-    "DSK004",
-    "WRK001",
-    "WRK002",
-    "WRK003",
-    "WRK005",
-)
-"""Rules that no GPU changes."""
-
-_GROUPS: dict[str, tuple[Group, ...]] = {
-    "gpu": (*_GPU_GROUPS, Group(_but(*_NO_GPU, *(code for group in _GPU_GROUPS for code in group.codes)), _GPU_PLACED, "new")),
-    "cpu": (Group(("CPU001", "CPU002"), ("socket", "chipsets")), Group(_but("CPU001", "CPU002"), (), "new")),
-    "motherboard": (
-        Group(("CPU001", "CPU002", "MEM001", "MEM002"), ("layout",)),
-        Group(("SPC004",), ("form_factor", "width_mm", "depth_mm")),
-        Group(_but("CPU001", "CPU002", "MEM001", "MEM002", "SPC004"), (), "new"),
-    ),
-    "memory": (Group(("MEM001", "MEM002"), ("type", "module")), Group((*_CPU_MEMORY, *_POWER, *_BASICS, "DSK004"), (), "power")),
-    "psu": (Group(("SPC005", "SPC006"), ("form_factor", "length_mm")), Group((*_POWER, *_BASICS), (), "power")),
-    "chassis": (Group((*_SPACE, *_codes("CLG"), *_BASICS, "DSK002")),),
-    "cooler": (Group((*_SPACE, *_codes("CLG"), *_BASICS, *_POWER), (), "power"),),
-    "storage": (Group((*_codes("M2", "DSK", "PCI", "SLT", "RIG", "KNO"), *_POWER), (), "new"),),
-    "bridge": (Group(("NVL001", "NVL002")), Group((*_codes("NVL"), *_BASICS, "P2P001"), (), "new")),
-    "nic": (Group(_but(*_NO_GPU, *_codes("VRM", "NVL", "DSP", "P2P")), (), "new"),),
-    "accessory": (Group((*_POWER, *_BASICS, "CLG001"), (), "power"),),
-}
-"""For each kind the rules that a candidate can change, cheap and telling ones first: a group that says no ends the matter.
-A kind that is not listed is judged by all rules on a machine of its own."""
-
-_ASKING_MEMORY = {*_codes("VRM"), "MEM009"}
 
 IDENTITY = ("id", "name", "aliases", "status", "released", "sources", "doubts", "prices", "notes")
 """Fields that no verdict reads, but for ids that other parts name."""
@@ -216,7 +134,7 @@ class _Trial:
 
     def __init__(self, rig: Rig, catalog: Catalog, kind: str, uid: str | None, today: str) -> None:
         self.rig, self.catalog, self.kind, self.uid, self.today = rig, catalog, kind, uid, today
-        self.groups = _GROUPS.get(kind, (Group(tuple(RULES_BY_CODE), (), "new"),))
+        self.groups = GROUPS.get(kind, (Group(tuple(RULES_BY_CODE), (), "new"),))
         if kind == "gpu":
             self.groups = (*self.groups[:-1], replace(self.groups[-1], fields=_gpu_fields(rig, catalog, uid)))
         self.special = _named_ids(rig, catalog)
@@ -289,7 +207,7 @@ class _Trial:
         return answer
 
     def _ask(self, part: AnyPart, group: Group) -> Brought:
-        situation = self.situation(part, group.machine, any(code in _ASKING_MEMORY for code in group.codes))
+        situation = self.situation(part, group.machine, any(code in ASKING_MEMORY for code in group.codes))
         found = counted(situation, group.codes)
         new = (finding for finding in found if finding.severity in BADGES and _key(finding) not in self.before)
         return tuple((finding.severity, finding.code) for finding in new)
@@ -343,9 +261,9 @@ def _gpu_fields(rig: Rig, catalog: Catalog, uid: str | None) -> tuple[str, ...]:
     """Return the fields of a GPU that decide its place and links in this rig."""
     kinds = [(item, catalog.get(item.part) or rig.snapshot.get(item.part)) for item in rig.items]
     if any(isinstance(part, Bridge | System) for _, part in kinds):
-        return _GPU_PLACED
+        return GPU_PLACED
     alone = all((item.uid == uid and item.quantity == 1) or not isinstance(part, GPU) for item, part in kinds)
-    return _GPU_ALONE if alone else _GPU_AMONG
+    return GPU_ALONE if alone else GPU_AMONG
 
 
 def _as_the_board_sees(part: AnyPart, fastest: int) -> AnyPart:
@@ -385,6 +303,10 @@ def _getter(fields: tuple[str, ...], kind: str) -> Callable[[Part], Hashable]:
     if not fields:
         fields = tuple(field for field in KINDS[kind].__struct_fields__ if field not in IDENTITY)
     get = attrgetter(*fields) if len(fields) > 1 else lambda part: (getattr(part, fields[0]),)
+
+    if len(fields) > FEW_FIELDS:
+        encode = msgspec.msgpack.Encoder().encode
+        return lambda part: encode(get(part))
 
     def key(part: Part) -> Hashable:
         values: tuple[Any, ...] = get(part)
