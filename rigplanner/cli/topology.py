@@ -9,21 +9,25 @@ from typing import Any
 
 from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.parts import GPU
+from rigplanner.cli.captured import FAULTS, captured_text, say_unmatched
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_catalog, open_rig
+from rigplanner.machine.alternatives import Alternative, alternatives
 from rigplanner.machine.assemble import assemble
 from rigplanner.machine.collectives import allreduce
 from rigplanner.machine.from_matrix import machine_of_matrix
 from rigplanner.machine.graphviz import dot
 from rigplanner.machine.hwloc_xml import read_hwloc
-from rigplanner.machine.lspci_tree import TreeFault, parse_lspci
+from rigplanner.machine.lspci_tree import parse_lspci
 from rigplanner.machine.machine import Machine
 from rigplanner.machine.nccl_xml import nccl_xml, read_nccl_xml
 from rigplanner.machine.pci_paths import PciDevice, nvidia_gpus, path_cells
 from rigplanner.machine.smi_matrix import MatrixFault, SmiMatrix, format_matrix, missing_rows, parse_matrix
+from rigplanner.machine.smi_query import QueriedGpu, QueryFault, parse_query
 from rigplanner.machine.this_machine import read_this_machine, recognise
-from rigplanner.machine.xml_tree import LARGEST_TEXT, XmlFault
 from rigplanner.report.picture import machine_picture, svg
+from rigplanner.report.words import tr
+from rigplanner.report.words_machine import move_text
 
 FORMATS = ("matrix", "json", "nccl", "svg", "dot")
 
@@ -36,15 +40,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--hwloc", type=Path, metavar="FILE", help="an hwloc XML file (lstopo) instead of a rig")
     parser.add_argument("--lspci", type=Path, metavar="FILE", help="the output of lspci -tv instead of a rig")
     parser.add_argument("--gpu", metavar="NAME", help="the GPU model of such a file")
+    parser.add_argument("--query", type=Path, metavar="FILE", help="the output of nvidia-smi -q beside it: models and links")
     parser.add_argument("--this-machine", action="store_true", help="the computer at hand instead of a rig (Linux)")
+    parser.add_argument("--alternatives", action="store_true", help="other places for the rig's cards and drives, and their cost")
     parser.add_argument("--format", choices=FORMATS, default="matrix")
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the topology; bad input raises InputFault."""
     source = next((name for name in READERS if getattr(args, name)), None)
+    if args.alternatives:
+        if args.rig is None:
+            raise InputFault("--alternatives: name a rig file; other places are those of its board.")
+        sys.stdout.write(_alternatives(args.rig, args.format))
+        return FINE
     if source:
-        machine = _captured(source, getattr(args, source), args.gpu)
+        machine = _captured(source, getattr(args, source), args.gpu, args.query)
     else:
         machine = _at_hand() if args.this_machine else _planned(args.rig)
     writers: dict[str, Callable[[Machine], str]] = {"matrix": _matrix, "json": _json, "nccl": nccl_xml, "svg": _svg, "dot": dot}
@@ -58,29 +69,52 @@ def _planned(path: Path | None) -> Machine:
     return assemble(open_rig(path), open_catalog())
 
 
+def _alternatives(path: Path, form: str) -> str:
+    rig, catalog = open_rig(path), open_catalog()
+    moves = alternatives(rig, catalog)
+    if form == "json":
+        return json.dumps([_as_json(move) for move in moves], ensure_ascii=False) + "\n"
+    return "".join(f"{move_text(move, rig, catalog)}\n" for move in moves) or tr("No other place changes any link.") + "\n"
+
+
+def _as_json(move: Alternative) -> dict[str, Any]:
+    changes = [{"piece": c.piece, "width": [c.before[0], c.after[0]], "gen": [c.before[1], c.after[1]]} for c in move.changes]
+    return {"piece": move.piece, "place": move.place, "gain_gbs": round(move.gain_gbs, 2), "changes": changes}
+
+
 def _at_hand() -> Machine:
     catalog = open_catalog()
     known = recognise(read_this_machine(), catalog)
-    for fact in known.unmatched:
-        print(f"rigplanner topology: not in the catalog: {fact.kind} {fact.name} {fact.detail}".rstrip(), file=sys.stderr)
+    say_unmatched("topology", known.unmatched)
     return assemble(known.rig, catalog)
 
 
-def _captured(source: str, path: Path, name: str | None) -> Machine:
-    if not name:
-        raise InputFault(f"{path}: name the GPU model with --gpu NAME; the file does not tell it reliably.")
-    found = PartIndex(open_catalog().of_kind("gpu")).find(name, "gpu", 1)
+def _captured(source: str, path: Path, name: str | None, query: Path | None) -> Machine:
+    queried = _queried(query) if query is not None else []
+    if not name and not queried:
+        raise InputFault(f"{path}: name the GPU model with --gpu NAME or --query FILE; the file does not tell it reliably.")
+    wished = name or queried[0].name.removeprefix("NVIDIA ")
+    found = PartIndex(open_catalog().of_kind("gpu")).find(wished, "gpu", 1)
     if not found or not isinstance(found[0], GPU):
-        raise InputFault(f"--gpu: the catalog has no GPU named {name!r}; try `rigplanner catalog list gpu`.")
+        raise InputFault(f"--gpu: the catalog has no GPU named {wished!r}; try `rigplanner catalog list gpu`.")
     try:
-        matrix = READERS[source](_text(path))
-        machine = machine_of_matrix(matrix, found[0])
-    except (MatrixFault, TreeFault, XmlFault) as fault:
+        matrix = READERS[source](captured_text(path))
+        if queried and len(queried) != len(matrix.gpus):
+            raise InputFault(f"{query}: names {len(queried)} GPUs, {path} has {len(matrix.gpus)}.")
+        machine = machine_of_matrix(matrix, found[0], tuple(gpu.link for gpu in queried))
+    except FAULTS as fault:
         raise InputFault(f"{path}: {fault}") from fault
     if matrix.cells and missing_rows(matrix):
         absent = ", ".join(missing_rows(matrix))
         print(f"rigplanner topology: {path}: the rows of {absent} are missing; some cells stay unknown.", file=sys.stderr)
     return machine
+
+
+def _queried(path: Path) -> list[QueriedGpu]:
+    try:
+        return parse_query(captured_text(path))
+    except QueryFault as fault:
+        raise InputFault(f"{path}: {fault}") from fault
 
 
 def _from_nccl(text: str) -> SmiMatrix:
@@ -113,17 +147,6 @@ READERS: dict[str, Callable[[str], SmiMatrix]] = {
     "lspci": _from_lspci,
 }
 """Readers of captured text, by the name of their option."""
-
-
-def _text(path: Path) -> str:
-    try:
-        if path.stat().st_size > LARGEST_TEXT:
-            raise InputFault(f"{path}: larger than {LARGEST_TEXT // 2**20} MiB: no captured topology.")
-        return path.read_text("utf-8")
-    except UnicodeDecodeError as fault:
-        raise InputFault(f"{path}: not UTF-8 text (byte {fault.start}); expected a captured topology.") from fault
-    except OSError as fault:
-        raise InputFault(f"{path}: cannot be read ({fault.strerror}).") from fault
 
 
 def _svg(machine: Machine) -> str:

@@ -12,9 +12,13 @@ NO_POWER = PowerTree(
 )  # fmt: skip
 
 
-def machine_of_matrix(matrix: SmiMatrix, gpu: GPU) -> Machine:
-    """Return the machine that a matrix of GPUs of one model shows. Slots are taken as wide and fast as the card's edge; switches
-    are drawn where the letters need one. Raises MatrixFault when the card cannot have the links shown."""
+Link = tuple[int | None, int | None]
+
+
+def machine_of_matrix(matrix: SmiMatrix, gpu: GPU, links: tuple[Link, ...] = ()) -> Machine:
+    """Return the machine that a matrix of GPUs of one model shows. `links` gives generation and width of each GPU's slot where they
+    are known; else slots are taken as wide and fast as the card's edge. Switches are drawn where the letters need one. Raises
+    MatrixFault when the card cannot have the links shown."""
     check_links(matrix, gpu)
     cells = matrix.gpu_cells()
     numas = numa_nodes(matrix)
@@ -23,16 +27,17 @@ def machine_of_matrix(matrix: SmiMatrix, gpu: GPU) -> Machine:
     by_row = dict(zip(rows, numas, strict=False))
     cpus = dict(zip(rows, matrix.cpu_affinity, strict=False))
     node_of = _numa_groups(cells)
+    slots = links or ((gpu.edge_gen, gpu.edge_width),) * len(names)
     gpus = tuple(
         GpuNode(
-            index=index, piece=name, gpu=gpu, place=None, width=gpu.edge_width, gen=gpu.edge_gen,
-            host_gbs=link_gbs(gpu.edge_gen, gpu.edge_width), numa=by_row.get(name), affinity=cpus.get(name), socket=node_of[index],
+            index=index, piece=name, gpu=gpu, place=None, width=slots[index][1], gen=slots[index][0],
+            host_gbs=link_gbs(*slots[index]), numa=by_row.get(name), affinity=cpus.get(name), socket=node_of[index],
         )
         for index, name in enumerate(names)
     )  # fmt: skip
     others = [device for device in matrix.devices if not device.startswith("GPU")]
     nics = tuple(NicNode(index=index, piece=name, place=None, gbps=None) for index, name in enumerate(others))
-    edges = (*_tree(cells, node_of, gpu), *_nvlinks(cells, gpu))
+    edges = (*_tree(cells, node_of, gpu, slots), *_nvlinks(cells, gpu))
     return Machine(
         pieces=tuple(Piece(name, name, gpu) for name in names),
         cpus=(),
@@ -86,7 +91,7 @@ def _numa_groups(cells: list[list[str]]) -> list[int]:
     return [order[group] for group in groups]
 
 
-def _tree(cells: list[list[str]], node_of: list[int], gpu: GPU) -> list[Edge]:
+def _tree(cells: list[list[str]], node_of: list[int], gpu: GPU, slots: tuple[Link, ...]) -> list[Edge]:
     """Return PCIe edges from a root per NUMA group, with a switch where GPUs share one and a second level for PXB."""
     edges: list[Edge] = []
     switches: dict[str, str] = {}
@@ -98,19 +103,19 @@ def _tree(cells: list[list[str]], node_of: list[int], gpu: GPU) -> list[Edge]:
             parent = _switch(edges, switches, f"upper{min(far)}", parent, gpu)
         if len(near) > 1:
             parent = _switch(edges, switches, f"switch{min(near)}", parent, gpu)
-        edges.append(_pcie(parent, f"gpu{index}", gpu))
+        edges.append(_pcie(parent, f"gpu{index}", *slots[index]))
     return edges
 
 
 def _switch(edges: list[Edge], known: dict[str, str], name: str, parent: str, gpu: GPU) -> str:
     if name not in known:
         known[name] = parent
-        edges.append(_pcie(parent, name, gpu))
+        edges.append(_pcie(parent, name, gpu.edge_gen, gpu.edge_width))
     return name
 
 
-def _pcie(a: str, b: str, gpu: GPU) -> Edge:
-    return Edge(a=a, b=b, kind="pcie", width=gpu.edge_width, gen=gpu.edge_gen, gbs=link_gbs(gpu.edge_gen, gpu.edge_width))
+def _pcie(a: str, b: str, gen: int | None, width: int | None) -> Edge:
+    return Edge(a=a, b=b, kind="pcie", width=width, gen=gen, gbs=link_gbs(gen, width))
 
 
 def _nvlinks(cells: list[list[str]], gpu: GPU) -> list[Edge]:

@@ -22,6 +22,11 @@ class QueriedGpu(Struct, frozen=True):
     power_max_w: float | None
     memory_mib: float | None
 
+    @property
+    def link(self) -> tuple[int | None, int | None]:
+        """Generation and width under load: idle links fall back to Gen1 but keep their width, which the slot sets."""
+        return self.link_max[0], self.link_now[1] or self.link_max[1]
+
 
 def parse_query(text: str) -> list[QueriedGpu]:
     """Return the GPUs in the order of the text; raise QueryFault when it names none."""

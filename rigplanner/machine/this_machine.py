@@ -1,4 +1,5 @@
-"""The computer this program runs on, as far as Linux tells it without special rights, and the rig of the parts it names."""
+"""What a computer says of itself: the one at hand, as far as Linux tells it without special rights, or another by captured text;
+and the rig of the parts that it names."""
 
 import re
 import shutil
@@ -11,6 +12,10 @@ from msgspec import Struct
 
 from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.parts import GPU, Part
+from rigplanner.machine.hwloc_xml import read_hwloc
+from rigplanner.machine.lspci_tree import parse_lspci
+from rigplanner.machine.pci_paths import PciDevice, nvidia_gpus
 from rigplanner.machine.smi_query import QueryFault, parse_query
 from rigplanner.rig.document import Item, Rig
 
@@ -26,12 +31,14 @@ Kind = Literal["system", "motherboard", "cpu", "gpu", "storage", "memory"]
 
 
 class Fact(Struct, frozen=True):
-    """Something found: its kind, its name as the machine says it, how many, and details (bus address, link, size)."""
+    """Something found: its kind, its name as the machine says it, how many, and details (bus address, link, size). A GPU may run
+    under a power limit in watts."""
 
     kind: Kind
     name: str
     count: int = 1
     detail: str = ""
+    limit_w: float | None = None
 
 
 class Recognised(Struct, frozen=True):
@@ -44,12 +51,48 @@ class Recognised(Struct, frozen=True):
 def read_this_machine(root: Path = Path("/"), query: Callable[[], str] | None = None) -> tuple[Fact, ...]:
     """Return what is found under /proc and /sys, and by nvidia-smi where it is installed; nothing is found on other systems.
     `root` and `query` (the text of `nvidia-smi -q`) stand in for the machine in tests."""
-    facts = [*_boards(root), *_cpus(root), *_memory(root), *_gpus(root, query or _ask_nvidia_smi), *_drives(root)]
-    counts: dict[tuple[Kind, str, str], int] = {}
+    return _counted([*_boards(root), *_cpus(root), *_memory(root), *_gpus(root, query or _ask_nvidia_smi), *_drives(root)])
+
+
+def _counted(facts: list[Fact]) -> tuple[Fact, ...]:
+    """Return equal facts once, with their number."""
+    counts: dict[tuple[Kind, str, str, float | None], int] = {}
     for fact in facts:
-        key = (fact.kind, fact.name, fact.detail)
+        key = (fact.kind, fact.name, fact.detail, fact.limit_w)
         counts[key] = counts.get(key, 0) + fact.count
-    return tuple(Fact(kind, name, count, detail) for (kind, name, detail), count in counts.items())
+    return tuple(Fact(kind, name, count, detail, limit) for (kind, name, detail, limit), count in counts.items())
+
+
+def facts_of_query(text: str) -> tuple[Fact, ...]:
+    """Return the GPUs that `nvidia-smi -q` text names; raise QueryFault for other text."""
+    found = [gpu for gpu in parse_query(text) if gpu.name]
+    return _counted([Fact("gpu", gpu.name, 1, _link(*gpu.link), gpu.power_limit_w) for gpu in found])
+
+
+def facts_of_hwloc(text: str) -> tuple[Fact, ...]:
+    """Return CPUs, memory, GPUs and NVMe drives that an hwloc XML file names; raise XmlFault for other text."""
+    found = read_hwloc(text)
+    facts = [Fact("cpu", name) for name in found.cpus if name]
+    if found.memory_bytes:
+        facts.append(Fact("memory", f"{round(sum(found.memory_bytes) / 2**30)} GiB"))
+    return _counted([*facts, *_of_pci(list(found.devices))])
+
+
+def facts_of_lspci(text: str) -> tuple[Fact, ...]:
+    """Return the GPUs and NVMe drives that `lspci -tv` text names; raise TreeFault for other text."""
+    return _counted(_of_pci(parse_lspci(text)))
+
+
+def _of_pci(devices: list[PciDevice]) -> list[Fact]:
+    gpus = [Fact("gpu", _model(device.name)) for device in nvidia_gpus(devices)]
+    drives = [Fact("storage", device.name) for device in devices if re.search(r"NVMe SSD|Non-Volatile memory", device.name)]
+    return gpus + drives
+
+
+def _model(name: str) -> str:
+    """Return the model that pci.ids writes in brackets behind the chip: "GA102 [GeForce RTX 3090]"."""
+    bracketed = re.findall(r"\[([^]]+)\]", name)
+    return bracketed[-1] if bracketed else name
 
 
 def _text(path: Path) -> str:
@@ -86,8 +129,7 @@ def _memory(root: Path) -> list[Fact]:
 
 def _gpus(root: Path, query: Callable[[], str]) -> list[Fact]:
     try:
-        found = parse_query(query())
-        return [Fact("gpu", gpu.name, 1, _link(*gpu.link_max)) for gpu in found if gpu.name]
+        return list(facts_of_query(query()))
     except QueryFault:
         pass
     folders = sorted((root / "proc/driver/nvidia/gpus").glob("*/information"))
@@ -132,18 +174,24 @@ def recognise(facts: tuple[Fact, ...], catalog: Catalog, name: str = "This machi
             continue
         stem = {"motherboard": "board"}.get(fact.kind, fact.kind)
         uid = stem + str(sum(item.uid.startswith(stem) for item in items) or "")
-        items.append(Item(uid=uid, part=part, quantity=fact.count, note=fact.detail))
+        items.append(Item(uid=uid, part=part.id, quantity=fact.count, note=fact.detail, power_cap_w=_cap(part, fact)))
     whole = next((item for item in items if item.uid.startswith("system")), None)
     kept = [item for item in items if whole is None or not item.uid.startswith("board")]
     return Recognised(Rig(name=name, items=tuple(kept)), tuple(unmatched))
 
 
-def _match(index: PartIndex, fact: Fact) -> str | None:
-    """Return the id of the part whose name holds all words, or all but the first ones; words without a number name no model."""
+def _cap(part: Part, fact: Fact) -> float | None:
+    """Return a GPU's limit where its owner set it below the maker's, else None."""
+    lowered = isinstance(part, GPU) and fact.limit_w is not None and part.tdp_w is not None and fact.limit_w < part.tdp_w
+    return fact.limit_w if lowered else None
+
+
+def _match(index: PartIndex, fact: Fact) -> Part | None:
+    """Return the part whose name holds all words, or all but the first ones; words without a number name no model."""
     words = PLAIN_WORDS.sub(" ", fact.name).split()
     for skip in range(min(3, len(words))):
         query = " ".join(words[skip:])
         found = index.find(query, fact.kind, 1) if any(letter.isdigit() for letter in query) else []
         if found:
-            return found[0].id
+            return found[0]
     return None

@@ -33,12 +33,13 @@ def read_wish(text: str, index: PartIndex, kind: str | None = None) -> Wish:
     return Wish(text=text, quantity=quantity, parts=tuple(parts))
 
 
-def rig_from_wishes(name: str, wishes: Sequence[Wish]) -> Rig:
-    """Return a rig with the best match of each wish; wishes without a match must have been dealt with before.
+def rig_from_wishes(name: str, wishes: Sequence[Wish], start: Rig | None = None) -> Rig:
+    """Return a rig (`start` with more, if given) with the best match of each wish; wishes without a match must have been dealt with
+    before.
 
     Raises ValueError for a quantity outside 1 to the largest.
     """
-    rig = Rig(name=name)
+    rig = Rig(name=name) if start is None else start
     for wish in wishes:
         if not 1 <= wish.quantity <= LARGEST_QUANTITY:
             raise ValueError(f"{wish.text!r}: a quantity lies between 1 and {LARGEST_QUANTITY}.")

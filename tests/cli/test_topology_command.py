@@ -7,6 +7,20 @@ import pytest
 
 from rigplanner.cli.main import main
 
+QUERY = """Attached GPUs                             : 1
+GPU 00000000:41:00.0
+    Product Name                          : NVIDIA GeForce RTX 3090
+    GPU Link Info
+        PCIe Generation
+            Max                       : 4
+            Current                   : 1
+        Link Width
+            Max                       : 16x
+            Current                   : 8x
+    GPU Power Readings
+        Current Power Limit               : 280.00 W
+"""
+
 PAIR = "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\nGPU0\t X \tNV4\t0-31\t0\nGPU1\tNV4\t X \t0-31\t0\n"
 
 
@@ -75,3 +89,45 @@ def test_nccl_xml_in_and_out(samples: list[Path], tmp_path: Path, capsys: pytest
     assert main(["topology", "--hwloc", str(path), "--gpu", "RTX 3090"]) == 2
     assert "expected topology" in capsys.readouterr().err
     assert main(["topology", "--lspci", str(path), "--gpu", "RTX 3090"]) == 2
+
+
+def test_other_places_are_listed_with_what_they_cost(samples: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["topology", sample(samples, "rtx-5090"), "--alternatives"]) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first == "Samsung SSD 9100 Pro 4 TB to M.2_1: GeForce RTX 5090 PCIe 5.0 x8 \u2192 PCIe 5.0 x16"
+    assert main(["topology", sample(samples, "rtx-5090"), "--alternatives", "--format", "json"]) == 0
+    moves = json.loads(capsys.readouterr().out)
+    assert moves[0]["gain_gbs"] > 20
+    assert moves[0]["changes"] == [{"piece": moves[0]["changes"][0]["piece"], "width": [8, 16], "gen": [5, 5]}]
+    assert main(["topology", sample(samples, "dual-rtx-3090"), "--alternatives"]) == 0
+    assert capsys.readouterr().out == "No other place changes any link.\n"
+    assert main(["topology", "--alternatives"]) == 2
+
+
+def test_a_query_beside_a_matrix_names_cards_and_links(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    matrix, query = tmp_path / "topo.txt", tmp_path / "q.txt"
+    matrix.write_text(PAIR.replace("NV4", "PHB"), "utf-8")
+    one = QUERY.partition("Attached GPUs                             : 1\n")[2]
+    query.write_text(one + one, "utf-8")
+    assert main(["topology", "--nvidia-smi", str(matrix), "--query", str(query), "--format", "json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["gpus"] == ["GeForce RTX 3090"] * 2
+    narrow = answer["allreduce_busbw_gbps"]["value"]
+    assert main(["topology", "--nvidia-smi", str(matrix), "--gpu", "RTX 3090", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["allreduce_busbw_gbps"]["value"] == pytest.approx(2 * narrow, rel=0.01)
+    query.write_text(one, "utf-8")
+    assert main(["topology", "--nvidia-smi", str(matrix), "--query", str(query)]) == 2
+    assert "names 1 GPUs" in capsys.readouterr().err
+
+
+def test_a_rig_from_what_a_machine_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    query, rig = tmp_path / "q.txt", tmp_path / "it.rig"
+    query.write_text(QUERY, "utf-8")
+    assert main(["new", "Ryzen 9 5950X", "--query", str(query), "-o", str(rig)]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "1 x GeForce RTX 3090   (PCIe 4 x8)"
+    items = json.loads(rig.read_text("utf-8"))["items"]
+    assert [item["part"] for item in items] == ["nvidia.geforce.rtx-3090", "amd.ryzen.9-5950x"]
+    assert items[0]["power_cap_w"] == 280
+    assert main(["new", "-o", str(rig)]) == 2
+    assert main(["new", "--lspci", str(query), "-o", str(rig)]) == 2
+    assert "lspci" in capsys.readouterr().err
