@@ -1,12 +1,12 @@
 """The walk in closed form: live bytes after every operator are polynomials in batch and length, so the peak is a maximum of few.
 
-A network is walked as it is the first times; asked again with other sizes, it is walked at six small sizes (three of one
+A network is walked as it is the first time; asked again with other sizes, it is walked at six small sizes (three of one
 sequence, which is walked apart because some copies are not made for it), every moment's polynomial is solved from them, and only
-the moments that can be the peak are kept."""
+the moments that can be the peak are kept. Of a deep network of equal layers two shallow ones are walked instead, and the result
+is checked against the first walk; where it differs, the whole depth is walked."""
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import lru_cache
 
 import msgspec
@@ -14,11 +14,12 @@ from msgspec import Struct
 
 from rigplanner.workload.families import builder
 from rigplanner.workload.net import Setting
+from rigplanner.workload.shallow import Shallow, deepened, deeper, shallow
 from rigplanner.workload.step import Trace, Walk, contradictions, walk
 from rigplanner.workload.tape import CPU_TRACE, CUDA
 
 WALKS_FIRST = 2
-"""A shape is walked this often before its closed form is made, which costs six walks."""
+"""A shape is walked this often before the closed form of its whole depth is made, which costs six walks."""
 BATCHES = (2, 3)
 LENGTHS = (64, 96, 160)
 
@@ -50,24 +51,61 @@ class _Shape(Struct, frozen=True):
     sequence: bool
 
 
-_asked: Counter[_Shape] = Counter()
+class _Known(Struct):
+    """What a shape was asked: how often, the first size and its walk, the closed form once there is one."""
+
+    batch: int
+    length: int
+    walk: Walk
+    times: int = 1
+    form: Form | None = None
+    shallow_fails: bool = False
+
+
+_known: dict[_Shape, _Known] = {}
 MOST_SHAPES = 4096
 
 
 @lru_cache(4096)
 def walked(config: bytes, setting: Setting, precision: str, optimizer: str, traced: bool) -> Walk:
     """The walk of a configuration, itself or by its closed form."""
-    sequence = (b'"vocab_size"' in config and b'"patch_size"' not in config) or b'"n_embd"' in config
+    sequence = _is_sequence(config)
     general = msgspec.structs.replace(setting, batch=min(2, setting.batch), length=64 if sequence else setting.length)
     shape = _Shape(config, general, precision, optimizer, traced, sequence)
-    _asked[shape] += 1
-    if len(_asked) > MOST_SHAPES:
-        _asked.clear()
-    if _asked[shape] > WALKS_FIRST and (sequence or setting.batch > 1):
-        form = _form(shape)
-        if form is not None:
-            return evaluate(form, setting.batch, setting.length)
-    return _walk(config, setting, precision, optimizer, traced)
+    known = _known.get(shape)
+    if known is not None and known.form is not None:
+        return evaluate(known.form, setting.batch, setting.length)
+    if known is not None and (sequence or setting.batch > 1):
+        known.times += 1
+        known.form = _form_of(shape, known)
+        if known.form is not None:
+            return evaluate(known.form, setting.batch, setting.length)
+    found = _walk(config, setting, precision, optimizer, traced)
+    if known is None:
+        if len(_known) >= MOST_SHAPES:
+            _known.clear()
+        _known[shape] = _Known(setting.batch, setting.length, found)
+    return found
+
+
+def _is_sequence(config: bytes) -> bool:
+    return (b'"vocab_size"' in config and b'"patch_size"' not in config) or b'"n_embd"' in config
+
+
+def _form_of(shape: _Shape, known: _Known) -> Form | None:
+    """The closed form from shallow networks where it gives the first walk again, else that of the whole depth when it pays."""
+    if not known.shallow_fails:
+        form = _form(shape, True)
+        if form is not None and _agrees(evaluate(form, known.batch, known.length), known.walk):
+            return form
+        known.shallow_fails = True
+    return _form(shape, False) if known.times > WALKS_FIRST else None
+
+
+def _agrees(found: Walk, walked: Walk) -> bool:
+    fields = ("peak", "weights", "forward_flops", "step_flops", "values", "trained", "optimizer")
+    before = found.working + found.working_gradients, walked.working + walked.working_gradients
+    return before[0] == before[1] and all(getattr(found, field) == getattr(walked, field) for field in fields)
 
 
 def _walk(config: bytes, setting: Setting, precision: str, optimizer: str, traced: bool, trace: Trace | None = None) -> Walk:
@@ -94,29 +132,54 @@ def evaluate(form: Form, batch: int, length: int) -> Walk:
 
 
 @lru_cache(256)
-def _form(shape: _Shape) -> Form | None:
-    """The closed form of a network, or None where its moments do not line up."""
+def _form(shape: _Shape, from_shallow: bool = False) -> Form | None:
+    """The closed form of a network, or None where its moments do not line up or its layers differ."""
+    cut = shallow(msgspec.json.decode(shape.config)) if from_shallow else None
+    if from_shallow and cut is None:
+        return None
     lengths = LENGTHS if shape.sequence else (shape.setting.length,)
     batches = (1,) if shape.setting.batch == 1 else BATCHES
     walks, traces = [], []
     for batch in batches:
         for length in lengths:
-            trace: Trace = []
             setting = msgspec.structs.replace(shape.setting, batch=batch, length=length)
-            walks.append(_walk(shape.config, setting, shape.precision, shape.optimizer, shape.traced, trace))
-            traces.append(trace)
+            measured = _measured(shape, setting, cut)
+            if measured is None:
+                return None
+            walks.append(measured[0])
+            traces.append(measured[1])
     if len({len(trace) for trace in traces}) != 1:
         return None
+    return _solved(shape, walks, traces)
+
+
+def _measured(shape: _Shape, setting: Setting, cut: Shallow | None) -> tuple[Walk, Trace] | None:
+    """The walk at one size and its moments, of the network itself or from two shallow ones."""
+    if cut is None:
+        trace: Trace = []
+        return _walk(shape.config, setting, shape.precision, shape.optimizer, shape.traced, trace), trace
+    few: Trace = []
+    more: Trace = []
+    configs = (msgspec.json.encode(cut.few), msgspec.json.encode(cut.more))
+    low, high = (
+        _walk(config, setting, shape.precision, shape.optimizer, shape.traced, trace)
+        for config, trace in zip(configs, (few, more), strict=True)
+    )
+    moments = deepened(few, more, (low, high), cut.missing)
+    return None if moments is None else (deeper(low, high, cut.missing), moments)
+
+
+def _solved(shape: _Shape, walks: list[Walk], traces: list[Trace]) -> Form:
     solve = _solve_sequence if shape.sequence else _solve_batch
     at_step: Terms = ()
     held = 0
     if shape.setting.training:
         last = [trace.pop() for trace in traces]
         at_step, held = solve([live for live, _ in last]), last[0][1]
-    moments = [(solve([trace[at][0] for trace in traces]), traces[0][at][1]) for at in range(len(traces[0]))]
+    moments = {(solve([trace[at][0] for trace in traces]), traces[0][at][1]) for at in range(len(traces[0]))}
     first = walks[0]
     return Form(
-        tuple(_undominated(moments)), solve([one.forward_flops for one in walks]), solve([one.step_flops for one in walks]),
+        tuple(_undominated(list(moments))), solve([one.forward_flops for one in walks]), solve([one.step_flops for one in walks]),
             first.weights,
         first.optimizer, first.values, first.trained, shape.sequence, at_step, held,
     )  # fmt: skip

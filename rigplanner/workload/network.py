@@ -15,6 +15,7 @@ from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.config import SAME_AS, full_config, pick
 from rigplanner.workload.families import builder
 from rigplanner.workload.net import Net, Setting
+from rigplanner.workload.shallow import shallow
 from rigplanner.workload.step import contradictions, walk
 from rigplanner.workload.tape import BF16, CUDA, Tape
 
@@ -190,7 +191,7 @@ def _from_config(encoded: bytes, slug: str) -> Network:
         made, encoded = _made(given), msgspec.json.encode(given)
     length = config.get("image_size") if not config.get("vocab_size") or config.get("patch_size") else 64
     edge = length if isinstance(length, int) else length[0] if length else 224
-    values = float(_counted(made, edge))
+    values = float(_values(given, made, edge))
     return Network(slug=slug, kind=_kind(config), params=values,
         active_params=values - _idle(config), config=encoded,
                    relative=relative, **_sizes(config, values))  # fmt: skip
@@ -199,6 +200,15 @@ def _from_config(encoded: bytes, slug: str) -> Network:
 def _made(given: dict[str, Any]) -> Callable[[Net], Any]:
     with contradictions():
         return builder(given)
+
+
+def _values(given: dict[str, Any], made: Callable[[Net], Any], edge: int) -> int:
+    """The parameters of a network, of a deep one of equal layers from two shallow ones."""
+    cut = shallow(given)
+    if cut is None:
+        return _counted(made, edge)
+    few, more = _counted(_made(cut.few), edge), _counted(_made(cut.more), edge)
+    return few + cut.missing * (more - few)
 
 
 def _counted(made: Callable[[Net], Any], edge: int) -> int:

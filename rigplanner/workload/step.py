@@ -60,7 +60,7 @@ class Walk(Struct, frozen=True):
     """Bytes of one step: `peak` of all live tensors, and at that moment weights, gradients, optimizer state; the rest is
     activations. `working` is the peak of forward and backward pass alone, without weights, gradients and state, and
     `working_gradients` those held then. `forward_flops` of matrix products and convolutions; `values` parameters, of which
-    `trained` train."""
+    `trained` train. `marks`: where in its trace the forward and the backward pass begin."""
 
     peak: int
     weights: int
@@ -72,6 +72,7 @@ class Walk(Struct, frozen=True):
     trained: int
     working: int = 0
     working_gradients: int = 0
+    marks: tuple[int, int] = (0, 0)
 
     @property
     def activations(self) -> int:
@@ -88,14 +89,15 @@ def walk(
     tape.trace = trace
     net = Net(tape, setting)
     model = make(net)
-    weights = tape.live
+    weights, begins = tape.live, len(trace or ())
     if not setting.training:
         tape.recording = False
         model.loss()
-        return Walk(tape.peak, weights, 0, 0, tape.flops, tape.flops, net.values, 0, tape.peak - weights)
+        marks = (begins, len(trace or ()))
+        return Walk(tape.peak, weights, 0, 0, tape.flops, tape.flops, net.values, 0, tape.peak - weights, marks=marks)
     state = Storage(tape, STATE_BYTES[optimizer] * sum(net.trained_tensors))
     loss = model.loss()
-    forward = tape.flops
+    forward, marks = tape.flops, (begins, len(trace or ()))
     tape.forget_casts()
     tape.autocast = None
     node, grad = loss.node, like(tape, loss)
@@ -111,5 +113,5 @@ def walk(
     if at_step > tape.peak:
         tape.peak, tape.gradients_at_peak = at_step, tape.gradient_bytes
     return Walk(
-        tape.peak, weights, tape.gradients_at_peak, state.bytes, forward, tape.flops, net.values, net.trained, working, held
+        tape.peak, weights, tape.gradients_at_peak, state.bytes, forward, tape.flops, net.values, net.trained, working, held, marks
     )
