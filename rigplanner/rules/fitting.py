@@ -26,7 +26,7 @@ from rigplanner.rig.edits import Edit, apply
 from rigplanner.rules.assess import machine_of, memory_of
 from rigplanner.rules.check import counted
 from rigplanner.rules.finding import Finding
-from rigplanner.rules.fitting_groups import ASKING_MEMORY, GPU_ALONE, GPU_AMONG, GPU_PLACED, GROUPS, Group
+from rigplanner.rules.fitting_groups import ASKING_MEMORY, GPU_ALONE, GPU_AMONG, GPU_PLACED, GROUPS, PLACED, Group
 from rigplanner.rules.known import known_pairs, matches
 from rigplanner.rules.situation import JobFacts, Situation
 from rigplanner.rules.topics import RULES_BY_CODE
@@ -120,13 +120,6 @@ def _trial(rig: Rig, catalog: Catalog, kind: str, uid: str | None, today: str) -
         if len(_trials) > KEPT_TRIALS:
             _trials.popitem(last=False)
     return entry[0]
-
-
-_MACHINE_FIELDS = {
-    "storage": ("form_factor", "interface", "gen", "width", "m2_length_mm"),
-    "nic": ("form_factor", "edge_gen", "edge_width", "ports", "port_gbps"),
-}
-"""Fields of a candidate that decide places and links; for kinds not listed all may."""
 
 
 class _Trial:
@@ -227,7 +220,7 @@ class _Trial:
         return self._situate(rig, machine, catalog, memory)
 
     def _assembled(self, part: AnyPart, rig: Rig, catalog: Catalog) -> Machine:
-        fields = self.groups[-1].fields if isinstance(part, GPU) else _MACHINE_FIELDS.get(self.kind)
+        fields = self.groups[-1].fields if isinstance(part, GPU) else PLACED.get(self.kind)
         if fields is None:
             return assemble(rig, catalog)
         key = (part.id if part.id in self.special else "", _getter(fields, self.kind)(_as_the_board_sees(part, self.fastest)))

@@ -31,7 +31,12 @@ def _but(*codes: str) -> tuple[str, ...]:
 
 _SPACE, _SOFTWARE, _POWER = _codes("SPC"), _codes("SW"), _codes("PWR")
 _BASICS = _codes("RIG", "KNO")
-_CPU_MEMORY = _codes("CPU", "MEM")
+
+PLACED = {
+    "storage": ("form_factor", "interface", "gen", "width", "m2_length_mm"),
+    "nic": ("form_factor", "edge_gen", "edge_width", "ports", "port_gbps"),
+}
+"""Fields of a candidate that decide places and links; for kinds not listed all may, for GPUs see `GPU_PLACED`."""
 
 _SOCKETS = tuple(f"PWR00{n}" for n in range(5, 10))
 _WATTS = tuple(code for code in _POWER if code not in (*_SOCKETS, "PWR014"))
@@ -81,11 +86,19 @@ GROUPS: dict[str, tuple[Group, ...]] = {
         Group(("SPC004",), ("form_factor", "width_mm", "depth_mm")),
         Group(_but("CPU001", "CPU002", "MEM001", "MEM002", "SPC004"), (), "new"),
     ),
-    "memory": (Group(("MEM001", "MEM002"), ("type", "module")), Group((*_CPU_MEMORY, *_POWER, *_BASICS, "DSK004"), (), "power")),
+    "memory": (
+        Group(("MEM001", "MEM002"), ("type", "module")),
+        Group(_POWER, ("modules",), "power"),
+        Group((*_codes("CPU", "MEM", "DSK"), *_BASICS), ("type", "module", "modules", "module_gib", "speed_mts")),
+    ),
     "psu": (Group(("SPC005", "SPC006"), ("form_factor", "length_mm")), Group((*_POWER, *_BASICS), (), "power")),
     "chassis": (Group((*_SPACE, *_codes("CLG"), *_BASICS, "DSK002")),),
     "cooler": (Group((*_SPACE, *_codes("CLG"), *_BASICS, *_POWER), (), "power"),),
-    "storage": (Group((*_codes("M2", "DSK", "PCI", "SLT", "RIG", "KNO"), *_POWER), (), "new"),),
+    "storage": (
+        Group(_codes("DSK"), ("form_factor", "interface", "capacity_gb", "rotation_rpm", "read_gbs")),
+        Group(_POWER, ("form_factor", "power_w"), "power"),
+        Group((*_codes("M2", "DSK", "PCI", "SLT"), *_BASICS), (*PLACED["storage"], "read_gbs"), "new"),
+    ),
     "bridge": (Group(("NVL001", "NVL002")), Group((*_codes("NVL"), *_BASICS, "P2P001"), (), "new")),
     "nic": (Group(_but(*_NO_GPU, *_codes("VRM", "NVL", "DSP", "P2P")), (), "new"),),
     "accessory": (Group((*_POWER, *_BASICS, "CLG001"), (), "power"),),
