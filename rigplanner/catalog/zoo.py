@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -110,6 +110,7 @@ _DEEP_STEM = re.compile(r"^gluon_(resnet\d+)_v1[cds](?=_|$)")
 """GluonCV's variants c, d and s begin with three small convolutions, as the names in d of timm do."""
 
 
+@lru_cache(4096)
 def base_name(name: str) -> str:
     """A network's name without the words that say how its weights were trained, not what its layers are."""
     return _TRAINED_AS.sub("", _DEEP_STEM.sub(r"\1d", name))

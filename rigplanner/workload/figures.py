@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 
 from rigplanner.catalog.zoo import base_name
 from rigplanner.workload.answer import WorkloadFault
@@ -50,9 +51,11 @@ block, a float copy in group norm. Fitted to the batch brackets of timm's 3090 r
 name tells."""
 
 
+@lru_cache(4096)
 def kept_per_value(slug: str) -> float:
     """Tensors kept per written value for the class that the network's name tells."""
-    return next(kept for _, pattern, kept in CLASSES if re.search(pattern, f"{base_name(slug)} {slug}"))
+    names = f"{base_name(slug)} {slug}"
+    return next(kept for _, pattern, kept in CLASSES if re.search(pattern, names))
 
 
 def kept_values(slug: str, values_m: float, edge: float) -> float:
