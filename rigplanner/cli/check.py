@@ -11,7 +11,8 @@ from rigplanner import __version__
 from rigplanner.catalog.load import Catalog
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.reading import open_catalog
-from rigplanner.report.words import finding_text, fix_text, rule_title, subject_name, tr
+from rigplanner.report.language import tr
+from rigplanner.report.words import finding_text, fix_text, rule_title, subject_name
 from rigplanner.rig.document import Rig
 from rigplanner.rig.files import RigFault, read_rig
 from rigplanner.rules.assess import Assessment, assess

@@ -10,7 +10,7 @@ from rigplanner.cli.captured import add_fact_arguments, facts_named, say_unmatch
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_catalog
 from rigplanner.machine.this_machine import recognise
-from rigplanner.report.words import tr
+from rigplanner.report.language import tr
 from rigplanner.rig.edits import set_exchange, set_notes
 from rigplanner.rig.files import RigFault, write_rig
 from rigplanner.rig.from_words import read_wish, rig_from_wishes

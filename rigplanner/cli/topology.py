@@ -26,7 +26,7 @@ from rigplanner.machine.smi_matrix import MatrixFault, SmiMatrix, format_matrix,
 from rigplanner.machine.smi_query import QueriedGpu, QueryFault, parse_query
 from rigplanner.machine.this_machine import read_this_machine, recognise
 from rigplanner.report.picture import machine_picture, svg
-from rigplanner.report.words import tr
+from rigplanner.report.language import tr
 from rigplanner.report.words_machine import move_text
 
 FORMATS = ("matrix", "json", "nccl", "svg", "dot")

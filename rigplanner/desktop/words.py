@@ -3,7 +3,8 @@
 from datetime import date
 
 from rigplanner.machine.machine import PlacementProblem
-from rigplanner.report.format import THIN, day, interval, money, number, percent, price, quantity
+from rigplanner.report.format import day, interval, money, number, percent, price, quantity
+from rigplanner.report.language import THIN
 
 __all__ = ["THIN", "day", "interval", "money", "number", "percent", "price", "quantity"]
 

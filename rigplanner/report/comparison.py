@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from rigplanner.planning.compare import CompareRow, Value
 from rigplanner.report import format as fmt
-from rigplanner.report.words import tr
+from rigplanner.report.language import THIN, tr
 
 ATTRIBUTE_WORDS = {
     "verdict": "Verdict",
@@ -142,7 +142,7 @@ def _cell(row: CompareRow, n: int) -> ComparisonCell:
     return ComparisonCell(
         text,
         fmt.interval(row.lows[n], row.highs[n]) if known else "",
-        f"{100 * delta:+.0f}{fmt.THIN}%".replace("-", "\u2212") if delta else "",
+        f"{100 * delta:+.0f}{THIN}%".replace("-", "\u2212") if delta else "",
     )
 
 

@@ -1,6 +1,6 @@
 """The book of rules, `docs/rules.md`, written from the registry."""
 
-from rigplanner.report.words import tr
+from rigplanner.report.language import tr
 from rigplanner.rules.registry import Rule
 from rigplanner.rules.topics import RULES_BY_CODE, TOPICS
 

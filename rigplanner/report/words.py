@@ -6,32 +6,13 @@ from typing import Any
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import CPU
 from rigplanner.report.format import money, number, quantity
+from rigplanner.report.language import tr
 from rigplanner.report.words_findings import FIELD_WORDS, FINDING_TEXTS, FIX_TEXTS, UNIT_WORDS, VALUE_WORDS
 from rigplanner.rig.document import Rig, part_of
 from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.topics import RULES_BY_CODE
 
-_translations: dict[str, str] = {}
-
 LONGEST_LIST = 6
-
-
-def use_translations(table: Mapping[str, str]) -> None:
-    """Take another language: English text to translated text; {} returns to English."""
-    _translations.clear()
-    _translations.update(table)
-
-
-def tr(text: str, /, **values: object) -> str:
-    """Return a text in the language in use, with its {names} filled; a name without value stays as it is."""
-    return _translations.get(text, text).format_map(_Given(values)) if values else _translations.get(text, text)
-
-
-class _Given(dict[str, object]):
-    """Values of a text; what is not given stays readable."""
-
-    def __missing__(self, key: str) -> str:
-        return "{" + key + "}"
 
 
 def rule_title(code: str) -> str:

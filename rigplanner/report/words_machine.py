@@ -2,7 +2,8 @@
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.machine.alternatives import Alternative, Change
-from rigplanner.report.words import subject_name, tr
+from rigplanner.report.language import tr
+from rigplanner.report.words import subject_name
 from rigplanner.rig.document import Rig
 
 Link = tuple[int | None, int | None]

@@ -14,6 +14,7 @@ from rule_bench import bench_catalog, bench_rig
 from test_rule_cases import found, judge
 
 from rigplanner.report import words
+from rigplanner.report.language import use_language, use_texts
 from rigplanner.report.rule_book import rule_book
 from rigplanner.report.words_findings import FINDING_TEXTS, FIX_TEXTS
 from rigplanner.rules.finding import Finding, Fix
@@ -72,9 +73,9 @@ def test_an_unknown_code_still_gets_a_sentence() -> None:
 @pytest.fixture
 def czech():
     title, sentence = "GPU is longer than the case allows", "{a} is {needed} long, {b} takes {actual}."
-    words.use_translations({title: "Karta je delší, než skříň dovolí", sentence: "{a}: {needed}, {b}: {actual}."})
+    use_texts("cs", {title: "Karta je delší, než skříň dovolí", sentence: "{a}: {needed}, {b}: {actual}."})
     yield
-    words.use_translations({})
+    use_language("en")
 
 
 @pytest.mark.usefixtures("czech")
