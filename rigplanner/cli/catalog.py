@@ -5,8 +5,9 @@ import sys
 
 import msgspec
 
+from rigplanner.catalog.completeness import compared_fields, completeness, evidence
 from rigplanner.catalog.find import PartIndex
-from rigplanner.catalog.lint import completeness, lint
+from rigplanner.catalog.lint import lint
 from rigplanner.catalog.load import Catalog, Family, shipped_catalog
 from rigplanner.catalog.parts import KINDS, Part, kind_of
 from rigplanner.cli import catalog_import, catalog_update
@@ -27,6 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     show.add_argument("--format", choices=("text", "json"), default="text")
     check = verbs.add_parser("lint", help="check ids, sources and physics; print how complete the catalog is")
     check.add_argument("--quiet", action="store_true", help="print complaints only")
+    check.add_argument("--second-pass", action="store_true", help="list the parts that were compared with a second source")
+    check.add_argument("--format", choices=("text", "json"), default="text")
     catalog_import.add_arguments(verbs.add_parser("import", help="add other people's parts or prices to the user's catalog"))
     catalog_update.add_arguments(verbs.add_parser("update", help="fetch a catalog or price file, or exchange rates"))
     verbs.add_parser("schema", help="print the JSON schema of a catalog file")
@@ -91,13 +94,38 @@ def _print_field(part: Part, field: str) -> None:
 
 def _lint(args: argparse.Namespace, catalog: Catalog) -> int:
     complaints = lint(catalog)
+    if args.format == "json":
+        made = {"complaints": complaints, "completeness": completeness(catalog), "evidence": evidence(catalog)}
+        print(msgspec.json.encode(made).decode())
+        return FINDINGS if complaints else FINE
     for complaint in complaints:
         expected = f", expected {complaint.expected}" if complaint.expected else ""
         print(f"{complaint.part}: {complaint.field}: {complaint.code}: found {complaint.found}{expected}")
-    if not args.quiet:
-        print(f"\n{'kind':12} {'field':26} {'filled':>12}  without")
-        for row in completeness(catalog):
-            share = 100 * row.filled / row.parts if row.parts else 100.0
-            print(f"{row.kind:12} {row.field:26} {row.filled:4}/{row.parts:<4} {share:3.0f} %  {', '.join(row.without[:4])}")
+    if args.second_pass:
+        _print_compared(catalog)
+    elif not args.quiet:
+        _print_completeness(catalog)
     print(f"{len(catalog.parts)} parts, {len(catalog.sources)} sources, {len(complaints)} complaints", file=sys.stderr)
     return FINDINGS if complaints else FINE
+
+
+def _print_completeness(catalog: Catalog) -> None:
+    print(f"\n{'kind':12} {'field':30} {'filled':>12}  without")
+    for row in completeness(catalog):
+        share = 100 * row.filled / row.parts if row.parts else 100.0
+        note = "" if row.published else "(rarely published) "
+        print(f"{row.kind:12} {row.field:30} {row.filled:4}/{row.parts:<4} {share:3.0f} %  {note}{', '.join(row.without[:4])}")
+    print(f"\n{'kind':12} {'parts':>6} {'source read':>12} {'compared':>9} {'unverified':>11} {'conflicts':>10}")
+    for kind in evidence(catalog):
+        compared = len(kind.compared)
+        print(f"{kind.kind:12} {kind.parts:6} {kind.read:12} {compared:9} {kind.unverified:11} {kind.conflicts:10}")
+
+
+def _print_compared(catalog: Catalog) -> None:
+    for kind in evidence(catalog):
+        for part_id in kind.compared:
+            part = catalog.parts[part_id]
+            disputed = [field for field, doubt in part.doubts.items() if doubt.state == "conflict"]
+            agreed = [field for field in compared_fields(part, catalog) if field not in disputed]
+            print(f"{part_id:52} agree: {', '.join(agreed) or '-'}; disagree: {', '.join(disputed) or '-'}")
+        print(f"{kind.kind}: {len(kind.compared)} of {kind.parts} parts compared with a second source\n")

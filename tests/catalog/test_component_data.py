@@ -6,7 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.cloud import CloudInstance, shipped_cloud
-from rigplanner.catalog.lint import PCIE_LANE_GBS, lint, plug_watts
+from rigplanner.catalog.lint import lint
+from rigplanner.catalog.lint_gpu import plug_watts
+from rigplanner.catalog.lint_parts import PCIE_LANE_GBS
 from rigplanner.catalog.load import Catalog, shipped_catalog
 from rigplanner.catalog.parts import Chassis, Cooler, MemoryKit, NetworkCard, Part, PowerSupply, Riser, Storage
 from rigplanner.data import data_path

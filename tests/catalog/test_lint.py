@@ -3,15 +3,20 @@
 import pytest
 from msgspec.structs import replace
 
+from rigplanner.catalog.completeness import compared_fields, completeness, evidence
 from rigplanner.catalog.lint import lint
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import (
     CPU,
     GPU,
+    Chassis,
     Doubt,
+    Enclosure,
     LaneMode,
     Layout,
+    MemoryKit,
     Motherboard,
+    NetworkCard,
     Part,
     Plug,
     PowerSupply,
@@ -27,9 +32,10 @@ from rigplanner.evidence import Source
 
 SOURCES = {"maker": Source(title="Maker's page", read="2026-11-21", trust="vendor")}
 CARD = GPU(
-    id="nvidia.x.card", name="Card", vendor="NVIDIA", form_factor="pcie", chip="X1", compute_capability="9.0",
+    id="nvidia.x.card", name="Card", vendor="NVIDIA", form_factor="pcie", chip="AD102", compute_capability="8.9", sms=128,
     sources={"maker": ("*",)},
-    memory_bus_bits=384, memory_rate_gbps=21, bandwidth_gbs=1008, cores=16384, boost_mhz=2520, dense_tflops=Rates(fp32=82.58),
+    memory_bus_bits=384, memory_rate_gbps=21, bandwidth_gbs=1008, cores=16384, boost_mhz=2520,
+    dense_tflops=Rates(fp32=82.58, fp64=1.29, fp16_vector=82.58, fp16=165.2, fp16_acc16=330.3, fp8=330.3, int8=660.6),
     tdp_w=450, connectors=(Plug("12vhpwr", 1),),
 )  # fmt: skip
 BOARD = Motherboard(id="a.b.board", name="Board", vendor="A", sources={"maker": ("*",)},
@@ -39,6 +45,13 @@ DRIVE = Storage(id="a.b.drive", name="Drive", vendor="A", sources={"maker": ("*"
 SUPPLY = PowerSupply(
     id="a.b.psu", name="Supply", vendor="A", sources={"maker": ("*",)}, supply=Supply(ratings=(Rating(100, 1000),))
 )
+STICKS = MemoryKit(id="a.b.kit", name="Kit", vendor="A", sources={"maker": ("*",)}, type="DDR5", module="udimm", modules=2,
+                   module_gib=32, speed_mts=6000, cas=30, voltage_v=1.4, ecc=False)  # fmt: skip
+NETWORK = NetworkCard(
+    id="a.b.nic", name="NIC", vendor="A", sources={"maker": ("*",)}, ports=2, port_gbps=100, edge_gen=3, edge_width=16
+)
+CASE = Chassis(id="a.b.case", name="Case", vendor="A", sources={"maker": ("*",)}, enclosure=Enclosure(board_form_factors=("ATX",),
+               slot_columns=7, rack_units=4, gpu_height_mm=140))  # fmt: skip
 CHIP = CPU(id="a.b.cpu", name="CPU", vendor="A", sources={"maker": ("*",)}, socket="AM5", cores=8, threads=16)
 
 
@@ -46,7 +59,7 @@ def _codes(*parts: Part) -> list[str]:
     return [complaint.code for complaint in lint(Catalog({part.id: part for part in parts}, SOURCES, {"old.a.b": "new.a.b"}))]
 
 
-@pytest.mark.parametrize("part", [CARD, BOARD, DRIVE, SUPPLY, CHIP], ids=lambda part: part.id)
+@pytest.mark.parametrize("part", [CARD, BOARD, DRIVE, SUPPLY, STICKS, NETWORK, CASE, CHIP], ids=lambda part: part.id)
 def test_a_good_part_has_no_complaint(part: Part) -> None:
     assert _codes(part) == []
 
@@ -70,9 +83,52 @@ def test_a_good_part_has_no_complaint(part: Part) -> None:
         (replace(BOARD, layout=Layout(slots=(Slot(id="P1", mechanical=8, width=16),))), "wider-than-slot"),
         (replace(BOARD, layout=Layout(slots=(Slot(id="P1"), Slot(id="P1")))), "place-twice"),
         (replace(BOARD, layout=Layout(lane_modes=(LaneMode(when=When(used=("P9",))),))), "place-unknown"),
+        (replace(CARD, cores=8192, dense_tflops=Rates(fp32=41.29)), "cores-per-sm"),
+        (replace(CARD, dense_tflops=Rates(fp32=82.58, fp16_vector=330.3)), "vector-rate"),
+        (replace(CARD, dense_tflops=Rates(fp32=82.58, fp64=41.3)), "vector-rate"),
+        (replace(CARD, dense_tflops=Rates(fp32=82.58, fp16=660.6)), "matrix-rate"),
+        (replace(CARD, dense_tflops=Rates(fp32=82.58, fp16=165.2, int8=1321)), "matrix-rate"),
+        (replace(CARD, memory_type="GDDR5"), "memory-rate"),
+        (replace(CARD, memory_type="GDDR6X", memory_gib=20), "memory-per-channel"),
+        (replace(CARD, chip="AD103", memory_bus_bits=None), "beyond-die"),
+        (replace(CARD, power_min_w=500), "power-limits"),
+        (replace(CARD, power_max_w=700), "connector-power"),
+        (replace(BOARD, layout=Layout(slots=(Slot(id="P1", position=2), Slot(id="P2", position=2)))), "column-twice"),
+        (
+            replace(BOARD, layout=Layout(memory_type="DDR4", memory_modules=("udimm",), memory_slots=4, memory_max_gib=256)),
+            "memory-beyond-modules",
+        ),
+        (replace(DRIVE, random_read_kiops=1400), "faster-than-interface"),
+        (replace(DRIVE, rotation_rpm=7200), "spinning-nvme"),
+        (replace(DRIVE, interface="sata", read_gbs=0.55), "lanes-of-sata"),
+        (replace(DRIVE, endurance_tbw=600_000), "endurance"),
         (replace(DRIVE, read_gbs=4.1), "faster-than-interface"),
         (replace(SUPPLY, supply=Supply()), "no-rating"),
         (replace(SUPPLY, supply=Supply(ratings=(Rating(100, 1000), Rating(200, 900)))), "rating-order"),
+        (
+            replace(SUPPLY, supply=Supply(ratings=(Rating(100, 1000),), efficiency_label="80 PLUS Titanium", efficiency_50=0.9)),
+            "efficiency",
+        ),
+        (
+            replace(
+                SUPPLY, form_factor="ATX", supply=Supply(ratings=(Rating(100, 1000),), plugs=(Plug("pcie8", 2), Plug("eps8", 1)))
+            ),
+            "plugs-below-rating",
+        ),
+        (
+            replace(SUPPLY, supply=Supply(ratings=(Rating(100, 1000),), standard="ATX 2.4", plugs=(Plug("12v-2x6", 2),))),
+            "plug-of-later-standard",
+        ),
+        (replace(STICKS, speed_mts=3000), "beyond-type"),
+        (replace(STICKS, voltage_v=1.8), "beyond-type"),
+        (replace(STICKS, cas=90), "latency"),
+        (replace(STICKS, ecc=True), "ecc-of-module"),
+        (replace(NETWORK, port_gbps=200), "faster-than-interface"),
+        (replace(CASE, enclosure=Enclosure(rack_units=3, gpu_height_mm=140)), "higher-than-rack-units"),
+        (replace(CASE, enclosure=Enclosure(board_form_factors=("ATX",), slot_columns=4)), "columns-of-atx"),
+        (replace(CHIP, tdp_w=400), "watts-per-core"),
+        (replace(CHIP, tdp_w=170, max_power_w=120), "power-below-tdp"),
+        (replace(CHIP, boost_ghz=57.0, base_ghz=4.3), "boost-below-base"),
         (replace(CHIP, threads=4), "threads"),
         (replace(CHIP, base_ghz=4, boost_ghz=3), "boost-below-base"),
     ],
@@ -87,7 +143,45 @@ def test_connectors_at_exactly_the_power_are_enough() -> None:
 
 
 def test_the_same_chip_is_the_same_everywhere() -> None:
-    assert _codes(CARD, replace(CARD, id="nvidia.x.other", compute_capability="8.9")) == ["chip-family"]
+    assert _codes(CARD, replace(CARD, id="nvidia.x.other", architecture="Hopper"), replace(CARD, id="nvidia.x.third")) == []
+    other = replace(CARD, id="nvidia.x.other", architecture="Hopper")
+    assert _codes(replace(CARD, architecture="Ada"), other) == ["chip-family"]
+
+
+def test_a_lane_class_means_the_same_lanes() -> None:
+    first = replace(CHIP, lane_class="am5-24", lanes=24, pcie_gen=5)
+    assert _codes(first, replace(first, id="a.b.other", lanes=28)) == ["lane-class"]
+
+
+def test_a_board_never_needs_more_lanes_than_its_cpu_has() -> None:
+    cpu = replace(CHIP, lane_class="am5-24", lanes=24, pcie_gen=5, peg_width=16)
+    slots = tuple(Slot(id=name, origin="cpu0", mechanical=16, width=16, gen=5) for name in ("P1", "P2"))
+    board = replace(BOARD, layout=Layout(sockets=("AM5",), slots=slots))
+    assert _codes(cpu, board) == ["lanes-beyond-cpu"]
+    halved = LaneMode(when=When(used=("P1", "P2")), widths={"P1": 8, "P2": 8})
+    assert _codes(cpu, replace(board, layout=replace(board.layout, lane_modes=(halved,)))) == []
+
+
+def test_what_is_in_doubt_is_not_judged() -> None:
+    doubts = {"dense_tflops.fp16": Doubt(state="conflict", values=("165.2", "660.6"))}
+    assert _codes(replace(CARD, dense_tflops=Rates(fp32=82.58, fp16=660.6), doubts=doubts)) == []
+
+
+def test_a_second_source_counts_only_when_it_was_read() -> None:
+    sources = {**SOURCES, "press": Source(title="Review", read="2026-11-21", trust="press"),
+               "memory": Source(title="Commonly known", read="2026-11-21", trust="community", recalled=True)}  # fmt: skip
+    card = replace(CARD, sources={"maker": ("tdp_w", "slots"), "press": ("tdp_w",), "memory": ("slots",)})
+    catalog = Catalog({card.id: card}, sources)
+    assert compared_fields(card, catalog) == ("tdp_w",)
+    row = next(row for row in evidence(catalog) if row.kind == "gpu")
+    assert (row.parts, row.read, row.compared) == (1, 1, (card.id,))
+
+
+def test_completeness_counts_what_is_asked_of_a_part() -> None:
+    sata = replace(DRIVE, id="a.b.sata", interface="sata", gen=None, width=None)
+    rows = {row.field: row for row in completeness(Catalog({DRIVE.id: DRIVE, sata.id: sata}, SOURCES)) if row.kind == "storage"}
+    assert (rows["gen"].filled, rows["gen"].parts) == (1, 1)
+    assert rows["random_read_kiops"].without == (DRIVE.id, sata.id)
 
 
 def test_the_shipped_catalog_has_no_complaint(catalog: Catalog) -> None:
