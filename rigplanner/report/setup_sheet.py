@@ -17,6 +17,7 @@ from rigplanner.rules.software_tables import (
     TorchBuild,
     between,
     cuda_release,
+    image_rows,
     last_build,
     serves,
     software,
@@ -177,13 +178,24 @@ def _cuda_rows(capabilities: list[str], named: dict[str, str]) -> Iterator[Setup
     if toolkits and "cuda" not in named:
         span = f"{toolkits[0]} to {toolkits[-1]}" if len(toolkits) > 1 else toolkits[0]
         yield SetupRow(area="software", what="CUDA toolkit", value=span, why=f"listed ones that serve {every}")
-    # An image whose newest capability is not listed is older than the cards that came later: it is not offered.
-    images = [
-        row for row in software().containers if row.highest and all(between(c, row.lowest, row.highest) for c in capabilities)
-    ]
-    if images and images[-1].until:
-        value = f"{images[-1].image}, {images[0].since} to {images[-1].until}"
-        yield SetupRow(area="software", what="Container image", value=value, why="releases known to serve it")
+    yield from _image_rows(capabilities)
+
+
+def _image_rows(capabilities: list[str]) -> Iterator[SetupRow]:
+    """Name the releases of each container image that serve all GPUs. A row without a newest capability is older than the cards that
+    came later: it is not offered."""
+    for image, newest in software().newest_images.items():
+        rows = [r for r in image_rows(image) if r.highest and all(between(c, r.lowest, r.highest) for c in capabilities)]
+        if rows:
+            last = rows[-1].until or newest
+            why = f"releases known to serve it; singularity pull docker://{image}:{last}-{IMAGE_TAIL[image.rpartition('/')[2]]}"
+            what = f"{FRAMEWORK[image.rpartition('/')[2]]} container"
+            yield SetupRow(area="software", what=what, value=f"{image}, {rows[0].since} to {last}", why=why)
+
+
+IMAGE_TAIL = {"pytorch": "py3", "tensorflow": "tf2-py3"}
+"""What follows the release in an image's tag."""
+FRAMEWORK = {"pytorch": "PyTorch", "tensorflow": "TensorFlow"}
 
 
 def _rocm_rows(targets: list[str]) -> Iterator[SetupRow]:

@@ -37,10 +37,10 @@ def _features(situation: Situation, feature: str, asks: set[str], field: str) ->
 
 
 def flash_jobs(situation: Situation) -> Iterator[Feature]:
-    """Jobs that ask for FlashAttention, of version 3 where they say so."""
+    """Jobs that ask for FlashAttention, of version 1 or 3 where they say so."""
     for case in _features(situation, "flash-attention-2", {"flash"}, "attention"):
-        third = "3" in (case.job.workload.attention or "")
-        yield replace(case, feature="flash-attention-3") if third else case
+        named = next((digit for digit in "13" if digit in (case.job.workload.attention or "")), "2")
+        yield replace(case, feature=f"flash-attention-{named}")
 
 
 def bf16_jobs(situation: Situation) -> Iterator[Feature]:

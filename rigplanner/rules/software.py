@@ -15,7 +15,9 @@ from rigplanner.rules.software_tables import (
     TorchBuild,
     between,
     cuda_release,
+    image_release,
     last_build,
+    last_image,
     serves,
     software,
     torch_builds,
@@ -34,12 +36,20 @@ STACK_PACKAGES = {
 """Part of a stack's slug to the package that it stands on."""
 
 
+REGISTRY = "nvcr.io/nvidia"
+IMAGES = ("ngc-pytorch", "ngc-tensorflow")
+"""Names under which a rig's settings give the release of an NGC image, run by Docker or Singularity."""
+
+
 def cuda_version(settings: dict[str, str]) -> str | None:
-    """Return the CUDA version that the rig names, itself or in a PyTorch version such as "2.8.0+cu128"."""
+    """Return the CUDA version that the rig names: itself, in a PyTorch version such as "2.8.0+cu128", or by a container image."""
     if "cuda" in settings:
         return settings["cuda"]
     match = re.search(r"\+cu(\d+)(\d)$", settings.get("pytorch", ""))
-    return f"{match[1]}.{match[2]}" if match else None
+    if match:
+        return f"{match[1]}.{match[2]}"
+    named = (image_release(f"{REGISTRY}/{key.removeprefix('ngc-')}", settings[key]) for key in IMAGES if key in settings)
+    return next((row.cuda for row in named if row is not None and row.cuda), None)
 
 
 def is_nvidia(gpu: GPU) -> bool:
@@ -302,42 +312,45 @@ class Image(Struct, frozen=True):
 
     name: str
     card: GPU
+    key: str
     release: str
 
     @property
     def subjects(self) -> tuple[str, ...]:
         return (self.name,)
 
+    @property
+    def image(self) -> str:
+        return f"{REGISTRY}/{self.key.removeprefix('ngc-')}"
+
 
 def images(situation: Situation) -> Iterator[Image]:
-    """GPU models on rigs that name an NGC PyTorch image (`settings.software["ngc-pytorch"]`)."""
-    release = situation.rig.settings.software.get("ngc-pytorch")
-    if release:
-        for case in models(situation):
-            yield Image(case.name, case.card, release)
+    """GPU models on rigs that name an NGC image."""
+    named = situation.rig.settings.software
+    for key in IMAGES:
+        if named.get(key):
+            for case in models(situation):
+                yield Image(case.name, case.card, key, named[key])
 
 
 @rule(
     "SW010", "Container image does not serve the GPU", "error", over=images,
     needs=("card.compute_capability",),
-    reason="NVIDIA's images hold kernels for the generations of their day.",
-    source="NVIDIA PyTorch container release notes",
+    reason="NVIDIA's images hold kernels for the generations of their day: 25.01 brought Blackwell and left Pascal and Volta. "
+    "Singularity runs the same images since 19.11 (singularity pull docker://nvcr.io/nvidia/pytorch:24.12-py3).",
+    source="NVIDIA PyTorch and TensorFlow container release notes; architecture lists of the images",
 )  # fmt: skip
 def container(situation: Situation, case: Image) -> Iterator[Finding]:
     """Look the image up; one that is not listed is unknown."""
-    row = next((row for row in software().containers if within(case.release, row.since, row.until)), None)
+    row = image_release(case.image, case.release)
     if row is None:
-        yield container.unknown(case, f"software:ngc-pytorch {case.release}")
+        yield container.unknown(case, f"software:{case.key} {case.release}")
     elif not between(case.card.compute_capability or "", row.lowest, row.highest):
-        rows = [
-            other for other in software().containers if between(case.card.compute_capability or "", other.lowest, other.highest)
-        ]
-        last = max(rows, key=lambda other: version(other.until or "99"), default=None)
-        versions = {"ngc-pytorch": last.until or last.since} if last else {}
+        last = last_image(case.image, case.card.compute_capability or "")
         yield container.finding(
             case,
             needed=case.card.compute_capability,
             actual=f"{row.lowest} - {row.highest or ''}",
-            fixes=_name_software(situation, **versions) if versions else (),
-            release=case.release,
+            fixes=_name_software(situation, **{case.key: last}) if last else (),
+            release=f"{case.image}:{case.release}",
         )

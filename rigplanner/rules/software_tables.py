@@ -66,18 +66,19 @@ class RocmTarget(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Container(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Container images of `since`..`until` and the compute capabilities they serve."""
+    """Container images of `since`..`until` (None: still made), the compute capabilities they serve, the oldest CUDA among them."""
 
     image: str
     since: str
     until: str | None = None
     lowest: str
     highest: str | None = None
+    cuda: str | None = None
     source: str
 
 
 class Software(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All tables. `read` is the day they were read."""
+    """All tables. `read` is the day they were read; `newest_images` the newest release seen of each image."""
 
     read: str
     sources: dict[str, Source]
@@ -88,6 +89,7 @@ class Software(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     kernels: tuple[Feature, ...]
     rocm: tuple[RocmTarget, ...]
     containers: tuple[Container, ...]
+    newest_images: dict[str, str]
 
 
 @cache
@@ -142,3 +144,21 @@ def last_build(capability: str) -> tuple[str, TorchBuild] | None:
     """Return the newest PyTorch release with a prebuilt wheel that serves a compute capability, and that build."""
     found = [(row.until or software().newest_pytorch, row) for row in software().pytorch if serves(row.archs, capability)]
     return max(found, key=lambda pair: (version(pair[0]), version(pair[1].cuda)), default=None)
+
+
+def image_rows(image: str) -> tuple[Container, ...]:
+    """Return the rows of one image, oldest first."""
+    return tuple(row for row in software().containers if row.image == image)
+
+
+def image_release(image: str, release: str) -> Container | None:
+    """Return the row that holds a release of an image, None where it is not listed or newer than the newest seen."""
+    if version(release)[:2] > version(software().newest_images.get(image, "0")):
+        return None
+    return next((row for row in image_rows(image) if within(release, row.since, row.until)), None)
+
+
+def last_image(image: str, capability: str) -> str | None:
+    """Return the newest release of an image that serves a compute capability."""
+    serving = [row for row in image_rows(image) if between(capability, row.lowest, row.highest)]
+    return (serving[-1].until or software().newest_images[image]) if serving else None
