@@ -18,6 +18,7 @@ COMMANDS = {
     "compare": "compare rigs",
     "catalog": "list, show and check catalog parts",
     "new": "make a rig from words",
+    "guide": "propose a rig for a purpose and a budget, with reasons",
     "validate": "compare predictions with measured cases",
     "self-test": "check that this installation works",
 }

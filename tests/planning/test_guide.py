@@ -1,0 +1,115 @@
+"""The guide: its proposals are judged by the rules, hold what they promise, and keep to the budget."""
+
+import pytest
+from msgspec.structs import replace
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.planning.aims import AIMS, USUAL_AIM
+from rigplanner.planning.guide import Advice, Answers, advise
+from rigplanner.planning.host import Market, Need, bases
+from rigplanner.report import words_guide as words
+from rigplanner.report.format import number
+from rigplanner.rig.document import Site
+from rigplanner.rules.assess import assess
+
+TODAY = "2026-11-21"
+AIM = "train-resnet50"
+HOME = Site(country="DE", volts=230.0, breaker_a=16.0)
+SHORT = (
+    "nvidia.tesla.t4",
+    "nvidia.geforce.rtx-5050",
+    "nvidia.geforce.rtx-5060-ti-16gb",
+    "nvidia.geforce.rtx-5090",
+    "nvidia.geforce.gtx-1080-ti",
+)
+"""Cards enough to choose from, so that a search takes little."""
+
+
+@pytest.fixture(scope="module")
+def shop(catalog: Catalog) -> Catalog:
+    parts = {i: p for i, p in catalog.parts.items() if not isinstance(p, GPU) or i in SHORT}
+    return replace(catalog, parts=parts)
+
+
+@pytest.fixture(scope="module")
+def advice(shop: Catalog) -> Advice:
+    return advise(Answers(purpose="kaggle", aim=AIM, budget=2500, site=HOME), shop, TODAY)
+
+
+def test_every_aim_names_a_model_of_the_zoo_and_has_words() -> None:
+    for purpose, aims in AIMS.items():
+        assert USUAL_AIM[purpose] in {aim.code for aim in aims}
+        for aim in aims:
+            assert aim.workload.model in shipped_zoo().models
+            assert words.aim_title(aim.code)
+
+
+def test_a_proposal_has_no_errors_a_whole_price_and_keeps_to_the_budget(advice: Advice, shop: Catalog) -> None:
+    best = advice.best
+    assert best is not None
+    again = assess(best.rig, shop, TODAY)
+    assert again.report.count("error") == 0
+    assert not again.totals.unpriced
+    assert not again.totals.foreign
+    assert again.totals.total == best.total <= 2500
+
+
+def test_the_aim_runs_and_only_what_runs_becomes_a_workload(advice: Advice) -> None:
+    assert advice.best is not None
+    runs = {ability.aim.code: ability.runs for ability in advice.best.abilities}
+    assert runs[advice.aim.code] == "yes"
+    assert len(advice.best.rig.workloads) == sum(state == "yes" for state in runs.values())
+
+
+def test_every_item_has_a_reason_in_words(advice: Advice, shop: Catalog) -> None:
+    assert advice.best is not None
+    rows = words.item_rows(advice.best, shop)
+    assert len(rows) == len(advice.best.rig.items)
+    assert all(reason and "{" not in reason for _, _, reason in rows)
+
+
+def test_a_card_without_a_price_of_today_is_not_proposed(advice: Advice) -> None:
+    found = [proposal for proposal in (advice.best, advice.cheapest) if proposal]
+    assert all(item.part != "nvidia.geforce.gtx-1080-ti" for proposal in found for item in proposal.rig.items)
+    assert advice.passed_over["not-todays"] >= 1
+
+
+def test_a_budget_that_does_not_reach_names_the_least_money_and_machines_for_hire(shop: Catalog) -> None:
+    poor = advise(Answers(purpose="kaggle", aim=AIM, budget=300, site=HOME), shop, TODAY)
+    assert poor.best is None
+    assert poor.cheapest is not None
+    assert poor.cheapest.total > 300
+    assert poor.rented
+    assert number(poor.cheapest.total, 2) in words.headline(poor)
+
+
+def test_more_money_never_buys_a_worse_rig(shop: Catalog) -> None:
+    worth = []
+    for budget in (1300, 2500, 6000):
+        best = advise(Answers(purpose="kaggle", aim=AIM, budget=budget, site=HOME), shop, TODAY).best
+        assert best is not None
+        speed = next(each.speed for each in best.abilities if each.aim.code == AIM)
+        assert speed is not None
+        worth.append(speed.low * sum(each.runs == "yes" for each in best.abilities))
+    assert worth == sorted(worth)
+
+
+def test_a_weak_circuit_keeps_hungry_cards_out(shop: Catalog) -> None:
+    weak = Site(country="DE", volts=230.0, breaker_a=2.0)
+    best = advise(Answers(purpose="kaggle", aim=AIM, budget=9000, site=weak), shop, TODAY).best
+    assert best is not None
+    power = best.assessment.machine.power
+    assert power.wall_w is not None
+    assert power.circuit_w is not None
+    assert power.wall_w <= power.circuit_w
+
+
+def test_answers_are_the_same_each_time_and_stop_when_told(shop: Catalog, advice: Advice) -> None:
+    assert advise(advice.answers, shop, TODAY).best == advice.best
+    assert advise(advice.answers, shop, TODAY, lambda: False).best is None
+
+
+def test_an_unknown_currency_has_no_market(catalog: Catalog) -> None:
+    assert not bases(Need(cores=4, ram_gib=16, storage_gb=500), Market(catalog, "XTS", TODAY))
