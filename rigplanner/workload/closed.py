@@ -8,6 +8,7 @@ is checked against the first walk; where it differs, the whole depth is walked."
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import combinations
 
 import msgspec
 from msgspec import Struct
@@ -18,7 +19,7 @@ from rigplanner.workload.shallow import Shallow, deepened, deeper, shallow
 from rigplanner.workload.step import Trace, Walk, contradictions, walk
 from rigplanner.workload.tape import CPU_TRACE, CUDA
 
-WALKS_FIRST = 2
+WALKS_FIRST = 8
 """A shape is walked this often before the closed form of its whole depth is made, which costs six walks."""
 BATCHES = (2, 3)
 LENGTHS = (64, 96, 160)
@@ -114,20 +115,29 @@ def _walk(config: bytes, setting: Setting, precision: str, optimizer: str, trace
         return walk(make, setting, precision=precision, optimizer=optimizer, semantics=CPU_TRACE if traced else CUDA, trace=trace)
 
 
-def basis(form_has_length: bool, batch: int, length: int) -> Terms:
-    """The terms 1, batch and, for sequences, length, length squared, and their products with the batch."""
-    b, s = float(batch), float(length)
-    return (1.0, b, s, b * s, s * s, b * s * s) if form_has_length else (1.0, b)
+def value(terms: Terms, batch: float, length: float) -> float:
+    """A polynomial at one size; without terms in the length it is that of an image network."""
+    if len(terms) == 2:
+        return terms[0] + batch * terms[1]
+    one, b, s, bs, ss, bss = terms
+    return one + length * (s + length * ss) + batch * (b + length * (bs + length * bss))
 
 
 def evaluate(form: Form, batch: int, length: int) -> Walk:
     """The walk at one size."""
-    terms = basis(form.sequence, batch, length)
-    at_step = sum(map(float.__mul__, form.at_step, terms)) if form.at_step else 0.0
-    before, held = max((sum(map(float.__mul__, moment, terms)), held) for moment, held in form.moments)
+    b, s = float(batch), float(length)
+    at_step = value(form.at_step, b, s) if form.at_step else 0.0
+    if form.sequence:
+        square, row, area = s * s, b * s, b * s * s
+        before, held = max(
+            (one + b * by_b + s * by_s + row * by_bs + square * by_ss + area * by_bss, held)
+            for (one, by_b, by_s, by_bs, by_ss, by_bss), held in form.moments
+        )
+    else:
+        before, held = max((one + b * by_b, held) for (one, by_b), held in form.moments)
     peak, gradients = (at_step, form.step_gradients) if at_step > before else (before, held)
     working = round(before) - form.weights - form.optimizer - held
-    forward, step = (round(sum(map(float.__mul__, row, terms))) for row in (form.forward, form.step))
+    forward, step = round(value(form.forward, b, s)), round(value(form.step, b, s))
     return Walk(round(peak), form.weights, gradients, form.optimizer, forward, step, form.values, form.trained, working, held)
 
 
@@ -210,10 +220,51 @@ def _quadratic(values: list[int]) -> Terms:
 
 
 def _undominated(moments: list[tuple[Terms, int]]) -> list[tuple[Terms, int]]:
-    """Moments that are larger than every other at some size."""
-    far = (1.0, 32.0, 4096.0, 131072.0, 4096.0**2, 32 * 4096.0**2)
-    kept: list[tuple[Terms, int]] = []
-    for moment, held in sorted(set(moments), key=lambda item: -sum(map(float.__mul__, item[0], far))):
-        if not any(all(a <= b + 1e-3 for a, b in zip(moment, other, strict=True)) for other, _ in kept):
-            kept.append((moment, held))
+    """Moments that may be larger than every other at some size of at least one sample of one token."""
+    ordered = sorted(moments, key=lambda item: -value(item[0], 32.0, 4096.0))
+    singly: list[tuple[Terms, int]] = []
+    for moment in ordered:
+        if not any(_within(moment[0], other[0], other[0]) for other in singly):
+            singly.append(moment)
+    leaders = {max(singly, key=lambda item, at=at: value(item[0], *at))[0] for at in SPOTS}  # type: ignore[misc]
+    kept = [item for item in singly if item[0] in leaders or not _led(item[0], leaders)]
+    for item in tuple(reversed(kept)) if len(kept) <= MOST_PAIRED else ():
+        others = {other[0] for other in kept if other is not item}
+        if _led(item[0], others):
+            kept.remove(item)
     return kept
+
+
+SPOTS = [(2.0**b, 2.0**s) for b in range(0, 16, 3) for s in range(0, 20, 3)]
+"""Sizes at which the moments that matter are looked for; those that lead at none of them go only when that is proven of all."""
+MOST_PAIRED = 24
+"""With more moments than these their pairs are not all tried."""
+
+
+def _led(moment: Terms, others: set[Terms]) -> bool:
+    """Whether at every size some of the others is at least as large."""
+    return any(_within(moment, one, two) for one, two in combinations(others, 2))
+
+
+def _within(moment: Terms, one: Terms, two: Terms) -> bool:
+    """Whether at all sizes from one on a moment is at most the larger of two others: some mean of them has, written in batch - 1
+    and length - 1, no smaller coefficient."""
+    low, high = 0.0, 1.0
+    for wanted, first, second in zip(_from_one(moment), _from_one(one), _from_one(two), strict=True):
+        lead, need = first - second, wanted - second - 1e-3
+        if lead > 0:
+            low = max(low, need / lead)
+        elif lead < 0:
+            high = min(high, need / lead)
+        elif need > 0:
+            return False
+    return low <= high
+
+
+@lru_cache(4096)
+def _from_one(terms: Terms) -> Terms:
+    """The coefficients in powers of batch - 1 and length - 1."""
+    if len(terms) == 2:
+        return (terms[0] + terms[1], terms[1])
+    one, b, s, bs, ss, bss = terms
+    return (one + b + s + bs + ss + bss, s + bs + 2 * (ss + bss), ss + bss, b + bs + bss, bs + 2 * bss, bss)

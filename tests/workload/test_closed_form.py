@@ -5,6 +5,7 @@ import pytest
 
 from rigplanner.workload import closed
 from rigplanner.workload.net import Setting
+from rigplanner.workload.shallow import shallow
 
 CONFIGS = {
     "decoder": {"model_type": "qwen3", "hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 2,
@@ -43,3 +44,46 @@ def test_equals_the_walk(kind: str, checkpointing: bool, sizes: tuple[int, int])
         walked.weights,
         walked.trained,
     )
+
+
+DEEP = {
+    "equal layers": CONFIGS["decoder"] | {"num_hidden_layers": 9},
+    "experts after dense layers": {"model_type": "deepseek_v3", "hidden_size": 128, "intermediate_size": 512, "num_hidden_layers": 14,
+    "num_attention_heads": 4, "q_lora_rank": 48, "kv_lora_rank": 32, "qk_nope_head_dim": 32, "qk_rope_head_dim": 16, "v_head_dim": 32,
+    "num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 64, "n_shared_experts": 1, "first_k_dense_replace": 3,
+                                   "vocab_size": 700},
+    "encoder": CONFIGS["encoder"] | {"num_hidden_layers": 10},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", DEEP)
+@pytest.mark.parametrize("checkpointing", [False, True])
+def test_two_shallow_networks_tell_the_deep_one(kind: str, checkpointing: bool) -> None:
+    config = msgspec.json.encode(DEEP[kind])
+    setting = Setting(batch=2, length=64, checkpointing=checkpointing)
+    form = closed._form(closed._Shape(config, setting, "fp32", "adamw", True, True), True)
+    assert form is not None
+    for batch, length in ((2, 96), (5, 224), (17, 480)):
+        walked = closed._walk(config, msgspec.structs.replace(setting, batch=batch, length=length), "fp32", "adamw", True)
+        assert closed._agrees(closed.evaluate(form, batch, length), walked)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"model_type": "t5", "d_model": 64, "d_ff": 128, "num_layers": 9, "num_heads": 4, "d_kv": 16, "vocab_size": 300},
+        CONFIGS["decoder"] | {"num_hidden_layers": 4},
+        CONFIGS["decoder"] | {"num_hidden_layers": 8, "layer_types": ["a", "b"] * 4},
+    ],
+)
+def test_halves_shallow_nets_and_mixed_layers_are_walked_whole(config: dict[str, object]) -> None:
+    assert shallow(config) is None
+
+
+def test_a_form_that_misses_the_first_walk_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = msgspec.json.encode(CONFIGS["decoder"] | {"num_hidden_layers": 9, "vocab_size": 3001})
+    setting = Setting(batch=2, length=80)
+    first = closed.walked(config, setting, "fp32", "adamw", True)
+    monkeypatch.setattr(closed, "_agrees", lambda found, walked: False)
+    again = closed.walked(config, msgspec.structs.replace(setting, length=81), "fp32", "adamw", True)
+    assert again.peak == closed._walk(config, msgspec.structs.replace(setting, length=81), "fp32", "adamw", True).peak > first.peak
