@@ -48,9 +48,9 @@ def test_equals_the_walk(kind: str, checkpointing: bool, sizes: tuple[int, int])
 
 DEEP = {
     "equal layers": CONFIGS["decoder"] | {"num_hidden_layers": 9},
-    "experts after dense layers": {"model_type": "deepseek_v3", "hidden_size": 128, "intermediate_size": 512, "num_hidden_layers": 14,
-    "num_attention_heads": 4, "q_lora_rank": 48, "kv_lora_rank": 32, "qk_nope_head_dim": 32, "qk_rope_head_dim": 16, "v_head_dim": 32,
-    "num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 64, "n_shared_experts": 1, "first_k_dense_replace": 3,
+    "experts after dense layers": {"model_type": "deepseek_v3", "hidden_size": 128, "intermediate_size": 512,
+    "num_hidden_layers": 14, "num_attention_heads": 4, "q_lora_rank": 48, "kv_lora_rank": 32, "qk_nope_head_dim": 32, "qk_rope_head_dim": 16,
+    "v_head_dim": 32, "num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 64, "n_shared_experts": 1, "first_k_dense_replace": 3,
                                    "vocab_size": 700},
     "encoder": CONFIGS["encoder"] | {"num_hidden_layers": 10},
 }  # fmt: skip
@@ -82,8 +82,8 @@ def test_halves_shallow_nets_and_mixed_layers_are_walked_whole(config: dict[str,
 
 def test_a_form_that_misses_the_first_walk_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     config = msgspec.json.encode(CONFIGS["decoder"] | {"num_hidden_layers": 9, "vocab_size": 3001})
-    setting = Setting(batch=2, length=80)
+    setting = Setting(batch=2, length=800)
     first = closed.walked(config, setting, "fp32", "adamw", True)
     monkeypatch.setattr(closed, "_agrees", lambda found, walked: False)
-    again = closed.walked(config, msgspec.structs.replace(setting, length=81), "fp32", "adamw", True)
-    assert again.peak == closed._walk(config, msgspec.structs.replace(setting, length=81), "fp32", "adamw", True).peak > first.peak
+    again = closed.walked(config, msgspec.structs.replace(setting, length=900), "fp32", "adamw", True)
+    assert again.peak == closed._walk(config, msgspec.structs.replace(setting, length=900), "fp32", "adamw", True).peak > first.peak
