@@ -10,18 +10,20 @@ from msgspec import Struct
 from rigplanner.catalog.parts import Part, kind_of
 from rigplanner.data import data_path
 from rigplanner.evidence import Source
+from rigplanner.machine.machine import Piece
 from rigplanner.rules.finding import Finding
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Situation
 
 
 class Pattern(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Parts of one kind by id prefix, and by the value of a field ("layout.chipset")."""
+    """Parts of one kind by id prefix, and by the value of a field ("layout.chipset"); `least` pieces of them must be there."""
 
     kind: str
     id: str = ""
     field: str = ""
     values: tuple[str | float, ...] = ()
+    least: int = 1
 
 
 class KnownPair(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -72,10 +74,15 @@ def together(situation: Situation) -> Iterator[Together]:
     for pair in known_pairs():
         if pair.settled_by in situation.rig.settings.software:
             continue
-        first = next((piece for piece in situation.machine.pieces if matches(pair.first, piece.part)), None)
-        second = next((piece for piece in situation.machine.pieces if matches(pair.second, piece.part)), None)
+        first, second = _matching(situation, pair.first), _matching(situation, pair.second)
         if first and second and first.name != second.name:
             yield Together(first.name, second.name, first.part, pair)
+
+
+def _matching(situation: Situation, pattern: Pattern) -> Piece | None:
+    """Return the first piece that a pattern means, when there are enough of them."""
+    found = [piece for piece in situation.machine.pieces if matches(pattern, piece.part)]
+    return found[0] if len(found) >= pattern.least else None
 
 
 @rule(

@@ -7,6 +7,7 @@ from rigplanner.rig.task import Parallelism, Workload
 
 DESK_RIG = bench_rig()
 PASCAL = "gpu.passive"
+IOMMU = {"cpu.desk": {"vendor": "AMD"}, "gpu.card": {"vendor": "NVIDIA"}}
 LLAMA = {"num_attention_heads": 32, "num_key_value_heads": 8, "num_hidden_layers": 32, "num_local_experts": 8}
 
 
@@ -131,6 +132,9 @@ CASES = (
     case("WRK005", "limit", _split(count=4, expert=4)),
     case("WRK005", "silent", _split(count=4)),
     case("WRK005", "unknown", _split({"hidden_size": 1}, count=4, expert=4)),
+    case("KNO001", "fires", bench_rig(gpu=("gpu.card", 2, ("PCIE1", "PCIE2"))), IOMMU, "info"),
+    case("KNO001", "limit", DESK_RIG, IOMMU),
+    case("KNO001", "limit", bench_rig(gpu=("gpu.card", 2, ("PCIE1", "PCIE2")), settings=named(iommu="pt")), IOMMU),
     case("KNO001", "fires", bench_rig(gpu="nvidia.tesla.t4", motherboard=None, system="hp.elitedesk.800-g5")),
     case("KNO001", "limit", bench_rig(gpu="nvidia.tesla.t4")),
     case("KNO001", "silent", DESK_RIG),
