@@ -1,0 +1,104 @@
+"""What a workload could become on a rig."""
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from rigplanner.catalog.load import shipped_catalog
+from rigplanner.planning.what_if import changed_fields, power_caps, room, scaling, split_over
+from rigplanner.rig.edits import Edit, apply
+from rigplanner.rig.files import read_rig
+from rigplanner.rig.task import Parallelism, Workload
+from rigplanner.rules.assess import Assessment, assess
+
+SAMPLES = Path(__file__).parents[2] / "resources" / "samples"
+
+
+def assessed(name: str, **change: object) -> Assessment:
+    rig = read_rig(SAMPLES / f"{name}.rig")
+    if change:
+        rig = apply(rig, Edit("change_workload", {"index": 0, **change}))
+    return assess(rig, shipped_catalog())
+
+
+def test_the_largest_batch_fits_and_one_step_more_does_not() -> None:
+    made = assessed("gtx-1080-ti")
+    largest = room(made.jobs[0], made.machine).batch
+    assert largest
+    card = made.machine.gpus[0].gpu.memory_gib
+    assert card
+    full, over = (assessed("gtx-1080-ti", batch_per_gpu=size).jobs[0].memory[0].device_gib for size in (largest, largest * 2))
+    assert full <= card < over
+
+
+def test_a_model_that_writes_has_users_and_one_that_learns_a_batch() -> None:
+    made = assessed("dual-rtx-3090")
+    learns, writes = (room(job, made.machine) for job in made.jobs)
+    assert learns.batch and learns.context and learns.users is None
+    assert writes.users and writes.context and writes.batch is None
+
+
+def test_images_have_no_context() -> None:
+    made = assessed("gtx-1080-ti")
+    assert room(made.jobs[0], made.machine).context is None
+
+
+def test_changes_that_fit_come_first_and_can_be_made() -> None:
+    made = assessed("dual-rtx-3090", batch_per_gpu=8)
+    changes = room(made.jobs[0], made.machine).changes
+    fits = [change.fits for change in changes]
+    assert fits == sorted(fits, reverse=True)
+    for change in changes:
+        after = apply(made.rig, Edit("change_workload", {"index": 0, **changed_fields(change)}))
+        need = assess(after, shipped_catalog()).jobs[0].memory[0].device_gib
+        assert need == pytest.approx(change.device_gib, rel=1e-6), change.code
+
+
+def test_scaling_holds_the_rigs_own_speed_at_its_own_count() -> None:
+    made = assessed("titan-x-server")
+    curve = scaling(made, made.jobs[0], shipped_catalog())
+    assert curve and made.jobs[0].speed
+    own = next(point for point in curve.points if point.gpus == len(made.machine.gpus))
+    assert own.value == made.jobs[0].speed.value
+    assert [point.gpus for point in curve.points] == [1, 2, 4, 8]
+    assert [point.placed for point in curve.points] == [True, True, True, False]
+
+
+def test_scaling_says_where_a_model_does_not_fit_on_fewer_cards() -> None:
+    made = assessed("quad-rtx-4090")
+    curve = scaling(made, made.jobs[0], shipped_catalog())
+    assert curve
+    assert [point.fits for point in curve.points] == [False, True, True, True]
+
+
+def test_scaling_names_the_count_beyond_which_the_drive_limits() -> None:
+    made = assessed("titan-x-server", dataset_gb=10_000.0, dataset_samples=1_000_000, dataset_format="files")
+    curve = scaling(made, made.jobs[0], shipped_catalog())
+    assert curve
+    assert curve.enough is not None
+    assert curve.bound in ("storage", "cpu")
+
+
+def test_a_rig_without_gpus_has_no_curve() -> None:
+    made = assessed("gtx-1080-ti")
+    bare = apply(made.rig, Edit("remove_item", {"uid": made.machine.gpus[0].piece.partition(".")[0]}))
+    empty = assess(bare, shipped_catalog())
+    assert scaling(empty, empty.jobs[0], shipped_catalog()) is None
+    assert power_caps(empty, empty.jobs[0], shipped_catalog()) == ()
+
+
+def test_a_split_model_is_split_over_the_cards_there_are() -> None:
+    four = Workload(parallelism=Parallelism(tensor=4))
+    ways = split_over(four, 4, 2).parallelism
+    assert ways and ways.tensor == 2
+    assert split_over(replace(four, parallelism=None), 4, 2).parallelism is None
+
+
+def test_caps_rise_in_speed_and_end_at_the_makers_limit() -> None:
+    made = assessed("quad-rtx-4090")
+    points = power_caps(made, made.jobs[0], shipped_catalog())
+    assert made.jobs[0].speed
+    assert [point.value for point in points] == sorted(point.value for point in points)
+    assert points[-1].saved_w == 0
+    assert points[-1].value == pytest.approx(made.jobs[0].speed.value)
