@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QMenuBar
 
 from rigplanner.desktop import documents, icons
 from rigplanner.desktop.session import Session
+from rigplanner.report.language import tr
 
 if TYPE_CHECKING:
     from rigplanner.desktop.window import Window
@@ -171,7 +172,7 @@ def make_actions(window: "Window") -> dict[str, QAction]:
     """Return a live action for each command; words and state follow the session."""
     actions = {}
     for command in COMMANDS:
-        action = QAction(command.text, window)
+        action = QAction(tr(command.text), window)
         action.setObjectName(command.id)
         if command.keys:
             action.setShortcut(QKeySequence(command.keys))
@@ -201,7 +202,7 @@ def paint_actions(actions: dict[str, QAction]) -> None:
 def fill_menus(bar: QMenuBar, actions: dict[str, QAction]) -> None:
     """Fill a menu bar from the list."""
     for title in MENUS:
-        menu = bar.addMenu(title)
+        menu = bar.addMenu(tr(title))
         for command in COMMANDS:
             if command.menu == title:
                 if command.rule_before:

@@ -11,6 +11,7 @@ from rigplanner.desktop.widgets import button, column, label, row
 from rigplanner.desktop.words import cell, money, quantity
 from rigplanner.evidence import Step
 from rigplanner.planning.limits import Limit
+from rigplanner.report.language import tr
 from rigplanner.report.quote_jobs import workload_title
 from rigplanner.rules.assess import Assessment
 
@@ -21,8 +22,8 @@ def show_breakdown(parent: QWidget, title: str, headline: str, steps: Sequence[S
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setWindowTitle(title)
     table = QTableWidget(len(steps), 4)
-    table.setAccessibleName(f"Steps of {title}")
-    table.setHorizontalHeaderLabels(["Step", "Formula and inputs", "Value", "Source"])
+    table.setAccessibleName(tr("Steps of {title}", title=title))
+    table.setHorizontalHeaderLabels([tr("Step"), tr("Formula and inputs"), tr("Value"), tr("Source")])
     table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -46,8 +47,8 @@ def show_breakdown(parent: QWidget, title: str, headline: str, steps: Sequence[S
         header.resizeSection(m, row_px() * width)
     header.setStretchLastSection(True)
     table.resizeRowsToContents()
-    empty = "" if steps else "No steps are recorded for this figure."
-    close = button("Close", dialog.close)
+    empty = "" if steps else tr("No steps are recorded for this figure.")
+    close = button(tr("Close"), dialog.close)
     dialog.setLayout(
         column(
             label(title, "section"),
@@ -66,15 +67,15 @@ def limit_steps(assessment: Assessment, limit: Limit) -> tuple[str, str, tuple[S
     """Return title, headline and steps of a gauge."""
     headline = gauge_text(limit)
     if limit.axis == "price":
-        return "Price", headline, _price_steps(assessment)
+        return tr("Price"), headline, _price_steps(assessment)
     if limit.axis in ("supply", "circuit"):
         return TITLES[limit.axis], headline, (*_load_steps(assessment), *assessment.machine.power.steps)
     if limit.axis in ("lanes", "slots"):
         return TITLES[limit.axis], headline, _slot_steps(assessment)
     job = assessment.jobs[limit.job or 0]
     steps = max(job.memory, key=lambda estimate: estimate.device_gib).steps if job.memory else ()
-    note = f"{workload_title(job)}: {headline}" if job.memory else job.memory_fault or "There is no GPU in the rig."
-    return "Memory per GPU", note, steps
+    note = f"{workload_title(job)}: {headline}" if job.memory else job.memory_fault or tr("There is no GPU in the rig.")
+    return tr("Memory per GPU"), note, steps
 
 
 def _price_steps(assessment: Assessment) -> tuple[Step, ...]:
@@ -82,18 +83,18 @@ def _price_steps(assessment: Assessment) -> tuple[Step, ...]:
     names = {piece.uid: piece.part.name for piece in assessment.machine.pieces if "/" not in piece.name}
     steps = []
     for line in sums.lines:
-        each = money(line.unit.amount, line.unit.currency) if line.unit else "no price"
+        each = money(line.unit.amount, line.unit.currency) if line.unit else tr("no price")
         source = f"{line.unit.source}, {line.unit.day}" if line.unit else ""
         if line.amount is not None:
             inputs: dict[str, float | str | None] = {"quantity": float(line.quantity), "price": each}
             steps.append(Step(names.get(line.uid, line.uid), "quantity × price", inputs, line.amount, sums.currency, source))
     discount, tax = rig.quote.discount_percent, rig.quote.tax_percent
     if discount:
-        steps.append(Step("Discount", "subtotal × percent", {"percent": discount}, -sums.discount, sums.currency))
+        steps.append(Step(tr("Discount"), "subtotal × percent", {"percent": discount}, -sums.discount, sums.currency))
     if tax:
-        how = "contained in the prices" if rig.quote.prices_include_tax else "added to the prices"
-        steps.append(Step("Tax", how, {"percent": tax}, sums.tax, sums.currency))
-    return (*steps, Step("Total", "sum", {}, sums.total, sums.currency))
+        how = tr("contained in the prices") if rig.quote.prices_include_tax else tr("added to the prices")
+        steps.append(Step(tr("Tax"), how, {"percent": tax}, sums.tax, sums.currency))
+    return (*steps, Step(tr("Total"), "sum", {}, sums.total, sums.currency))
 
 
 def _load_steps(assessment: Assessment) -> tuple[Step, ...]:
@@ -105,16 +106,18 @@ def _load_steps(assessment: Assessment) -> tuple[Step, ...]:
         if watts is not None:
             grouped[names.get(piece, piece), watts] = grouped.get((names.get(piece, piece), watts), 0) + 1
     steps = [
-        Step(name, "quantity × load at full use", {"quantity": float(count), "each in W": watts}, count * watts, "W")
+        Step(name, tr("quantity × load at full use"), {"quantity": float(count), "each in W": watts}, count * watts, "W")
         for (name, watts), count in grouped.items()
     ]
     if power.sustained_w is not None:
-        steps.append(Step("Sustained load", "sum of the parts", {}, power.sustained_w, "W"))
+        steps.append(Step(tr("Sustained load"), tr("sum of the parts"), {}, power.sustained_w, "W"))
     if power.supply_w is not None:
-        steps.append(Step("Supply, continuous", "rating at the site's voltage", {"mains in V": site.volts}, power.supply_w, "W"))
+        steps.append(
+            Step("Supply, continuous", tr("rating at the site's voltage"), {"mains in V": site.volts}, power.supply_w, "W")
+        )
     if power.wall_w is not None:
         wall: dict[str, float | str | None] = {"efficiency": power.efficiency, "other load in W": site.other_load_w}
-        steps.append(Step("Drawn from the wall", "sustained load / efficiency + other load", wall, power.wall_w, "W"))
+        steps.append(Step(tr("Drawn from the wall"), tr("sustained load / efficiency + other load"), wall, power.wall_w, "W"))
     if power.circuit_w is not None:
         circuit: dict[str, float | str | None] = {"mains in V": site.volts, "breaker in A": site.breaker_a}
         steps.append(Step("Circuit, continuous", "volts × amperes × 0.8", circuit, power.circuit_w, "W"))
@@ -131,14 +134,16 @@ def _slot_steps(assessment: Assessment) -> tuple[Step, ...]:
                 "generation": use.gen,
                 "slot offers": use.available_width,
             }
-            steps.append(Step(f"{use.slot.id}: {names.get(use.piece, use.piece)}", "negotiated width", inputs, use.width, "lanes"))
+            steps.append(
+                Step(f"{use.slot.id}: {names.get(use.piece, use.piece)}", tr("negotiated width"), inputs, use.width, "lanes")
+            )
     for drive in assessment.machine.drives:
         if drive.pieces and drive.width:
             held = ", ".join(names.get(piece, piece) for piece in drive.pieces)
             steps.append(
                 Step(
                     f"{drive.port.id}: {held}",
-                    "negotiated width",
+                    tr("negotiated width"),
                     {"origin": drive.port.origin, "generation": drive.gen},
                     drive.width,
                     "lanes",

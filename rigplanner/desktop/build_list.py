@@ -23,7 +23,8 @@ from rigplanner.desktop.change import Change
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import STATE_OF, look, row_px, sized_font, small_font
 from rigplanner.desktop.widgets import button, column, icon_button, indented, label, panel, row, rule, strip
-from rigplanner.desktop.words import KIND_WORDS, VERDICT_ICONS, money, plural
+from rigplanner.desktop.words import KIND_WORDS, VERDICT_ICONS, money
+from rigplanner.report.language import tr, trn
 from rigplanner.rig.document import Item, part_of
 from rigplanner.rig.edits import LARGEST_QUANTITY, Edit
 
@@ -52,7 +53,7 @@ class BuildDelegate(QStyledItemDelegate):
         painter.setFont(sized_font(1.0))
         painter.setPen(tokens.color(token))
         metrics = QFontMetrics(painter.font())
-        text = line.title if line.uid else f"Choose {_spoken(line.kind)}"
+        text = line.title if line.uid else tr("Choose {kind}", kind=_spoken(line.kind))
         height = metrics.height()
         first = QRect(left, top - (height - 16) // 2, width, height)
         painter.drawText(first, Qt.AlignmentFlag.AlignVCenter, metrics.elidedText(text, Qt.TextElideMode.ElideRight, width))
@@ -105,13 +106,13 @@ class BuildList(QWidget):
         self.view = BuildView()
         self.view.setModel(self.model)
         self.view.setItemDelegate(BuildDelegate(self.view))
-        self.view.setAccessibleName("Build list")
+        self.view.setAccessibleName(tr("Build list"))
         self.view.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.view.chosen.connect(self._choose)
         self.view.removed.connect(self.remove_current)
         self.view.clicked.connect(lambda index: self._choose(index.data(ROW_ROLE)))
         self.view.selectionModel().currentChanged.connect(self._show_item)
-        self.add = button("Add part", self.open_menu, "plus")
+        self.add = button(tr("Add part"), self.open_menu, "plus")
         self._editor = self._make_editor()
         self._total = label("", "strong")
         self._note = label("", "small", wrap=True)
@@ -126,15 +127,15 @@ class BuildList(QWidget):
 
     def _make_editor(self) -> QWidget:
         self._quantity = QSpinBox(minimum=1, maximum=LARGEST_QUANTITY)
-        self._quantity.setAccessibleName("Quantity")
+        self._quantity.setAccessibleName(tr("Quantity"))
         self._quantity.valueChanged.connect(self._set_quantity)
         self._price = QDoubleSpinBox(minimum=0, maximum=1e9, decimals=2)
-        self._price.setAccessibleName("Price of one piece")
+        self._price.setAccessibleName(tr("Price of one piece"))
         self._price.setSpecialValueText("catalog")
         self._price.setKeyboardTracking(False)
         self._price.valueChanged.connect(self._set_price)
         self._cap = QSpinBox(minimum=0, maximum=2000, singleStep=10)
-        self._cap.setAccessibleName("Power cap in watts")
+        self._cap.setAccessibleName(tr("Power cap in watts"))
         self._cap.setSuffix("\u202fW")
         self._cap.setSpecialValueText("none")
         self._cap.setKeyboardTracking(False)
@@ -144,11 +145,11 @@ class BuildList(QWidget):
         self._form = QFormLayout()
         self._form.setContentsMargins(12, 8, 12, 8)
         self._form.setSpacing(4)
-        self._remove = icon_button("trash", "Remove the item", self.remove_current)
+        self._remove = icon_button("trash", tr("Remove the item"), self.remove_current)
         quantity = panel(row(self._quantity, 1, self._remove))
-        self._form.addRow("Quantity", quantity)
-        self._form.addRow("Price each", self._price)
-        self._form.addRow("Power cap", self._cap)
+        self._form.addRow(tr("Quantity"), quantity)
+        self._form.addRow(tr("Price each"), self._price)
+        self._form.addRow(tr("Power cap"), self._cap)
         editor = strip(column(rule(), panel(self._form), spacing=0))
         editor.hide()
         return editor
@@ -175,9 +176,15 @@ class BuildList(QWidget):
             return
         sums = assessment.totals
         priced = bool(sums.total) or not assessment.rig.items
-        self._total.setText(f"Total {money(sums.total, sums.currency)}" if priced else "No prices yet")
-        open_items = [f"{plural(len(sums.unpriced), 'item')} without a price"] if sums.unpriced else []
-        open_items += [f"{plural(len(sums.foreign), 'item')} in another currency"] if sums.foreign else []
+        self._total.setText(tr("Total {total}", total=money(sums.total, sums.currency)) if priced else tr("No prices yet"))
+        open_items = (
+            [trn("{count} item without a price", "{count} items without a price", len(sums.unpriced))] if sums.unpriced else []
+        )
+        open_items += (
+            [trn("{count} item in another currency", "{count} items in another currency", len(sums.foreign))]
+            if sums.foreign
+            else []
+        )
         self._note.setText(", ".join(open_items))
         self._note.setVisible(bool(open_items))
 
@@ -220,8 +227,8 @@ class BuildList(QWidget):
         if item is None:
             return
         name = self._name(item)
-        if self._session.edit(f"Remove {name}", Edit("remove_item", {"uid": item.uid})):
-            self._session.tell(f"Removed {name}.", "info", "Undo", self._session.undo)
+        if self._session.edit(tr("Remove {name}", name=name), Edit("remove_item", {"uid": item.uid})):
+            self._session.tell(tr("Removed {name}.", name=name), "info", tr("Undo"), self._session.undo)
 
     def _name(self, item: Item) -> str:
         part = part_of(self._session.rig, self._session.catalog, item.part)
@@ -238,12 +245,14 @@ class BuildList(QWidget):
     def _set_price(self, amount: float) -> None:
         if (item := self._edited()) is not None:
             currency = item.price.currency if item.price else self._session.rig.currency
-            price = Price(amount=amount, currency=currency, day=self._session.today, source="entered by hand") if amount else None
+            price = (
+                Price(amount=amount, currency=currency, day=self._session.today, source=tr("entered by hand")) if amount else None
+            )
             edit = Edit("set_price", {"uid": item.uid, "price": price})
-            self._session.edit(f"Price of {self._name(item)}", edit, merge=f"price {item.uid}")
+            self._session.edit(tr("Price of {item}", item=self._name(item)), edit, merge=f"price {item.uid}")
 
     def _set_cap(self, watts: int) -> None:
         if (item := self._edited()) is not None:
             edit = Edit("set_power_cap", {"uid": item.uid, "watts": float(watts) or None})
-            name = f"Cap {self._name(item)} to {watts} W" if watts else f"Lift the cap of {self._name(item)}"
+            name = f"Cap {self._name(item)} to {watts} W" if watts else tr("Lift the cap of {item}", item=self._name(item))
             self._session.edit(name, edit, merge=f"cap {item.uid}")

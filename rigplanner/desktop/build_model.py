@@ -9,6 +9,7 @@ from rigplanner.catalog.parts import KINDS, System, kind_of
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.words import KIND_WORDS, VERDICT_WORDS, age, number
 from rigplanner.economics.totals import price_of
+from rigplanner.report.language import tr
 from rigplanner.rig.document import Item, part_of
 from rigplanner.rules.finding import CheckReport
 
@@ -62,11 +63,13 @@ def _item_row(session: Session, item: Item, report: CheckReport | None) -> Build
     return BuildRow(
         kind=kind_of(part) if part else "accessory",
         uid=item.uid,
-        name=part.name if part else f"{item.part} (not in the catalog)",
+        name=part.name if part else tr("{part} (not in the catalog)", part=item.part),
         quantity=item.quantity,
         places=places_of(session, item),
-        price=f"{number(price.amount, 0)} {price.currency}" if price else "no price",
-        price_age=f"{age(price.day, session.today)} old" if price and age(price.day, session.today) not in ("", "today") else "",
+        price=f"{number(price.amount, 0)} {price.currency}" if price else tr("no price"),
+        price_age=tr("{day} old", day=age(price.day, session.today))
+        if price and age(price.day, session.today) not in ("", "today")
+        else "",
         verdict=worst(report, item) if report else "",
     )
 
@@ -118,12 +121,16 @@ class BuildModel(QAbstractListModel):
         if role == ROW_ROLE:
             return row
         if role == Qt.ItemDataRole.DisplayRole:
-            return row.title if row.uid else f"Choose {KIND_WORDS[row.kind]}"
+            return row.title if row.uid else tr("Choose {kind}", kind=KIND_WORDS[row.kind])
         if role == Qt.ItemDataRole.ToolTipRole and row.uid:
             return f"{row.title}\n{row.detail}\n{VERDICT_WORDS.get(row.verdict, '')}".strip()
         if role == Qt.ItemDataRole.AccessibleTextRole:
             verdict = VERDICT_WORDS.get(row.verdict, "")
-            return f"{KIND_WORDS[row.kind]}: {row.title}, {row.detail}, {verdict}" if row.uid else f"Choose {KIND_WORDS[row.kind]}"
+            return (
+                f"{KIND_WORDS[row.kind]}: {row.title}, {row.detail}, {verdict}"
+                if row.uid
+                else tr("Choose {kind}", kind=KIND_WORDS[row.kind])
+            )
         return None
 
     def row_of(self, uid: str) -> int | None:

@@ -1,6 +1,7 @@
 """Which edits put a part into the rig, and what the step is called."""
 
 from rigplanner.catalog.parts import Part, kind_of
+from rigplanner.report.language import tr
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit
 
@@ -14,4 +15,8 @@ def choice_edits(rig: Rig, part: Part, uid: str) -> tuple[Edit, ...]:
 
 def choice_name(rig: Rig, part: Part, uid: str, old_name: str) -> str:
     """Return what the step is called in the history."""
-    return f"Replace {old_name} by {part.name}" if uid and rig.item(uid) is not None else f"Add {part.name}"
+    return (
+        tr("Replace {old_name} by {name}", old_name=old_name, name=part.name)
+        if uid and rig.item(uid) is not None
+        else f"Add {part.name}"
+    )

@@ -17,6 +17,7 @@ from rigplanner.desktop.start_view import sample_files
 from rigplanner.desktop.theme import look, row_px
 from rigplanner.desktop.widgets import button, clear, column, icon_button, label, row, strip
 from rigplanner.desktop.words import MINUS, THIN, VERDICT_WORDS, shortened
+from rigplanner.report.language import tr
 from rigplanner.rig.files import RigFault, read_rig
 from rigplanner.whole_file import write_whole
 
@@ -88,7 +89,7 @@ class CompareModel(QAbstractTableModel):
         from rigplanner.report.comparison import value_text
 
         if line.attribute.code == "verdict":
-            return VERDICT_WORDS[str(line.values[n])] if line.values[n] != "error" else "has errors"
+            return VERDICT_WORDS[str(line.values[n])] if line.values[n] != "error" else tr("has errors")
         text = value_text(line.values[n], line.attribute.unit)
         delta = line.deltas[n]
         if delta and n != self.baseline:
@@ -106,18 +107,18 @@ class CompareView(QWidget):
         self._columns: list[Column] = [Column("", None)]
         self._assessed: dict[Path, Assessment] = {}
         self.setAcceptDrops(True)
-        self.add = button("Add a rig", self._open_menu, "plus")
-        self.differences = QCheckBox("Only differences")
+        self.add = button(tr("Add a rig"), self._open_menu, "plus")
+        self.differences = QCheckBox(tr("Only differences"))
         self.differences.toggled.connect(lambda _: self.refresh())
         self.baseline = QComboBox()
-        self.baseline.setAccessibleName("Rig that the others are compared with")
+        self.baseline.setAccessibleName(tr("Rig that the others are compared with"))
         self.baseline.setMinimumContentsLength(14)
         self.baseline.activated.connect(lambda _: self._show())
         self._chips = row(spacing=4)
         self.model = CompareModel(self)
         self.table = QTableView()
         self.table.setModel(self.model)
-        self.table.setAccessibleName("Comparison")
+        self.table.setAccessibleName(tr("Comparison"))
         self.table.setShowGrid(False)
         self.table.setTabKeyNavigation(False)
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -127,13 +128,13 @@ class CompareView(QWidget):
         self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
         self.table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         self.hint = label(
-            "Add one to three rigs to see them beside the open one: from a file, a sample, or dropped here.", wrap=True
+            tr("Add one to three rigs to see them beside the open one: from a file, a sample, or dropped here."), wrap=True
         )
         self._rest = QWidget()
         self._hint = strip(column(self.hint, margins=(12, 16, 12, 16)))
-        copy = button("Copy", self._copy, "copy", name="Copy the comparison as Markdown")
-        self.pdf = button("PDF…", self._ask_pdf, name="Save the comparison as PDF")
-        first = row(self.add, 1, label("Compared with", "small"), self.baseline, self.differences, copy, self.pdf)
+        copy = button(tr("Copy"), self._copy, "copy", name=tr("Copy the comparison as Markdown"))
+        self.pdf = button("PDF…", self._ask_pdf, name=tr("Save the comparison as PDF"))
+        first = row(self.add, 1, label(tr("Compared with"), "small"), self.baseline, self.differences, copy, self.pdf)
         head = column(first, self._chips, margins=(12, 6, 12, 6), spacing=4)
         self.setLayout(column(strip(head), self._hint, self.table, self._rest, spacing=0))
         session.rig_changed.connect(self._rig_changed)
@@ -151,14 +152,14 @@ class CompareView(QWidget):
     def _open_menu(self) -> None:
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction("From a file…", self._ask_file)
+        menu.addAction(tr("From a file…"), self._ask_file)
         menu.addSeparator()
         for path in sample_files():
-            menu.addAction(f"Sample: {path.stem}", partial(self.add_file, path))
+            menu.addAction(tr("Sample: {stem}", stem=path.stem), partial(self.add_file, path))
         menu.popup(self.add.mapToGlobal(self.add.rect().bottomLeft()))
 
     def _ask_file(self) -> None:
-        dialog = QFileDialog(self, "Compare with a rig", "", "Rigs (*.rig)")
+        dialog = QFileDialog(self, tr("Compare with a rig"), "", "Rigs (*.rig)")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.fileSelected.connect(lambda text: self.add_file(Path(text)))
@@ -167,7 +168,7 @@ class CompareView(QWidget):
     def add_file(self, path: Path) -> bool:
         """Put the rig of a file beside the others."""
         if len(self._columns) >= MOST_RIGS:
-            self._session.tell(f"At most {MOST_RIGS} rigs can be compared.", "warning")
+            self._session.tell(tr("At most {most} rigs can be compared.", most=MOST_RIGS), "warning")
             return False
         try:
             rig = read_rig(path)
@@ -189,7 +190,7 @@ class CompareView(QWidget):
         for n, rig in enumerate(self._columns):
             if rig.path is not None:
                 self._chips.addWidget(label(shortened(rig.name, 24), "small"))
-                self._chips.addWidget(icon_button("cross", f"Take {rig.name} out", lambda n=n: self._drop(n)))  # type: ignore[misc]
+                self._chips.addWidget(icon_button("cross", tr("Take {name} out", name=rig.name), lambda n=n: self._drop(n)))  # type: ignore[misc]
         self._chips.addStretch(1)
 
     def _rig_changed(self, _: Change) -> None:
@@ -245,9 +246,9 @@ class CompareView(QWidget):
 
     def _ask_pdf(self) -> None:
         if not self.model.rows:
-            self._session.tell("Add a rig to compare with first.")
+            self._session.tell(tr("Add a rig to compare with first."))
             return
-        dialog = QFileDialog(self, "Save the comparison", "", "PDF (*.pdf)")
+        dialog = QFileDialog(self, tr("Save the comparison"), "", "PDF (*.pdf)")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix("pdf")
@@ -263,14 +264,17 @@ class CompareView(QWidget):
             write_whole(path, comparison_pdf(comparison(self.model.names, self.model.rows)))
         except OSError as fault:
             self._session.tell(
-                f"{path}: not written ({fault.strerror or fault}).", "error", "Try again", lambda: self.save_pdf(path)
+                tr("{path}: not written ({reason}).", path=path, reason=fault.strerror or fault),
+                "error",
+                tr("Try again"),
+                lambda: self.save_pdf(path),
             )
             return
-        self._session.tell(f"Written {path.name}.")
+        self._session.tell(tr("Written {name}.", name=path.name))
 
     def _copy(self) -> None:
         from rigplanner.report.comparison import comparison, markdown
 
         if self.model.rows:
             QGuiApplication.clipboard().setText(markdown(comparison(self.model.names, self.model.rows)))
-            self._session.tell("Copied the comparison as Markdown.")
+            self._session.tell(tr("Copied the comparison as Markdown."))

@@ -12,13 +12,16 @@ from rigplanner.desktop.columns import COLUMNS, COMMON, Column, sources_of
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import STATE_OF, look
 from rigplanner.desktop.widgets import button, column, icon_button, label, panel, row, strip, tint
-from rigplanner.desktop.words import VERDICT_WORDS, cell, day, plural, shortened, signed
+from rigplanner.desktop.words import VERDICT_WORDS, cell, day, shortened, signed
 from rigplanner.evidence import Source
 from rigplanner.planning.effects import Effect, Effects
+from rigplanner.report.language import Words, tr, trn
 from rigplanner.rig.document import part_of
+from rigplanner.rules.finding import Finding
 
 EFFECTS_DELAY_MS = 120
-MEASURES = {"vram": "VRAM", "load": "Load", "price": "Price", "speed": "Speed", "speed_per_money": "Speed per money"}
+MOST_FINDINGS = 6
+MEASURES = Words({"vram": "VRAM", "load": "Load", "price": "Price", "speed": "Speed", "speed_per_money": "Speed per money"})
 
 
 class Details(QWidget):
@@ -36,11 +39,11 @@ class Details(QWidget):
         self._uid = ""
         self.title = label("", "strong")
         self._context = label("", "small")
-        self._star = icon_button("star", "Favourite", self._toggle_favourite)
-        self.choose = button("Add to rig", self.put_into_rig, role="primary")
-        self.facts = _browser("Facts and sources")
+        self._star = icon_button("star", tr("Favourite"), self._toggle_favourite)
+        self.choose = button(tr("Add to rig"), self.put_into_rig, role="primary")
+        self.facts = _browser(tr("Facts and sources"))
         self.facts.anchorClicked.connect(self._open_link)
-        self.changes = _browser("What choosing it would change")
+        self.changes = _browser(tr("What choosing it would change"))
         left = panel(column(self.facts, margins=(12, 0, 4, 4)))
         right = panel(column(self.changes, margins=(4, 0, 12, 4)))
         body = row(left, right, spacing=0)
@@ -67,20 +70,22 @@ class Details(QWidget):
         self.choose.setEnabled(part is not None)
         self._star.setVisible(part is not None)
         if part is None:
-            self.title.setText("No part selected")
-            self._set(self.facts, "<p>Select a row to see its figures, their sources and what choosing it would change.</p>")
+            self.title.setText(tr("No part selected"))
+            self._set(
+                self.facts, f"<p>{tr('Select a row to see its figures, their sources and what choosing it would change.')}</p>"
+            )
             self._drop_effects("")
             return
         rig = self._session.rig
         self.title.setText(shortened(part.name, 80))
         replaced = rig.item(self._uid) if self._uid else None
-        self.choose.setText("Replace" if replaced else "Add to rig")
+        self.choose.setText(tr("Replace") if replaced else tr("Add to rig"))
         self.choose.setEnabled(replaced is None or replaced.part != part.id)
         full = part.id in self._session.preferences.now.favourites
         tint(self._star, "star-full" if full else "star", "accent" if full else "soft")
         self._set(self.facts, facts_html(part, self._session.catalog.sources))
         if replaced is not None and replaced.part == part.id:
-            self._drop_effects("<p>This part is in the rig.</p>")
+            self._drop_effects(f"<p>{tr('This part is in the rig.')}</p>")
             return
         self._delay.start()
 
@@ -120,7 +125,7 @@ class Details(QWidget):
         old = part_of(rig, self._session.catalog, item.part) if item else None
         name = choice_name(rig, part, self._uid, old.name if old else "")
         if self._session.edit(name, *choice_edits(rig, part, self._uid)):
-            self._session.tell(f"{name}.", "info", "Undo", self._session.undo)
+            self._session.tell(f"{name}.", "info", tr("Undo"), self._session.undo)
             self.added.emit()
 
     def _toggle_favourite(self) -> None:
@@ -167,7 +172,7 @@ def facts_html(part: AnyPart, sources: dict[str, Source]) -> str:
             marks.append(str(numbers[key]))
         cells.append(_fact(part, spec, ",".join(marks)))
     pairs = [cells[n] + (cells[n + 1] if n + 1 < len(cells) else "<td></td><td></td>") for n in range(0, len(cells), 2)]
-    table = "<table cellspacing=0>" + "".join(f"<tr>{pair}</tr>" for pair in pairs) + "</table>"
+    table = tr("<table cellspacing=0>") + "".join(f"<tr>{pair}</tr>" for pair in pairs) + "</table>"
     return table + "<p class=soft>" + "<br>".join(_source(number, key, sources) for key, number in numbers.items()) + "</p>"
 
 
@@ -175,10 +180,14 @@ def _fact(part: AnyPart, spec: Column, marks: str) -> str:
     value = spec.of(part)
     unit = f"\u202f<span class=soft>{escape(spec.unit)}</span>" if spec.unit and value is not None else ""
     doubt = part.doubts.get(spec.field) or part.doubts.get(spec.field.split(".")[-1])
-    sure = f" <span class=unknown>{'sources disagree' if doubt.state == 'conflict' else 'not verified'}</span>" if doubt else ""
-    text = "<span class=unknown>? unknown</span>" if value is None else escape(shortened(cell(value, spec.digits), 120))
+    sure = (
+        f" <span class=unknown>{tr('sources disagree') if doubt.state == 'conflict' else tr('not verified')}</span>"
+        if doubt
+        else ""
+    )
+    text = f"<span class=unknown>? {tr('unknown')}</span>" if value is None else escape(shortened(cell(value, spec.digits), 120))
     mark = f" <span class=soft>[{marks}]</span>" if marks and value is not None else ""
-    return f"<td class=soft>{escape(spec.title)}</td><td>{text}{unit if value is not None else ''}{mark}{sure}</td>"
+    return f"<td class=soft>{escape(tr(spec.title))}</td><td>{text}{unit if value is not None else ''}{mark}{sure}</td>"
 
 
 def _source(number: int, key: str, sources: dict[str, Source]) -> str:
@@ -188,7 +197,9 @@ def _source(number: int, key: str, sources: dict[str, Source]) -> str:
     title = escape(shortened(source.title, 90))
     if source.url and source.url.startswith(("https://", "http://")):
         title = f'<a href="{escape(source.url)}">{title}</a>'
-    return f"[{number}] {title}, {escape(source.trust)}, read {day(source.read)}"
+    return tr(
+        "[{number}] {title}, {trust}, read {read}", number=number, title=title, trust=escape(source.trust), read=day(source.read)
+    )
 
 
 def effects_html(found: Effects | None, session: Session) -> str:
@@ -196,23 +207,30 @@ def effects_html(found: Effects | None, session: Session) -> str:
     from rigplanner.report.words import finding_text, rule_title
 
     if found is None:
-        return "<p class=soft>This cannot be done to the rig as it stands.</p>"
+        return f"<p class=soft>{tr('This cannot be done to the rig as it stands.')}</p>"
     rows = "".join(_effect_row(figure) for figure in found.figures)
-    lines = [f"<table cellspacing=0>{rows}</table>" if rows else "<p class=soft>No figure changes.</p>"]
-    for title, findings, gone in (("come", found.come, False), ("go", found.gone, True)):
-        if findings:
-            lines.append(f"<p><b>{plural(len(findings), 'finding')} would {title}</b></p>")
-        for finding in findings[:6]:
-            token = "soft" if gone else STATE_OF[finding.severity]
-            text = rule_title(finding.code) if gone else finding_text(finding, session.rig, session.catalog)
-            word = "" if gone else f"<span class={token}>{VERDICT_WORDS[finding.severity]}</span> "
-            lines.append(f"<div>{word}{escape(shortened(text, 200))} <span class=soft>{finding.code}</span></div>")
+    lines = [f"<table cellspacing=0>{rows}</table>" if rows else f"<p class=soft>{tr('No figure changes.')}</p>"]
+    if found.come:
+        lines.append(f"<p><b>{trn('{count} finding would come', '{count} findings would come', len(found.come))}</b></p>")
+    lines += [_finding_line(finding, finding_text(finding, session.rig, session.catalog)) for finding in found.come[:MOST_FINDINGS]]
+    if found.gone:
+        lines.append(f"<p><b>{trn('{count} finding would go', '{count} findings would go', len(found.gone))}</b></p>")
+    lines += [_line(rule_title(finding.code), finding.code) for finding in found.gone[:MOST_FINDINGS]]
     return "".join(lines)
+
+
+def _finding_line(finding: Finding, text: str) -> str:
+    token = STATE_OF[finding.severity]
+    return _line(text, finding.code, f"<span class={token}>{VERDICT_WORDS[finding.severity]}</span> ")
+
+
+def _line(text: str, code: str, word: str = "") -> str:
+    return f"<div>{word}{escape(shortened(text, 200))} <span class=soft>{code}</span></div>"
 
 
 def _effect_row(figure: Effect) -> str:
     token = "soft" if figure.better is None else "fits" if figure.better else "warns"
-    text = "unknown" if figure.change is None else signed(figure.change, figure.unit)
+    text = tr("unknown") if figure.change is None else signed(figure.change, figure.unit)
     token = "unknown" if figure.change is None else token
     title = MEASURES[figure.measure] + (f" {figure.job + 1}" if figure.job else "")
     return f"<tr><td class=soft>{title}</td><td class={token}>{escape(text)}</td></tr>"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
+from rigplanner.report.language import tr
 from rigplanner.rig.document import Rig
 from rigplanner.whole_file import write_whole
 
@@ -27,15 +28,15 @@ def leave_rig(session: "Session", then: Callable[[], object]) -> None:
     if unsaved and session.rig is not left:
 
         def back() -> None:
-            session.start_rig(left, "Bring back", path)
+            session.start_rig(left, tr("Bring back"), path)
             session.mark_unsaved()
 
-        session.tell(f"{left.name} had edits that were not saved.", "warning", "Bring it back", back)  # fmt: skip
+        session.tell(tr("{name} had edits that were not saved.", name=left.name), "warning", tr("Bring it back"), back)  # fmt: skip
 
 
 def new_rig(window: "Window") -> None:
     """Start an empty rig and show the parts."""
-    leave_rig(window.session, lambda: window.session.start_rig(Rig(), "New rig"))
+    leave_rig(window.session, lambda: window.session.start_rig(Rig(), tr("New rig")))
     window.show_tab("Parts")
 
 
@@ -50,7 +51,7 @@ def open_file(window: "Window", path: Path, sample: bool = False) -> None:
 
 def ask_open(window: "Window") -> None:
     """Ask for a rig file."""
-    _ask(window, "Open a rig", RIG_FILES, True, lambda path: open_file(window, path))
+    _ask(window, tr("Open a rig"), RIG_FILES, True, lambda path: open_file(window, path))
 
 
 def save(window: "Window") -> None:
@@ -63,13 +64,13 @@ def save(window: "Window") -> None:
 
 def ask_save(window: "Window") -> None:
     """Ask where to write the rig."""
-    _ask(window, "Save the rig", RIG_FILES, False, window.session.save,
+    _ask(window, tr("Save the rig"), RIG_FILES, False, window.session.save,
          f"{file_name(window.session.rig.name)}.rig", "rig")  # fmt: skip
 
 
 def ask_save_quote(window: "Window") -> None:
     """Ask where to write the quote."""
-    _ask(window, "Save the quote", "PDF (*.pdf)", False, lambda path: save_quote(window.session, path),
+    _ask(window, tr("Save the quote"), "PDF (*.pdf)", False, lambda path: save_quote(window.session, path),
          f"{file_name(window.session.rig.name)}.pdf", "pdf")  # fmt: skip
 
 
@@ -85,14 +86,19 @@ def save_quote(session: "Session", path: Path) -> bool:
     """Write the very bytes that the preview shows."""
     content = quote_bytes(session)
     if content is None:
-        session.tell("There is no quote: the rig could not be assessed.", "error")
+        session.tell(tr("There is no quote: the rig could not be assessed."), "error")
         return False
     try:
         write_whole(path, content)
     except OSError as fault:
-        session.tell(f"{path}: not written ({fault.strerror or fault}).", "error", "Try again", lambda: save_quote(session, path))
+        session.tell(
+            tr("{path}: not written ({reason}).", path=path, reason=fault.strerror or fault),
+            "error",
+            tr("Try again"),
+            lambda: save_quote(session, path),
+        )
         return False
-    session.tell(f"Written {path.name}.")
+    session.tell(tr("Written {name}.", name=path.name))
     return True
 
 
@@ -104,11 +110,11 @@ def copy_as(window: "Window", form: str) -> None:
     session = window.session
     assessment = session.assessment
     if assessment is None:
-        session.tell("There is nothing to copy: the rig could not be assessed.", "error")
+        session.tell(tr("There is nothing to copy: the rig could not be assessed."), "error")
         return
     content = quote_content(assessment, session.catalog, date.fromisoformat(session.today))
     QGuiApplication.clipboard().setText(export(content, form))
-    session.tell(f"Copied as {form}.")
+    session.tell(tr("Copied as {form}.", form=form))
 
 
 def ask_parts_list(window: "Window") -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QGuiApplication
 
 from rigplanner import __version__
+from rigplanner.report.language import tr
 
 if TYPE_CHECKING:
     from rigplanner.desktop.session import Session
@@ -22,7 +23,13 @@ def report(kind: type[BaseException], fault: BaseException, trace: TracebackType
     import PySide6
 
     lines = traceback.format_exception(kind, fault, trace)
-    head = f"RigPlanner {__version__}, Python {platform.python_version()}, PySide6 {PySide6.__version__}, {platform.platform()}"
+    head = tr(
+        "RigPlanner {version}, Python {python}, PySide6 {pyside}, {system}",
+        version=__version__,
+        python=platform.python_version(),
+        pyside=PySide6.__version__,
+        system=platform.platform(),
+    )
     return head + "\n\n" + "".join(lines)
 
 
@@ -35,7 +42,11 @@ def show_in(session: "Session") -> None:
             return
         log.error("A fault that nobody caught.", exc_info=(kind, fault, trace))
         text = report(kind, fault, trace)
-        session.tell(f"Something went wrong inside RigPlanner ({kind.__name__}). The rig is kept.", "error", "Copy report",
-                     lambda: QGuiApplication.clipboard().setText(text))  # fmt: skip
+        session.tell(
+            tr("Something went wrong inside RigPlanner ({name}). The rig is kept.", name=kind.__name__),
+            "error",
+            tr("Copy report"),
+            lambda: QGuiApplication.clipboard().setText(text),
+        )
 
     sys.excepthook = hook

@@ -12,8 +12,9 @@ from rigplanner.desktop.details import MEASURES
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import STATE_OF
 from rigplanner.desktop.widgets import button, column, icon_button, label, panel, row
-from rigplanner.desktop.words import SEVERITY_WORDS, VERDICT_ICONS, plural, quantity, signed
+from rigplanner.desktop.words import SEVERITY_WORDS, VERDICT_ICONS, quantity, signed
 from rigplanner.planning.effects import effects_of
+from rigplanner.report.language import tr
 from rigplanner.report.words import finding_text, fix_text, rule_title
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding, Fix
@@ -29,7 +30,7 @@ def needed_actual(finding: Finding) -> str:
     needed, actual = (
         value if isinstance(value, str) else quantity(value, finding.unit) for value in (finding.needed, finding.actual)
     )
-    return f"Needed {needed}, actual {actual}"
+    return tr("Needed {needed}, actual {actual}", needed=needed, actual=actual)
 
 
 class FixButton(QPushButton):
@@ -85,7 +86,7 @@ class FindingCard(QFrame):
         self._sign.setAccessibleName(SEVERITY_WORDS[finding.severity])
         word = "waived" if waived else SEVERITY_WORDS[finding.severity]
         head = label(f"{word} · {finding.code}", "small", state="soft" if waived else STATE_OF[finding.severity])
-        more = icon_button("down", f"More for {finding.code}", self._open_menu)
+        more = icon_button("down", tr("More for {code}", code=finding.code), self._open_menu)
         self._more = more
         lines = column(row(self._sign, head, 1, more, spacing=6), margins=(8, 4, 4, 8), spacing=2)
         for text_label in (label(title, "strong", wrap=True), label(text, wrap=True)):
@@ -120,25 +121,27 @@ class FindingCard(QFrame):
         if found is None:
             return words
         lines = [f"{MEASURES[f.measure]} {signed(f.change, f.unit)}" for f in found.figures if f.change is not None]
-        lines.append(f"{plural(len(found.gone), 'finding')} less, {plural(len(found.come), 'finding')} more")
+        lines.append(tr("Findings: {gone} fewer, {come} more", gone=len(found.gone), come=len(found.come)))
         return "\n".join([words, *lines])
 
     def _apply(self, fix: Fix, words: str) -> None:
         session = self._session
         if session.edit(words, *fix.edits):
-            session.tell(f"{words}: done.", "info", "Undo", session.undo)
+            session.tell(tr("{words}: done.", words=words), "info", tr("Undo"), session.undo)
 
     def _make_reason(self) -> QWidget:
         self._text = QLineEdit()
-        self._text.setPlaceholderText("Reason for accepting it")
-        self._text.setAccessibleName("Reason of the waiver")
+        self._text.setPlaceholderText(tr("Reason for accepting it"))
+        self._text.setAccessibleName(tr("Reason of the waiver"))
         self._text.returnPressed.connect(self._waive)
         self._by = QLineEdit(self._session.preferences.now.name)
-        self._by.setPlaceholderText("Your name")
-        self._by.setAccessibleName("Name under the waiver")
+        self._by.setPlaceholderText(tr("Your name"))
+        self._by.setAccessibleName(tr("Name under the waiver"))
         self._by.returnPressed.connect(self._waive)
         made = panel(
-            column(self._text, self._by, row(button("Waive", self._waive), button("Cancel", self._hide_reason), 1), spacing=4)
+            column(
+                self._text, self._by, row(button(tr("Waive"), self._waive), button(tr("Cancel"), self._hide_reason), 1), spacing=4
+            )
         )
         made.hide()
         return made
@@ -150,7 +153,7 @@ class FindingCard(QFrame):
         finding = self.finding
         subject = finding.subjects[0] if finding.subjects else ""
         args = {"code": finding.code, "reason": self._text.text(), "by": self._by.text(), "subject": subject}
-        if self._session.edit(f"Waive {finding.code}", Edit("waive", args)):
+        if self._session.edit(tr("Waive {code}", code=finding.code), Edit("waive", args)):
             self._session.preferences.change(name=self._by.text().strip())
 
     def _open_menu(self) -> None:
@@ -165,24 +168,33 @@ class FindingCard(QFrame):
         if self._waived:
             subject = next((w.subject for w in session.rig.waivers if w.code == code), "")
             menu.addAction(
-                "Take the waiver back",
-                lambda: session.edit(f"Take back the waiver of {code}", Edit("unwaive", {"code": code, "subject": subject})),
+                tr("Take the waiver back"),
+                lambda: session.edit(
+                    tr("Take back the waiver of {code}", code=code), Edit("unwaive", {"code": code, "subject": subject})
+                ),
             )
             return menu
-        menu.addAction("Waive with a reason", self.ask_reason)
-        levels = menu.addMenu("Severity in this rig")
+        menu.addAction(tr("Waive with a reason"), self.ask_reason)
+        levels = menu.addMenu(tr("Severity in this rig"))
         for severity in SEVERITIES:
             levels.addAction(SEVERITY_WORDS[severity].capitalize(), partial(self._set_severity, severity))
-        levels.addAction("The rule's own", partial(self._set_severity, None))
-        menu.addAction(f"Ignore {code} in this rig", self._ignore)
+        levels.addAction(tr("The rule's own"), partial(self._set_severity, None))
+        menu.addAction(tr("Ignore {code} in this rig", code=code), self._ignore)
         if (entry := RULES.get(code)) is not None:
             menu.addSeparator()
-            menu.addAction("Why this rule", lambda: session.tell(f"{code}: {entry.reason} Source: {entry.source}"))
+            menu.addAction(
+                tr("Why this rule"),
+                lambda: session.tell(tr("{code}: {reason} Source: {source}", code=code, reason=entry.reason, source=entry.source)),
+            )
         return menu
 
     def _set_severity(self, severity: str | None) -> None:
         code = self.finding.code
-        name = f"Treat {code} as {SEVERITY_WORDS[severity]}" if severity else f"Own severity of {code}"
+        name = (
+            tr("Treat {code} as {severity}", code=code, severity=SEVERITY_WORDS[severity])
+            if severity
+            else tr("Own severity of {code}", code=code)
+        )
         self._session.edit(name, Edit("set_severity", {"code": code, "severity": severity}))
 
     def ask_reason(self) -> None:
@@ -192,8 +204,10 @@ class FindingCard(QFrame):
 
     def _ignore(self) -> None:
         code, session = self.finding.code, self._session
-        if session.edit(f"Ignore {code}", Edit("set_ignored", {"code": code, "ignored": True})):
-            session.tell(f"{code} is ignored in this rig and will be listed as not checked.", "info", "Undo", session.undo)
+        if session.edit(tr("Ignore {code}", code=code), Edit("set_ignored", {"code": code, "ignored": True})):
+            session.tell(
+                tr("{code} is ignored in this rig and will be listed as not checked.", code=code), "info", tr("Undo"), session.undo
+            )
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._point()

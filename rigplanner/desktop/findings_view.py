@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import look, row_px
 from rigplanner.desktop.widgets import button, clear, column, label, panel, row, scrolled, stretchy, strip
-from rigplanner.desktop.words import SEVERITY_WORDS, plural
+from rigplanner.report.language import tr, trn
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding
 
@@ -34,7 +34,9 @@ class FindingsView(QWidget):
         self._unchecked.setContentsMargins(12, 0, 8, 0)
         self.setLayout(
             column(
-                strip(column(self.verdict, self.counts, margins=(12, 6, 8, 4), spacing=0)), scrolled(body, "Findings"), spacing=0
+                strip(column(self.verdict, self.counts, margins=(12, 6, 8, 4), spacing=0)),
+                scrolled(body, tr("Findings")),
+                spacing=0,
             )
         )
         session.rig_changed.connect(lambda _: self.refresh())
@@ -49,25 +51,21 @@ class FindingsView(QWidget):
         assessment = self._session.assessment
         if assessment is None:
             if self._session.pending:
-                self.counts.setText("Checking…")
+                self.counts.setText(tr("Checking…"))
                 return
             fault = self._session.fault
-            self.verdict.setText("Not checked")
-            self.counts.setText(f"The rig could not be assessed: {fault}" if fault else "Open or start a rig.")
+            self.verdict.setText(tr("Not checked"))
+            self.counts.setText(tr("The rig could not be assessed: {fault}", fault=fault) if fault else tr("Open or start a rig."))
             self._show_cards([])
             return
         report = assessment.report
         if not assessment.rig.items:
-            self.verdict.setText("Nothing to check yet")
-            self.counts.setText("Add parts; findings appear here with ways to fix them.")
+            self.verdict.setText(tr("Nothing to check yet"))
+            self.counts.setText(tr("Add parts; findings appear here with ways to fix them."))
         else:
-            parts = [
-                plural(report.count(s), SEVERITY_WORDS[s]) if s != "unknown" else f"{report.count(s)} unknown"
-                for s in ("error", "warning", "unknown", "info")
-                if report.count(s)
-            ]
+            parts = [_counted(s, report.count(s)) for s in ("error", "warning", "unknown", "info") if report.count(s)]
             self.verdict.setText(_verdict_words(report.verdict()))
-            self.counts.setText(", ".join(parts) or f"{plural(len(report.ran), 'rule')} checked")
+            self.counts.setText(", ".join(parts) or trn("{count} rule checked", "{count} rules checked", len(report.ran)))
         self._show_cards([(f, False) for f in report.findings] + [(f, True) for f in report.waived])
         self._show_unchecked()
 
@@ -101,20 +99,23 @@ class FindingsView(QWidget):
         report = assessment.report
         for code in report.ignored:
             undo = button(
-                "Check it",
+                tr("Check it"),
                 lambda code=code: self._session.edit(  # type: ignore[misc]
-                    f"Check {code}", Edit("set_ignored", {"code": code, "ignored": False})
+                    tr("Check {code}", code=code), Edit("set_ignored", {"code": code, "ignored": False})
                 ),
                 role="link",
-                name=f"Check {code}",
+                name=tr("Check {code}", code=code),
             )
-            text = stretchy(label(f"Ignored: {rule_title(code)} ({code})", "small", wrap=True))
+            text = stretchy(label(tr("Ignored: {title} ({code})", title=rule_title(code), code=code), "small", wrap=True))
             self._ignored.addLayout(row(text, undo, margins=(12, 0, 8, 0)))
-        idle = f", {plural(len(report.idle), 'rule')} had nothing to judge" if report.idle else ""
-        self._unchecked.setText(
-            f"{plural(len(report.ran), 'rule')} checked{idle}. Not checked at all: cable lengths, noise, clearance between memory "
-            "and CPU cooler, local wiring rules."
+        ran = trn("{count} rule checked.", "{count} rules checked.", len(report.ran))
+        idle = (
+            trn("{count} rule had nothing to judge.", "{count} rules had nothing to judge.", len(report.idle))
+            if report.idle
+            else ""
         )
+        never = tr("Not checked at all: cable lengths, noise, clearance between memory and CPU cooler, local wiring rules.")
+        self._unchecked.setText(" ".join(part for part in (ran, idle, never) if part))
 
     def _repaint(self) -> None:
         for card in self._cards.values():
@@ -123,10 +124,10 @@ class FindingsView(QWidget):
 
 def _verdict_words(verdict: str) -> str:
     return {
-        "error": "Does not work as planned",
-        "unknown": "Cannot be judged fully",
-        "warning": "Works, with conditions",
-        "ok": "Works",
+        "error": tr("Does not work as planned"),
+        "unknown": tr("Cannot be judged fully"),
+        "warning": tr("Works, with conditions"),
+        "ok": tr("Works"),
     }[verdict]
 
 
@@ -134,3 +135,11 @@ def _discard(layout: QVBoxLayout, card: "FindingCard") -> None:
     layout.removeWidget(card)
     card.hide()
     card.deleteLater()
+
+
+def _counted(severity: str, count: int) -> str:
+    if severity == "error":
+        return trn("{count} error", "{count} errors", count)
+    if severity == "warning":
+        return trn("{count} warning", "{count} warnings", count)
+    return trn("{count} note", "{count} notes", count) if severity == "info" else trn("{count} unknown", "{count} unknown", count)

@@ -9,12 +9,13 @@ from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import STATE_OF, look, row_px, sized_font, small_font
 from rigplanner.desktop.words import THIN, VERDICT_ICONS, VERDICT_WORDS, number, percent, shortened
 from rigplanner.planning.limits import Limit, limits
+from rigplanner.report.language import Words, tr
 
 FULL_SCALE = 1.5
 """The bar ends at 150 %, so that the limit stands at two thirds of it."""
 MOST_WORKLOADS = 3
-TITLES = {"price": "Price", "supply": "Supply", "circuit": "Circuit", "lanes": "CPU lanes", "slots": "Slots"}
-ASKS = {"price": "no budget set", "circuit": "no circuit set"}
+TITLES = Words({"price": "Price", "supply": "Supply", "circuit": "Circuit", "lanes": "CPU lanes", "slots": "Slots"})
+ASKS = Words({"price": "no budget set", "circuit": "no circuit set"})
 
 
 def gauge_text(limit: Limit) -> str:
@@ -22,10 +23,12 @@ def gauge_text(limit: Limit) -> str:
     if limit.used is None:
         return "unknown"
     if limit.axis == "price" and limit.partial and not limit.used:
-        return "no prices yet"
-    used = ("at least " if limit.partial and limit.axis != "price" else "") + number(limit.used, 1 if limit.unit == "GiB" else 0)
+        return tr("no prices yet")
+    used = (tr("at least ") if limit.partial and limit.axis != "price" else "") + number(
+        limit.used, 1 if limit.unit == "GiB" else 0
+    )
     if limit.limit is None:
-        tail = ASKS.get(limit.axis, "limit unknown") if not limit.stated else "limit unknown"
+        tail = ASKS.get(limit.axis, "limit unknown") if not limit.stated else tr("limit unknown")
         return f"{used}{THIN}{limit.unit}, {tail}"
     of = number(limit.limit, 0)
     return f"{used} / {of}{THIN}{limit.unit}" if limit.unit else f"{used} / {of}"
@@ -137,7 +140,7 @@ class GaugeRow(QWidget):
         self._line = QHBoxLayout(self)
         self._line.setContentsMargins(4, 2, 4, 2)
         self._line.setSpacing(4)
-        self.setAccessibleName("Gauges")
+        self.setAccessibleName(tr("Gauges"))
         session.rig_changed.connect(lambda _: self._refresh())
         look.look_changed.connect(self.update)
 

@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QListWidget, QWidget
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import look
 from rigplanner.desktop.widgets import column
+from rigplanner.report.language import tr
 
 
 class HistoryView(QWidget):
@@ -14,7 +15,7 @@ class HistoryView(QWidget):
         super().__init__()
         self._session = session
         self.list = QListWidget()
-        self.list.setAccessibleName("History")
+        self.list.setAccessibleName(tr("History"))
         self.setLayout(column(self.list))
         self.list.itemClicked.connect(lambda _: session.go_to(self.list.currentRow()))
         self.list.itemActivated.connect(lambda _: session.go_to(self.list.currentRow()))

@@ -21,28 +21,33 @@ from rigplanner.desktop.tasks import Ticket
 from rigplanner.desktop.theme import row_px
 from rigplanner.desktop.widgets import button, column, label, row
 from rigplanner.desktop.words import KIND_WORDS
+from rigplanner.report.language import Words, tr
 from rigplanner.report.words_import import refusal_counts, refusal_text, summary
 from rigplanner.rig.edits import Edit
 
 if TYPE_CHECKING:
     from rigplanner.desktop.window import Window
 
-SOURCE_WORDS = {
-    "opendb": "BuildCores OpenDB, a zip or folder: parts",
-    "pc-part-dataset": "pc-part-dataset, a file: parts with old prices",
-    "coolpc": "Evaluation page of 原價屋, saved: prices in TWD",
-    "csv": "CSV: prices",
-}
-FILTERS = {
-    "opendb": "OpenDB (*.zip)",
-    "pc-part-dataset": "pc-part-dataset (*.json *.jsonl *.csv)",
-    "coolpc": "Web page (*.html *.htm *.php)",
-    "csv": "CSV (*.csv *.txt)",
-}
+SOURCE_WORDS = Words(
+    {
+        "opendb": "BuildCores OpenDB, a zip or folder: parts",
+        "pc-part-dataset": "pc-part-dataset, a file: parts with old prices",
+        "coolpc": "Evaluation page of 原價屋, saved: prices in TWD",
+        "csv": "CSV: prices",
+    }
+)
+FILTERS = Words(
+    {
+        "opendb": "OpenDB (*.zip)",
+        "pc-part-dataset": "pc-part-dataset (*.json *.jsonl *.csv)",
+        "coolpc": "Web page (*.html *.htm *.php)",
+        "csv": "CSV (*.csv *.txt)",
+    }
+)
 MOST_ROWS = 500
 MOST_SENTENCES = 20_000
 TOPIC = "import"
-CONFIDENCE_WORDS = {"exact": "name and maker", "words": "name only, not kept"}
+CONFIDENCE_WORDS = Words({"exact": "name and maker", "words": "name only, not kept"})
 
 
 class ImportDialog(QDialog):
@@ -53,27 +58,27 @@ class ImportDialog(QDialog):
     def __init__(self, window: "Window") -> None:
         super().__init__(window)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Import parts or prices")
+        self.setWindowTitle(tr("Import parts or prices"))
         self.resize(row_px() * 32, row_px() * 22)
         self._session: Session = window.session
         self._place: Path | None = None
         self.made: Import | Offers | None = None
         self.source = QComboBox()
-        self.source.setAccessibleName("Source")
+        self.source.setAccessibleName(tr("Source"))
         for key, words in SOURCE_WORDS.items():
             self.source.addItem(words, key)
         self.columns = QLineEdit()
-        self.columns.setAccessibleName("Columns of the CSV")
-        self.columns.setPlaceholderText(f"column=field, … where names are unusual; fields: {', '.join(FIELDS)}")
-        self.head = label("Nothing is written before you have seen what was found.", wrap=True)
+        self.columns.setAccessibleName(tr("Columns of the CSV"))
+        self.columns.setPlaceholderText(tr("column=field, … where names are unusual; fields: {fields}", fields=", ".join(FIELDS)))
+        self.head = label(tr("Nothing is written before you have seen what was found."), wrap=True)
         self.progress = QProgressBar()
-        self.progress.setAccessibleName("Progress")
-        self.matched = plain_table("What matched", ("Kind", "Part", "Price", "As written", "Sure by"))
-        self.counts = plain_table("What was left out, counted", ("Times", "Why"))
+        self.progress.setAccessibleName(tr("Progress"))
+        self.matched = plain_table(tr("What matched"), (tr("Kind"), tr("Part"), tr("Price"), tr("As written"), tr("Sure by")))
+        self.counts = plain_table(tr("What was left out, counted"), (tr("Times"), tr("Why")))
         self.refused = QPlainTextEdit(readOnly=True)
-        self.refused.setAccessibleName("What was left out, one by one")
-        self.keep_button = button("Keep", self.keep, role="primary")
-        self.cancel_button = button("Cancel", self.cancel)
+        self.refused.setAccessibleName(tr("What was left out, one by one"))
+        self.keep_button = button(tr("Keep"), self.keep, role="primary")
+        self.cancel_button = button(tr("Cancel"), self.cancel)
         self._lay_out()
         self._progressed.connect(self._show_progress)
         self.source.currentIndexChanged.connect(self._show_source)
@@ -82,17 +87,17 @@ class ImportDialog(QDialog):
 
     def _lay_out(self) -> None:
         tabs = QTabWidget()
-        tabs.addTab(self.matched, "Matched")
-        tabs.addTab(self.counts, "Left out")
-        tabs.addTab(self.refused, "Left out, one by one")
+        tabs.addTab(self.matched, tr("Matched"))
+        tabs.addTab(self.counts, tr("Left out"))
+        tabs.addTab(self.refused, tr("Left out, one by one"))
         heads = self.matched.horizontalHeader()
         heads.setStretchLastSection(False)
         for number in range(self.matched.columnCount()):
             fit = QHeaderView.ResizeMode.Stretch if number in (1, 3) else QHeaderView.ResizeMode.ResizeToContents
             heads.setSectionResizeMode(number, fit)
-        self.file_button = button("Choose file…", self._ask_file, icon="open")
-        self.folder_button = button("Choose folder…", self._ask_folder, icon="open")
-        buttons = row(self.progress, 1, self.cancel_button, button("Close", self.close), self.keep_button)
+        self.file_button = button(tr("Choose file…"), self._ask_file, icon="open")
+        self.folder_button = button(tr("Choose folder…"), self._ask_folder, icon="open")
+        buttons = row(self.progress, 1, self.cancel_button, button(tr("Close"), self.close), self.keep_button)
         top = row(self.source, self.file_button, self.folder_button, 1)
         self.setLayout(column(top, self.columns, self.head, tabs, buttons, margins=(16, 16, 16, 12)))
 
@@ -107,11 +112,13 @@ class ImportDialog(QDialog):
         self.keep_button.setEnabled(self.made is not None and importing.kept_count(self.made) > 0)
 
     def _ask_file(self) -> None:
-        dialog = QFileDialog(self, "Choose a file", str(Path.home()), f"{FILTERS[self.source.currentData()]};;All files (*)")
+        dialog = QFileDialog(
+            self, tr("Choose a file"), str(Path.home()), tr("{kinds};;All files (*)", kinds=FILTERS[self.source.currentData()])
+        )
         self._ask(dialog, QFileDialog.FileMode.ExistingFile)
 
     def _ask_folder(self) -> None:
-        self._ask(QFileDialog(self, "Choose a folder", str(Path.home())), QFileDialog.FileMode.Directory)
+        self._ask(QFileDialog(self, tr("Choose a folder"), str(Path.home())), QFileDialog.FileMode.Directory)
 
     def _ask(self, dialog: QFileDialog, mode: QFileDialog.FileMode) -> None:
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -144,7 +151,7 @@ class ImportDialog(QDialog):
         self.progress.setRange(0, 0)
         self.progress.show()
         self.cancel_button.show()
-        self.head.setText(f"Reading {place.name}…")
+        self.head.setText(tr("Reading {name}…", name=place.name))
         self._session.tasks.run_task(TOPIC, work, self._show, self._fail)
 
     def _show_progress(self, done: int, total: int) -> None:
@@ -153,26 +160,26 @@ class ImportDialog(QDialog):
             self.progress.setValue(done)
 
     def _fail(self, fault: Exception) -> None:
-        words = str(fault) if isinstance(fault, ForeignFault | ValueError) else f"It cannot be read ({fault})."
+        words = str(fault) if isinstance(fault, ForeignFault | ValueError) else tr("It cannot be read ({fault}).", fault=fault)
         self.head.setText(words)
         self._rest()
 
     def _show(self, made: Import | Offers) -> None:
         self.made = made
         rows = _part_rows(made) if isinstance(made, Import) else _offer_rows(made)
-        cut = f" The first {MOST_ROWS:,} are shown." if len(rows) > MOST_ROWS else ""
-        self.head.setText(f"{summary(made)}; {len(made.refused):,} left out.{cut}")
+        cut = tr(" The first {count} are shown.", count=f"{MOST_ROWS:,}") if len(rows) > MOST_ROWS else ""
+        self.head.setText(tr("{made}; {refused} left out.{cut}", made=summary(made), refused=f"{len(made.refused):,}", cut=cut))
         fill(self.matched, rows[:MOST_ROWS], numbers=(2,))
         fill(self.counts, [(f"{count:,}", text) for count, text in refusal_counts(made.refused)], numbers=(0,))
         sentences = [refusal_text(refusal) for refusal in made.refused[:MOST_SENTENCES]]
         more = len(made.refused) - len(sentences)
-        self.refused.setPlainText("\n".join([*sentences, f"... and {more:,} more"] if more else sentences))
+        self.refused.setPlainText("\n".join([*sentences, tr("... and {more} more", more=f"{more:,}")] if more else sentences))
         self._rest()
 
     def cancel(self) -> None:
         """Stop reading; nothing was written."""
         self._session.tasks.cancel(TOPIC)
-        self.head.setText("Stopped. Nothing was written.")
+        self.head.setText(tr("Stopped. Nothing was written."))
         self._rest()
 
     def keep(self) -> None:
@@ -184,7 +191,7 @@ class ImportDialog(QDialog):
         except OSError as fault:
             self._fail(fault)
             return
-        self._session.tell(f"Kept: {summary(self.made)}. They are in the catalog from the next start on.")
+        self._session.tell(tr("Kept: {made}. They are in the catalog from the next start on.", made=summary(self.made)))
         self.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -206,9 +213,11 @@ def use_rates(window: "Window") -> None:
     """Count the rig's prices in other currencies by the exchange rates that were fetched last."""
     rates = user_rates()
     if rates is None:
-        window.session.tell("There are no exchange rates yet: 'rigplanner catalog update --rates' fetches them.", "warning")
-    elif window.session.edit("Set exchange rates", Edit("set_exchange", {"exchange": rates})):
-        window.session.tell(f"Prices in other currencies count by the rates of {rates.day} ({rates.source}).")
+        window.session.tell(tr("There are no exchange rates yet: 'rigplanner catalog update --rates' fetches them."), "warning")
+    elif window.session.edit(tr("Set exchange rates"), Edit("set_exchange", {"exchange": rates})):
+        window.session.tell(
+            tr("Prices in other currencies count by the rates of {day} ({source}).", day=rates.day, source=rates.source)
+        )
 
 
 def _pair(text: str) -> tuple[str, str]:

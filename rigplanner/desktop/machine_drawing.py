@@ -9,6 +9,7 @@ from rigplanner.desktop.machine_shapes import Box, Drawing, Wire
 from rigplanner.desktop.theme import STATE_OF, look, sized_font, small_font
 from rigplanner.desktop.words import VERDICT_ICONS
 from rigplanner.planning.moves import Move
+from rigplanner.report.language import tr
 
 
 class MachineDrawing(QWidget):
@@ -23,7 +24,7 @@ class MachineDrawing(QWidget):
         super().__init__()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
-        self.setAccessibleName("Machine drawing; the table of places says the same in words")
+        self.setAccessibleName(tr("Machine drawing; the table of places says the same in words"))
         self._drawing = Drawing(width=1, height=1)
         self._piece = ""
         self._pressed: QPointF | None = None

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from rigplanner.desktop.machine_shapes import NARROWEST, Box, Drawing, Scale, Wire
 from rigplanner.machine.machine import DriveUse, Edge, Machine, SlotUse
+from rigplanner.report.language import tr
 from rigplanner.report.quote_machine import link_text
 
 WEIGHTS = {1: 1.0, 2: 1.4, 4: 2.0, 8: 3.0, 16: 4.4}
@@ -50,9 +51,9 @@ def _slot_leaf(use: SlotUse, machine: Machine, names: dict[str, str]) -> _Leaf:
     width = use.width if piece else use.available_width
     state, note = "", ""
     if use.disabled_by:
-        state, note = "warning", f"off: {', '.join(use.disabled_by)}"
+        state, note = "warning", tr("off: {disabled_by}", disabled_by=", ".join(use.disabled_by))
     elif use.covered_by:
-        state, note = "", f"covered by {names.get(use.covered_by, use.covered_by)}"
+        state, note = "", tr("covered by {covered_by}", covered_by=names.get(use.covered_by, use.covered_by))
     elif piece and use.width and use.available_width and use.width < use.available_width:
         note = f"of x{use.available_width}"
     elif piece and width and use.slot.width and width < use.slot.width:
@@ -78,7 +79,7 @@ def _drive_leaf(use: DriveUse, names: dict[str, str]) -> _Leaf:
     return _Leaf(
         origin=use.port.origin or "board",
         place=use.port.id,
-        note=f"off: {', '.join(use.disabled_by)}" if off else "",
+        note=tr("off: {disabled_by}", disabled_by=", ".join(use.disabled_by)) if off else "",
         link="" if off else link,
         weight=1.0 if link == "SATA" else WEIGHTS.get(use.width or 1, 1.0),
         state="warning" if off else "",
@@ -150,7 +151,7 @@ class _Draft:
                 width=scale.socket,
                 height=height,
                 role="socket",
-                text=cpu.cpu.name if cpu else "No CPU",
+                text=cpu.cpu.name if cpu else tr("No CPU"),
                 note=name.upper(),
                 piece=cpu.piece if cpu else "",
                 empty=cpu is None,
@@ -182,8 +183,8 @@ class _Draft:
         top = self.y
         rows = [(self._leaf(leaf), leaf) for leaf in self.by_origin[name]]
         height = max(self.scale.box, self.y - top - self.scale.row * 0.15)
-        text = "Chipset" if name == "chipset" else "Board" if name == "board" else name
-        note = "" if name != "board" else "origin not known"
+        text = tr("Chipset") if name == "chipset" else tr("Board") if name == "board" else name
+        note = "" if name != "board" else tr("origin not known")
         self.boxes.append(Box(x=self.hub_x, y=top, width=self.scale.hub, height=height, role="hub", text=text, note=note))
         for y, leaf in rows:
             self._wire(self.hub_x + self.scale.hub, self.place_x, y, leaf)
@@ -294,7 +295,7 @@ class _Draft:
                     label=mark,
                     label_x=x,
                     label_y=(ends[0] + ends[1]) / 2,
-                    tip=f"{edge.a} to {edge.b}: {edge.links} links",
+                    tip=tr("{a} to {b}: {links} links", a=edge.a, b=edge.b, links=edge.links),
                 )
             )
         return right + self.scale.track * (len(tracks) + 0.8) if tracks else right
@@ -336,7 +337,7 @@ class _Draft:
                         label=f"NV{edge.links}",
                         label_x=x - 5,
                         label_y=y - 4,
-                        tip=f"{end} to NVSwitch",
+                        tip=tr("{end} to NVSwitch", end=end),
                     )
                 )
         return x + self.scale.row * 3.2

@@ -17,6 +17,7 @@ from rigplanner.desktop.widgets import button, column, label, panel, row, scroll
 from rigplanner.desktop.words import problem_words
 from rigplanner.machine.machine import DriveUse, Machine, SlotUse
 from rigplanner.planning.moves import Move, moves, split_piece
+from rigplanner.report.language import tr
 from rigplanner.report.quote_machine import link_text
 from rigplanner.report.slot_picture import slot_picture
 
@@ -35,19 +36,19 @@ class MachineView(QWidget):
         self.drawing.explained.connect(self._explain)
         self.drawing.moved.connect(self._drop)
         self.hint = label("", "small")
-        self.drawing.setToolTip("Drag a card to another place, or use the fields below")
-        self.places = plain_table("Places", ("Place", "On", "Link", "Holds"))
+        self.drawing.setToolTip(tr("Drag a card to another place, or use the fields below"))
+        self.places = plain_table(tr("Places"), (tr("Place"), "On", tr("Link"), tr("Holds")))
         self.places.currentCellChanged.connect(lambda *_: self._row_chosen())
-        self.matrix = plain_table("Links between GPUs and network cards, as nvidia-smi topo -m shows them", ())
+        self.matrix = plain_table(tr("Links between GPUs and network cards, as nvidia-smi topo -m shows them"), ())
         self.pieces = QComboBox()
-        self.pieces.setAccessibleName("Piece to move")
+        self.pieces.setAccessibleName(tr("Piece to move"))
         self.pieces.activated.connect(lambda _: self._point(self.pieces.currentData()))
         self.targets = QComboBox()
-        self.targets.setAccessibleName("Place to move it to")
-        self.go = button("Move", self._move_chosen, "move")
-        self._canvas = scrolled(self.drawing, "Machine drawing")
-        left = panel(column(strip(row(label("PLACES", "section"), 1, margins=(12, 6, 8, 2))), self.places, spacing=0))
-        right = panel(column(strip(row(label("LINKS", "section"), 1, margins=(12, 6, 8, 2))), self.matrix, spacing=0))
+        self.targets.setAccessibleName(tr("Place to move it to"))
+        self.go = button(tr("Move"), self._move_chosen, "move")
+        self._canvas = scrolled(self.drawing, tr("Machine drawing"))
+        left = panel(column(strip(row(label(tr("Places").upper(), "section"), 1, margins=(12, 6, 8, 2))), self.places, spacing=0))
+        right = panel(column(strip(row(label(tr("Links").upper(), "section"), 1, margins=(12, 6, 8, 2))), self.matrix, spacing=0))
         tables = QSplitter(Qt.Orientation.Horizontal)
         tables.addWidget(left)
         tables.addWidget(right)
@@ -57,7 +58,7 @@ class MachineView(QWidget):
         split.addWidget(tables)
         split.setSizes([row_px() * 19, row_px() * 8])
         split.setChildrenCollapsible(False)
-        mover = strip(row(label("Move"), self.pieces, label("to"), self.targets, self.go, self.hint, margins=(12, 6, 12, 6)))
+        mover = strip(row(label(tr("Move")), self.pieces, label("to"), self.targets, self.go, self.hint, margins=(12, 6, 12, 6)))
         for box in (self.pieces, self.targets):
             box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
             box.setMinimumContentsLength(16)
@@ -71,15 +72,15 @@ class MachineView(QWidget):
 
     def _make_pictures(self) -> QTabWidget:
         self.slots = PictureView(
-            "Slots of the board with the thickness of their cards; the table of places names them",
-            "The positions of the occupied slots are not known, so there is no picture of them.",
+            tr("Slots of the board with the thickness of their cards; the table of places names them"),
+            tr("The positions of the occupied slots are not known, so there is no picture of them."),
         )
         pictures = QTabWidget()
         pictures.setDocumentMode(True)
-        pictures.setAccessibleName("Pictures of the machine")
-        pictures.tabBar().setAccessibleName("Pictures of the machine")
-        pictures.addTab(self._canvas, "Topology")
-        pictures.addTab(scrolled(self.slots, "Slots and cards"), "Slots and cards")
+        pictures.setAccessibleName(tr("Pictures of the machine"))
+        pictures.tabBar().setAccessibleName(tr("Pictures of the machine"))
+        pictures.addTab(self._canvas, tr("Topology"))
+        pictures.addTab(scrolled(self.slots, tr("Slots and cards")), tr("Slots and cards"))
         return pictures
 
     def _rig_changed(self, change: Change) -> None:
@@ -191,7 +192,7 @@ class MachineView(QWidget):
         self._moves = {move.place: move for move in found}
         self.drawing.show_targets(self._moves)
         if not found:
-            self.hint.setText("This piece is built in and stays where it is.")
+            self.hint.setText(tr("This piece is built in and stays where it is."))
 
     def _explain(self, place: str) -> None:
         move = self._moves.get(place)
@@ -211,14 +212,14 @@ class MachineView(QWidget):
         if move.problems:
             self._session.tell(f"{move.place}: {problem_words(move.problems[0])}.", "warning")
         elif not move.here:
-            self._session.edit(f"Move {self.pieces.currentText()} to {move.place}", *move.edits)
+            self._session.edit(tr("Move {part} to {place}", part=self.pieces.currentText(), place=move.place), *move.edits)
 
 
 def _target_words(move: Move) -> str:
     if move.here:
-        return f"{move.place}, stands here"
+        return tr("{place}, stands here", place=move.place)
     if move.problems:
-        return f"{move.place}, not possible: {problem_words(move.problems[0])}"
+        return tr("{place}, not possible: {reason}", place=move.place, reason=problem_words(move.problems[0]))
     return f"{move.place}, {link_text(move.width, move.gen)}"
 
 
@@ -226,7 +227,7 @@ def _slot_row(use: SlotUse, names: dict[str, str]) -> tuple[str, str, str, str, 
     """Place, origin, link, what it holds, and the piece."""
     width, gen = (use.width, use.gen) if use.piece else (use.available_width, use.available_gen)
     holds = names.get(use.piece or "", "") or (
-        f"covered by {names.get(use.covered_by, use.covered_by)}" if use.covered_by else "free"
+        tr("covered by {covered_by}", covered_by=names.get(use.covered_by, use.covered_by)) if use.covered_by else "free"
     )
     return use.slot.id, use.slot.origin or "unknown", _slot_link(width, gen, use.disabled_by), holds, use.piece or ""
 
@@ -238,4 +239,4 @@ def _drive_row(use: DriveUse, names: dict[str, str]) -> tuple[str, str, str, str
 
 
 def _slot_link(width: int | None, gen: int | None, disabled_by: tuple[str, ...]) -> str:
-    return f"off ({', '.join(disabled_by)})" if disabled_by else link_text(width, gen)
+    return tr("off ({disabled_by})", disabled_by=", ".join(disabled_by)) if disabled_by else link_text(width, gen)

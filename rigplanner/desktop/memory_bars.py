@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from rigplanner.desktop import icons
 from rigplanner.desktop.theme import STATE_OF, look, row_px, sized_font, small_font
 from rigplanner.desktop.words import VERDICT_ICONS, VERDICT_WORDS, number, percent, quantity
+from rigplanner.report.language import tr
 from rigplanner.report.quote_jobs import MemoryBar
 
 HUES = {
@@ -48,13 +49,13 @@ class MemoryBars(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
-        self.setAccessibleName("Memory per GPU")
+        self.setAccessibleName(tr("Memory per GPU"))
 
     def show_bars(self, bars: tuple[MemoryBar, ...]) -> None:
         """Show other bars."""
         self._bars = bars
         self.setAccessibleName(
-            "Memory per GPU: "
+            tr("Memory per GPU: ")
             + "; ".join(
                 f"{bar.count} × {bar.gpu} {quantity(bar.total_gib, 'GiB')} of {number(bar.capacity_gib)}, {bar.verdict}"
                 for bar in bars

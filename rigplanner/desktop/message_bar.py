@@ -7,6 +7,7 @@ from rigplanner.desktop import icons
 from rigplanner.desktop.change import Message
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.widgets import button, icon_button, label, row, stretchy
+from rigplanner.report.language import tr
 
 SHOWN_MS = 8000
 TOKENS = {"info": "accent", "warning": "warns", "error": "fails"}
@@ -19,14 +20,14 @@ class MessageBar(QFrame):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("role", "message")
-        self.setAccessibleName("Message")
+        self.setAccessibleName(tr("Message"))
         self._message: Message | None = None
         self._sign = label()
         self._sign.setFixedWidth(20)
         self.text = label(wrap=True)
         stretchy(self.text)
-        self.action = button("", self._act, name="No action")
-        close = icon_button("cross", "Close the message", self.hide)
+        self.action = button("", self._act, name=tr("No action"))
+        close = icon_button("cross", tr("Close the message"), self.hide)
         self.setLayout(row(self._sign, self.text, self.action, close, margins=(12, 4, 8, 4)))
         self._timer = QTimer(self, singleShot=True, interval=SHOWN_MS)
         self._timer.timeout.connect(self.hide)
@@ -40,7 +41,7 @@ class MessageBar(QFrame):
         self._sign.setAccessibleName(message.level)
         self.text.setText(message.text[:1000])
         self.action.setText(message.action)
-        self.action.setAccessibleName(message.action or "No action")
+        self.action.setAccessibleName(message.action or tr("No action"))
         self.action.setVisible(bool(message.action))
         self.show()
         if message.level == "info":

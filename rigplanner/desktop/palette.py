@@ -1,6 +1,7 @@
 """Search everything: commands, parts and models by words in any order; and the sheet of shortcuts."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -16,6 +17,7 @@ from rigplanner.desktop.tables import fill, plain_table
 from rigplanner.desktop.theme import look, row_px
 from rigplanner.desktop.widgets import button, column, label, panel, row
 from rigplanner.desktop.words import KIND_WORDS
+from rigplanner.report.language import tr
 
 if TYPE_CHECKING:
     from rigplanner.desktop.window import Window
@@ -39,9 +41,11 @@ def hits(window: "Window", query: str) -> list[Hit]:
     found = []
     for command in COMMANDS:
         action = window.actions_by_id[command.id]
-        if action.isEnabled() and all(word in f"{command.text} {command.menu}".casefold() for word in words):
+        if action.isEnabled() and all(word in f"{tr(command.text)} {tr(command.menu)} {command.text}".casefold() for word in words):
             keys = QKeySequence(command.keys).toString(QKeySequence.SequenceFormat.NativeText)
-            found.append(Hit(command.text, keys or command.menu, command.icon or "rigplanner", lambda c=command: c.run(window)))  # type: ignore[misc]
+            found.append(
+                Hit(tr(command.text), keys or tr(command.menu), command.icon or "rigplanner", partial(command.run, window))
+            )
     if words:
         for part in window.session.index.find(query, limit=MOST_PARTS):
             kind = kind_of(part)
@@ -56,12 +60,12 @@ class PaletteBox(QFrame):
         super().__init__(window)
         self._window = window
         self.setProperty("role", "card")
-        self.setAccessibleName("Search everything")
+        self.setAccessibleName(tr("Search everything"))
         self.field = QLineEdit()
         self.field.setPlaceholderText("A command, a part")
-        self.field.setAccessibleName("Search commands and parts")
+        self.field.setAccessibleName(tr("Search commands and parts"))
         self.field.setMaxLength(200)
-        self.list = plain_table("What was found", ("", ""))
+        self.list = plain_table(tr("What was found"), ("", ""))
         self.list.horizontalHeader().hide()
         self.list.horizontalHeader().setStretchLastSection(False)
         self.list.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
@@ -88,7 +92,7 @@ class PaletteBox(QFrame):
         self._hits = hits(self._window, text)
         fill(
             self.list,
-            [(hit.text, hit.note) for hit in self._hits] or [("Nothing has all these words. Try fewer.", "")],
+            [(hit.text, hit.note) for hit in self._hits] or [(tr("Nothing has all these words. Try fewer."), "")],
             numbers=(1,),
         )
         for n, hit in enumerate(self._hits):
@@ -128,23 +132,24 @@ def shortcut_sheet(window: "Window") -> QDialog:
     """Return the sheet of all shortcuts, made from the list of commands."""
     sheet = QDialog(window)
     sheet.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    sheet.setWindowTitle("Shortcuts")
+    sheet.setWindowTitle(tr("Shortcuts"))
     columns = row(margins=(16, 16, 16, 8), spacing=24)
     for menu in MENUS:
         grid = QGridLayout()
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(4)
-        grid.addWidget(label(menu.upper(), "section"), 0, 0, 1, 2)
+        grid.addWidget(label(tr(menu).upper(), "section"), 0, 0, 1, 2)
         commands = [command for command in COMMANDS if command.menu == menu and command.keys]
         for line, command in enumerate(commands, 1):
-            grid.addWidget(label(command.text.rstrip("…")), line, 0)
+            grid.addWidget(label(tr(command.text).rstrip("…")), line, 0)
             keys = QKeySequence(command.keys).toString(QKeySequence.SequenceFormat.NativeText)
             grid.addWidget(label(keys, "small"), line, 1)
         grid.setRowStretch(len(commands) + 1, 1)
         columns.addLayout(grid)
-    close = button("Close", sheet.close)
+    close = button(tr("Close"), sheet.close)
     tips = label(
-        "In the catalog Enter takes the part; in the build list Delete removes it; on a gauge Enter opens its breakdown.", "small"
+        tr("In the catalog Enter takes the part; in the build list Delete removes it; on a gauge Enter opens its breakdown."),
+        "small",
     )
     sheet.setLayout(column(columns, panel(row(tips, 1, close, margins=(16, 0, 16, 12)))))
     return sheet

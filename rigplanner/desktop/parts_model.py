@@ -11,6 +11,7 @@ from rigplanner.desktop import icons
 from rigplanner.desktop.columns import FACETS, Column, Value, table_columns
 from rigplanner.desktop.theme import STATE_OF
 from rigplanner.desktop.words import VERDICT_ICONS, VERDICT_WORDS, age, cell, number
+from rigplanner.report.language import tr
 
 Index = QModelIndex | QPersistentModelIndex
 FIT, NAME = 0, 1
@@ -210,7 +211,11 @@ class PartsModel(QAbstractTableModel):
             return self._reasons(part)
         if column == self.columnCount() - 1:
             price = self.price_of(part)
-            return f"{price.source}, {age(price.day, self._today)} old" if price else "No price in the catalog"
+            return (
+                tr("{source}, {day} old", source=price.source, day=age(price.day, self._today))
+                if price
+                else tr("No price in the catalog")
+            )
         return part.name if column == NAME else None
 
     def _reasons(self, part: AnyPart) -> str | None:
@@ -231,7 +236,7 @@ class PartsModel(QAbstractTableModel):
         if orientation != Qt.Orientation.Horizontal or not 0 <= section < self.columnCount():
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return ("Fit", "Name", *(column.title for column in self.columns), "Price")[section]
+            return (tr("Fit"), tr("Name"), *(tr(column.title) for column in self.columns), tr("Price"))[section]
         if role == Qt.ItemDataRole.TextAlignmentRole:
             side = Qt.AlignmentFlag.AlignRight if self.is_figure(section) else Qt.AlignmentFlag.AlignLeft
             return side | Qt.AlignmentFlag.AlignVCenter

@@ -28,6 +28,7 @@ from rigplanner.desktop.tasks import Ticket
 from rigplanner.desktop.theme import look, row_px, sized_font
 from rigplanner.desktop.widgets import button, clear, column, label, row, strip
 from rigplanner.desktop.words import KIND_WORDS
+from rigplanner.report.language import tr, trn
 from rigplanner.rig.document import part_of
 
 Index = QModelIndex | QPersistentModelIndex
@@ -45,7 +46,7 @@ class PartsTable(QTableView):
     def __init__(self, details: Details) -> None:
         super().__init__()
         self._details = details
-        self.setAccessibleName("Catalog")
+        self.setAccessibleName(tr("Catalog"))
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setShowGrid(False)
@@ -103,23 +104,23 @@ class PartsView(QWidget):
 
     def _make_head(self) -> QVBoxLayout:
         self.kinds = QComboBox()
-        self.kinds.setAccessibleName("Kind of part")
+        self.kinds.setAccessibleName(tr("Kind of part"))
         for kind in KINDS:
             self.kinds.addItem(KIND_WORDS[kind], kind)
         self.kinds.activated.connect(lambda _: self.show_kind(self.kinds.currentData(), ""))
         self.words = QLineEdit()
-        self.words.setAccessibleName("Filter parts by words")
-        self.words.setPlaceholderText("Filter: words in any order")
+        self.words.setAccessibleName(tr("Filter parts by words"))
+        self.words.setPlaceholderText(tr("Filter: words in any order"))
         self.words.setClearButtonEnabled(True)
         self.words.setMaxLength(200)
         self.words.textChanged.connect(lambda _: self._delay.start())
-        self.fitting = QCheckBox("Only what fits")
+        self.fitting = QCheckBox(tr("Only what fits"))
         self.fitting.setChecked(self._session.preferences.now.only_fitting)
         self.fitting.toggled.connect(self._toggle_fitting)
-        self.starred = QCheckBox("Favourites")
+        self.starred = QCheckBox(tr("Favourites"))
         self.starred.toggled.connect(lambda _: self.apply_filter())
         self.narrow = button(
-            "Narrow", lambda: self._facet_strip.setVisible(self.narrow.isChecked()), name="Narrow by vendor and form"
+            tr("Narrow"), lambda: self._facet_strip.setVisible(self.narrow.isChecked()), name=tr("Narrow by vendor and form")
         )
         self.narrow.setCheckable(True)
         self._facet_strip = strip(row(self._facet_line, 1))
@@ -152,14 +153,14 @@ class PartsView(QWidget):
     def _say_context(self) -> None:
         item = self._session.rig.item(self._uid) if self._uid else None
         part = part_of(self._session.rig, self._session.catalog, item.part) if item else None
-        self.details.say_context(f"instead of {part.name}" if part else "")
+        self.details.say_context(tr("instead of {name}", name=part.name) if part else "")
 
     def _make_facets(self, kind: str) -> None:
         clear(self._facet_line)
         self._facets = {}
         for facet in FACETS[kind]:
             box = QComboBox()
-            box.setAccessibleName(facet.title)
+            box.setAccessibleName(tr(facet.title))
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
             box.setMaximumWidth(row_px() * 7)
             box.activated.connect(lambda _: self.apply_filter())
@@ -176,7 +177,7 @@ class PartsView(QWidget):
             chosen = box.currentData()
             box.blockSignals(True)
             box.clear()
-            box.addItem(f"{title}: all", None)
+            box.addItem(tr("{title}: all", title=tr(title)), None)
             for value, count in self.model.facet_counts(title):
                 box.addItem(f"{value} ({count})", value)
             box.setCurrentIndex(max(0, box.findData(chosen)) if chosen else 0)
@@ -205,9 +206,9 @@ class PartsView(QWidget):
 
     def _say_count(self) -> None:
         active = len(self.wish().facets)
-        self.narrow.setText(f"Narrow ({active})" if active else "Narrow")
+        self.narrow.setText(tr("Narrow ({active})", active=active) if active else tr("Narrow"))
         shown, total = len(self.model.parts), self.model.total
-        self.count.setText(f"{shown:,} of {total:,}" if shown < total else f"{total:,} parts")
+        self.count.setText(f"{shown:,} of {total:,}" if shown < total else trn("{count} part", "{count} parts", total))
 
     def _size_columns(self) -> None:
         header = self.table.horizontalHeader()

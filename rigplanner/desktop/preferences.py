@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rigplanner.rig.document import Party, QuoteDetails, Rig, Site
 from rigplanner.whole_file import write_whole
 
 log = logging.getLogger(__name__)
@@ -16,14 +17,26 @@ MOST_RECENT = 12
 
 
 class Preferences(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Choices that belong to the person, not to a rig. `geometry` and `layout` are Qt's own state, in hexadecimal."""
+    """Choices that belong to the person, not to a rig. `geometry` and `layout` are Qt's own state, in hexadecimal.
+
+    `language` "" follows the system. New rigs begin with `currency`, `site` and `seller`. Prices older than `price_days` are
+    marked; `catalog_folder` "" is the user's data folder; `update_url` is where parts or (`update_prices`) prices come from."""
 
     theme: Literal["system", "light", "dark"] = "system"
+    language: str = ""
+    motion: bool = True
     recent: tuple[str, ...] = ()
     favourites: tuple[str, ...] = ()
     only_fitting: bool = False
     tour_seen: bool = False
     name: str = ""
+    currency: str = "USD"
+    site: Site = Site()
+    seller: Party = Party()
+    price_days: int = 30
+    catalog_folder: str = ""
+    update_url: str = ""
+    update_prices: bool = False
     geometry: str = ""
     layout: str = ""
 
@@ -57,6 +70,18 @@ class PreferenceStore:
     def forget_file(self, name: str) -> None:
         """Take a file from the recent ones."""
         self.change(recent=tuple(other for other in self.now.recent if other != name))
+
+
+def begin(preferences: Preferences, name: str = "") -> Rig:
+    """Return an empty rig as the person wishes new ones: currency, site and seller."""
+    rig = Rig(currency=preferences.currency, site=preferences.site, quote=QuoteDetails(seller=preferences.seller))
+    return replace(rig, name=name) if name else rig
+
+
+def with_wishes(rig: Rig, preferences: Preferences) -> Rig:
+    """Return a rig that was made of parts alone with the currency, site and seller of new ones."""
+    fresh = begin(preferences)
+    return replace(rig, currency=fresh.currency, site=fresh.site, quote=fresh.quote)
 
 
 def preferences_file() -> Path:

@@ -13,6 +13,7 @@ from rigplanner.desktop.change import Change
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import look, row_px
 from rigplanner.desktop.widgets import button, column, indented, label, panel, restyle, row, scrolled, strip
+from rigplanner.report.language import tr
 from rigplanner.rig.document import QuoteDetails
 from rigplanner.rig.edits import Edit
 
@@ -46,11 +47,11 @@ class QuoteView(QWidget):
         self.note = label("", wrap=True)
         self._note = panel(column(self.note, margins=(16, 16, 16, 16)))
         self._page = column(self._note, spacing=0)
-        self.save = button("Save as PDF…", self.save_asked.emit, "quote", "primary")
+        self.save = button(tr("Save as PDF…"), self.save_asked.emit, "quote", "primary")
         self.pages = label("", "small")
         head = row(self.save, self.pages, 1, margins=(12, 6, 12, 6))
         split = QSplitter()
-        split.addWidget(scrolled(form, "Details of the quote"))
+        split.addWidget(scrolled(form, tr("Details of the quote")))
         split.addWidget(panel(column(strip(head), panel(self._page), spacing=0)))
         split.setSizes([290, 560])
         split.setChildrenCollapsible(False)
@@ -62,15 +63,17 @@ class QuoteView(QWidget):
 
     def _make_forms(self) -> list[QWidget]:
         rig, money, site = QFormLayout(), QFormLayout(), QFormLayout()
-        self._text(rig, "Rig name", lambda: self._session.rig.name, lambda text: Edit("rename", {"name": text or "Untitled rig"}))
-        self._text(rig, "Quote number", lambda: self._quote().number, self._quote_edit("number"))
-        self._text(rig, "Date", lambda: self._quote().date or "", self._date_edit, "today")
-        self._number(rig, "Valid", lambda: self._quote().valid_days, self._quote_edit("valid_days"), 0, 3650, "days")
-        self._text(money, "Currency", lambda: self._session.rig.currency, self._currency_edit)
-        self._number(money, "Budget", lambda: self._session.rig.budget or 0, self._budget_edit, 2, 1e9, "", "none")
+        self._text(
+            rig, tr("Rig name"), lambda: self._session.rig.name, lambda text: Edit("rename", {"name": text or tr("Untitled rig")})
+        )
+        self._text(rig, tr("Quote number"), lambda: self._quote().number, self._quote_edit("number"))
+        self._text(rig, tr("Date"), lambda: self._quote().date or "", self._date_edit, "today")
+        self._number(rig, tr("Valid"), lambda: self._quote().valid_days, self._quote_edit("valid_days"), 0, 3650, "days")
+        self._text(money, tr("Currency"), lambda: self._session.rig.currency, self._currency_edit)
+        self._number(money, tr("Budget"), lambda: self._session.rig.budget or 0, self._budget_edit, 2, 1e9, "", "none")
         self._number(
             money,
-            "Tax",
+            tr("Tax"),
             lambda: self._quote().tax_percent or 0,
             lambda v: self._quote_edit("tax_percent")(v or None),
             2,
@@ -79,19 +82,28 @@ class QuoteView(QWidget):
             "none",
         )
         self._number(
-            money, "Discount", lambda: self._quote().discount_percent, self._quote_edit("discount_percent"), 2, 100, "%", "none"
+            money, tr("Discount"), lambda: self._quote().discount_percent, self._quote_edit("discount_percent"), 2, 100, "%", "none"
         )
-        included = QCheckBox("Prices include tax")
-        included.toggled.connect(lambda on: self._edit("Prices include tax", self._quote_edit("prices_include_tax")(on)))
+        included = QCheckBox(tr("Prices include tax"))
+        included.toggled.connect(lambda on: self._edit(tr("Prices include tax"), self._quote_edit("prices_include_tax")(on)))
         self._setters.append(lambda: included.setChecked(self._quote().prices_include_tax))
         money.addRow(included)
-        self._number(site, "Mains", lambda: self._session.rig.site.volts or 0, self._site_edit("volts"), 0, 500, "V", "not set")
         self._number(
-            site, "Breaker", lambda: self._session.rig.site.breaker_a or 0, self._site_edit("breaker_a"), 1, 400, "A", "not set"
+            site, tr("Mains"), lambda: self._session.rig.site.volts or 0, self._site_edit("volts"), 0, 500, "V", tr("not set")
         )
         self._number(
             site,
-            "Other load",
+            tr("Breaker"),
+            lambda: self._session.rig.site.breaker_a or 0,
+            self._site_edit("breaker_a"),
+            1,
+            400,
+            "A",
+            tr("not set"),
+        )
+        self._number(
+            site,
+            tr("Other load"),
             lambda: self._session.rig.site.other_load_w,
             self._site_edit("other_load_w", 0.0),
             0,
@@ -119,8 +131,8 @@ class QuoteView(QWidget):
 
     def _text_box(self) -> QWidget:
         texts = QFormLayout()
-        self._long(texts, "Terms", lambda: self._quote().terms, self._quote_edit("terms"))
-        self._long(texts, "Remarks", lambda: self._quote().remarks, self._quote_edit("remarks"))
+        self._long(texts, tr("Terms"), lambda: self._quote().terms, self._quote_edit("terms"))
+        self._long(texts, tr("Remarks"), lambda: self._quote().remarks, self._quote_edit("remarks"))
         return _group("TEXT", texts)
 
     def _quote(self) -> QuoteDetails:
@@ -165,7 +177,12 @@ class QuoteView(QWidget):
             restyle(field, "faulty", "true" if made is None else "false")
             if made is None:
                 self._session.tell(
-                    f"{title}: {field.text()[:40]!r} is not understood. A date is written 2026-11-20, a currency EUR.", "warning"
+                    tr(
+                        "{title}: {text} is not understood. A date is written 2026-11-20, a currency EUR.",
+                        title=title,
+                        text=f"{field.text()[:40]!r}",
+                    ),
+                    "warning",
                 )
             elif field.text().strip() != value():
                 self._edit(title, made)
@@ -232,7 +249,7 @@ class QuoteView(QWidget):
         assessment = session.assessment if session.is_open else None
         self.save.setEnabled(assessment is not None)
         if assessment is None:
-            self._say(session.fault or "Open or start a rig to see its quote.")
+            self._say(session.fault or tr("Open or start a rig to see its quote."))
             return
         catalog, today = session.catalog, date.fromisoformat(session.today)
 
@@ -241,7 +258,9 @@ class QuoteView(QWidget):
 
             return quote_pdf(assessment, catalog, today)
 
-        session.tasks.run_task("quote", work, self._show, lambda fault: self._say(f"The quote could not be made: {fault}"))
+        session.tasks.run_task(
+            "quote", work, self._show, lambda fault: self._say(tr("The quote could not be made: {fault}", fault=fault))
+        )
 
     def _tone(self) -> None:
         """Give the space around the pages the colour of a raised surface."""
@@ -263,7 +282,7 @@ class QuoteView(QWidget):
         if self._view is None:
             self._document = QPdfDocument(self)
             self._view = QPdfView(self)
-            self._view.setAccessibleName("Preview of the quote")
+            self._view.setAccessibleName(tr("Preview of the quote"))
             self._view.setDocument(self._document)
             self._tone()
             look.look_changed.connect(self._tone)
@@ -279,7 +298,13 @@ class QuoteView(QWidget):
         self._document.load(self._buffer)
         self._view.verticalScrollBar().setValue(at)
         count = self._document.pageCount()
-        self.pages.setText(f"{count} pages, {len(content) // 1024} kB. The preview shows the bytes that are saved.")
+        self.pages.setText(
+            tr(
+                "Pages: {count}, size: {kilobytes} kB. The preview shows the bytes that are saved.",
+                count=count,
+                kilobytes=len(content) // 1024,
+            )
+        )
         self._note.hide()
         self._view.show()
 

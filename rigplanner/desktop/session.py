@@ -19,6 +19,7 @@ from rigplanner.catalog.parts import AnyPart
 from rigplanner.desktop.change import Change, Message, State
 from rigplanner.desktop.preferences import PreferenceStore
 from rigplanner.desktop.tasks import Tasks
+from rigplanner.report.language import tr
 from rigplanner.rig import journal
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, EditFault, apply
@@ -55,7 +56,7 @@ class Session(QObject):
         self.is_open = False
         self.fault: str | None = None
         self.assess_ms = math.inf
-        self._states = [State("Open", Rig())]
+        self._states = [State(tr("Open"), Rig())]
         self._position = 0
         self._saved: Rig = self._states[0].rig
         self._judged: Rig = self._states[0].rig
@@ -265,11 +266,11 @@ class Session(QObject):
             return False
         if sample:
             self._release()
-            self.start_rig(rig, "Open sample")
+            self.start_rig(rig, tr("Open sample"))
             return True
         if path != self.path and not self._take(path):
             return False
-        self.start_rig(rig, "Open", path)
+        self.start_rig(rig, tr("Open"), path)
         self.preferences.remember_file(path.resolve())
         return True
 
@@ -277,8 +278,12 @@ class Session(QObject):
         """Write the rig; say what is wrong when the disk refuses, and keep the edits."""
         same = path == self.path
         if same and self._stamp != _stamp(path) and self._stamp is not None:
-            self.tell(f"{path.name} was changed by another program. Saving replaces that.", "warning", "Save anyway",
-                      lambda: self._save_over(path))  # fmt: skip
+            self.tell(
+                tr("{name} was changed by another program. Saving replaces that.", name=path.name),
+                "warning",
+                tr("Save anyway"),
+                lambda: self._save_over(path),
+            )
             return False
         return self._save_over(path)
 
@@ -288,20 +293,20 @@ class Session(QObject):
         try:
             write_rig(self.rig, path, self.catalog)
         except RigFault as fault:
-            self.tell(str(fault), "error", "Try again", lambda: self._save_over(path))
+            self.tell(str(fault), "error", tr("Try again"), lambda: self._save_over(path))
             return False
         self.path, self._saved, self._stamp = path, self.rig, _stamp(path)
         self.preferences.remember_file(path.resolve())
         self.forget_journal()
         self.document_changed.emit()
-        self.tell(f"Saved {path.name}.")
+        self.tell(tr("Saved {name}.", name=path.name))
         return True
 
     def _take(self, path: Path) -> bool:
         lock = QLockFile(str(path.with_name(f".{path.name}.lock")))
         lock.setStaleLockTime(0)
         if not lock.tryLock(0) and lock.error() == QLockFile.LockError.LockFailedError:
-            self.tell(f"{path.name} is open in another window.", "warning")
+            self.tell(tr("{name} is open in another window.", name=path.name), "warning")
             return False
         self._release()
         self._lock = lock
@@ -317,8 +322,12 @@ class Session(QObject):
         if self._journal is None or not self.unsaved:
             return
         rig, path, target = self.rig, self.path, self._journal
-        self.tasks.run_task("journal", lambda _: journal.record(target, rig, path), lambda _: None,
-                            lambda fault: log.warning("The journal was not written: %s", fault))  # fmt: skip
+        self.tasks.run_task(
+            "journal",
+            lambda _: journal.record(target, rig, path),
+            lambda _: None,
+            lambda fault: log.warning("The journal was not written: %s", fault),
+        )
 
     def forget_journal(self) -> None:
         """Drop the journal: its rig is in a file, or was given up."""
@@ -330,7 +339,7 @@ class Session(QObject):
     def restore(self, found: journal.Unsaved) -> None:
         """Show what a crashed window left, as an unsaved change of its file."""
         path = Path(found.document) if found.document else None
-        self.start_rig(found.rig, "Restore", path if path and self._take(path) else None)
+        self.start_rig(found.rig, tr("Restore"), path if path and self._take(path) else None)
         journal.forget(found.journal)
         self.mark_unsaved()
 

@@ -14,7 +14,8 @@ from rigplanner.desktop import icons
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import STATE_OF, look
 from rigplanner.desktop.widgets import button, clear, column, icon_button, label, panel, row, scrolled, stretchy
-from rigplanner.desktop.words import VERDICT_ICONS, VERDICT_WORDS, money, plural, shortened
+from rigplanner.desktop.words import VERDICT_ICONS, VERDICT_WORDS, money, shortened
+from rigplanner.report.language import tr, trn
 from rigplanner.rig import journal
 from rigplanner.rig.document import Rig, part_of
 from rigplanner.rig.files import RigFault, read_rig
@@ -59,7 +60,7 @@ class Card(QFrame):
     def show_verdict(self, verdict: str, price: str) -> None:
         """Say how the rig does and what it costs."""
         self._verdict = verdict
-        self.verdict.setText(f"{VERDICT_WORDS[verdict] if verdict != 'error' else 'has errors'} · {price}")
+        self.verdict.setText(f"{VERDICT_WORDS[verdict] if verdict != 'error' else tr('has errors')} · {price}")
         self.paint_icons()
 
     def paint_icons(self) -> None:
@@ -106,19 +107,34 @@ class StartView(QWidget):
         self._tour = QHBoxLayout()
         self._tour.setSpacing(8)
         buttons = row(
-            button("New rig", self.new_asked.emit, "new", "primary"), button("Open…", self.open_asked.emit, "open"), 1, spacing=8
+            button(tr("New rig"), self.new_asked.emit, "new", "primary"),
+            button(tr("Open…"), self.open_asked.emit, "open"),
+            1,
+            spacing=8,
         )
         left = column(
-            label("What shall the rig be", "large"), label("Pick parts and see at once what works, what it can train and how fast.",
-                                                            "small"),
-            buttons, self._restore, label("SAMPLES", "section"), self._samples, 1, spacing=12,
-        )  # fmt: skip
-        right = column(label("RECENT", "section"), self._recent, label("PARTS LIST", "section"), *self._make_paste(), 1, spacing=8)
+            label(tr("What shall the rig be"), "large"),
+            label(tr("Pick parts and see at once what works, what it can train and how fast."), "small"),
+            buttons,
+            self._restore,
+            label(tr("Samples").upper(), "section"),
+            self._samples,
+            1,
+            spacing=12,
+        )
+        right = column(
+            label(tr("Recent").upper(), "section"),
+            self._recent,
+            label(tr("Parts list").upper(), "section"),
+            *self._make_paste(),
+            1,
+            spacing=8,
+        )
         body = row(panel(left), panel(right), spacing=24)
         body.setStretch(0, 5)
         body.setStretch(1, 3)
         page = panel(column(self._tour, body, 1, margins=(24, 16, 24, 16), spacing=16))
-        self.setLayout(column(scrolled(page, "Start")))
+        self.setLayout(column(scrolled(page, tr("Start"))))
         self._show_tour()
         self._show_samples()
         self._show_recent()
@@ -128,12 +144,12 @@ class StartView(QWidget):
 
     def _make_paste(self) -> tuple[QWidget, ...]:
         self.paste = QPlainTextEdit()
-        self.paste.setPlaceholderText("One part a line, for example\n2x RTX 3090\nRyzen 9 5950X\n4x 32 GB DDR4-3200")
-        self.paste.setAccessibleName("Parts list, one part a line")
+        self.paste.setPlaceholderText(tr("One part a line, for example\n2x RTX 3090\nRyzen 9 5950X\n4x 32 GB DDR4-3200"))
+        self.paste.setAccessibleName(tr("Parts list, one part a line"))
         self.paste.setTabChangesFocus(True)
         self.paste.setMaximumHeight(120)
         self.unmatched = label("", "small", wrap=True)
-        return self.paste, self.unmatched, panel(row(button("Make a rig of the list", self.make_from_list, "paste"), 1))
+        return self.paste, self.unmatched, panel(row(button(tr("Make a rig of the list"), self.make_from_list, "paste"), 1))
 
     def focus_paste(self) -> None:
         """Put the cursor into the field for a parts list."""
@@ -146,19 +162,22 @@ class StartView(QWidget):
         missing = [wish.text for wish in wishes if not wish.parts]
         matched = [wish for wish in wishes if wish.parts]
         if not matched:
-            self.unmatched.setText("No line names a part of the catalog." if lines else "The list is empty.")
+            self.unmatched.setText(tr("No line names a part of the catalog.") if lines else tr("The list is empty."))
             return
         try:
-            rig = rig_from_wishes("Rig from a list", matched)
+            rig = rig_from_wishes(tr("Rig from a list"), matched)
         except ValueError as fault:
             self.unmatched.setText(str(fault))
             return
-        self._session.start_rig(Rig(), "New rig")
-        self._session.start_rig(rig, "Paste list")
+        self._session.start_rig(Rig(), tr("New rig"))
+        self._session.start_rig(rig, tr("Paste list"))
         self._session.mark_unsaved()
         self.paste.setPlainText("\n".join(missing))
-        self.unmatched.setText(f"Not in the catalog: {', '.join(missing)}" if missing else "")
-        self._session.tell(f"{plural(len(matched), 'line')} became parts{f', {len(missing)} did not match' if missing else ''}.")
+        self.unmatched.setText(tr("Not in the catalog: {missing}", missing=", ".join(missing)) if missing else "")
+        self._session.tell(
+            trn("{count} line became a part.", "{count} lines became parts.", len(matched))
+            + (" " + trn("{count} did not match.", "{count} did not match.", len(missing)) if missing else "")
+        )
 
     def _show_tour(self) -> None:
         clear(self._tour)
@@ -171,7 +190,7 @@ class StartView(QWidget):
                 column(label(f"{n}  {title}", "strong"), label(text, "small", wrap=True), 1, margins=(12, 8, 12, 8), spacing=4)
             )
             self._tour.addWidget(card, 1)
-        self._tour.addWidget(icon_button("cross", "Dismiss the tour", self._dismiss_tour), 0, Qt.AlignmentFlag.AlignTop)
+        self._tour.addWidget(icon_button("cross", tr("Dismiss the tour"), self._dismiss_tour), 0, Qt.AlignmentFlag.AlignTop)
 
     def _dismiss_tour(self) -> None:
         self._session.preferences.change(tour_seen=True)
@@ -180,7 +199,7 @@ class StartView(QWidget):
     def _show_samples(self) -> None:
         files = sample_files()
         if not files:
-            self._samples.addWidget(label("No samples came with this installation.", "small"), 0, 0)
+            self._samples.addWidget(label(tr("No samples came with this installation."), "small"), 0, 0)
         for n, path in enumerate(files):
             try:
                 rig = read_rig(path)
@@ -210,18 +229,18 @@ class StartView(QWidget):
         clear(self._recent)
         names = self._session.preferences.now.recent
         if not names:
-            self._recent.addWidget(label("Rigs that you save or open appear here.", "small", wrap=True))
+            self._recent.addWidget(label(tr("Rigs that you save or open appear here."), "small", wrap=True))
         for name in names[:8]:
             path = Path(name)
             there = path.is_file()
             ask: Callable[[], object] = lambda path=path: self.file_asked.emit(path, False)  # type: ignore[misc]  # noqa: E731
-            line = button(shortened(path.stem, 40), ask, role="link", name=f"Open {name}")
+            line = button(shortened(path.stem, 40), ask, role="link", name=tr("Open {name}", name=name))
             line.setToolTip(name)
             line.setEnabled(there)
-            drop = icon_button("cross", f"Forget {path.name}", lambda name=name: self._forget(name))  # type: ignore[misc]
-            where = button("Locate", self.open_asked.emit, role="link", name=f"Locate {path.name}")
+            drop = icon_button("cross", tr("Forget {name}", name=path.name), lambda name=name: self._forget(name))  # type: ignore[misc]
+            where = button(tr("Locate"), self.open_asked.emit, role="link", name=tr("Locate {name}", name=path.name))
             where.setVisible(not there)
-            self._recent.addLayout(row(line, label("" if there else "not found", "small"), 1, where, drop))
+            self._recent.addLayout(row(line, label("" if there else tr("not found"), "small"), 1, where, drop))
 
     def _forget(self, name: str) -> None:
         self._session.preferences.forget_file(name)
@@ -232,7 +251,9 @@ class StartView(QWidget):
             where = f" ({Path(found.document).name})" if found.document else ""
             frame = QFrame()
             frame.setProperty("role", "card")
-            text = label(f"{shortened(found.rig.name, 50)}{where} has edits that were not saved.", wrap=True)
+            text = label(
+                tr("{name}{where} has edits that were not saved.", name=shortened(found.rig.name, 50), where=where), wrap=True
+            )
 
             def restore(found: journal.Unsaved = found, frame: QFrame = frame) -> None:
                 frame.hide()
@@ -242,7 +263,9 @@ class StartView(QWidget):
                 frame.hide()
                 journal.forget(found.journal)
 
-            frame.setLayout(row(text, 1, button("Restore", restore, "history"), button("Discard", drop), margins=(12, 8, 12, 8)))
+            frame.setLayout(
+                row(text, 1, button(tr("Restore"), restore, "history"), button(tr("Discard"), drop), margins=(12, 8, 12, 8))
+            )
             self._restore.addWidget(frame)
 
     def _repaint(self) -> None:
@@ -265,6 +288,6 @@ def _verdicts(paths: list[Path], catalog: Catalog) -> Iterator[tuple[Path, str, 
     for path in paths:
         found = assess(read_rig(path), catalog)
         sums = found.totals
-        partly = "at least " if sums.unpriced or sums.foreign else ""
-        price = f"{partly}{money(sums.total, sums.currency)}" if sums.total else "no prices"
+        partly = tr("at least ") if sums.unpriced or sums.foreign else ""
+        price = f"{partly}{money(sums.total, sums.currency)}" if sums.total else tr("no prices")
         yield path, found.report.verdict(), price

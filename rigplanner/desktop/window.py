@@ -21,6 +21,7 @@ from rigplanner.desktop.theme import Scheme, look, row_px
 from rigplanner.desktop.widgets import button, column, label, panel, retint, row
 from rigplanner.desktop.words import shortened
 from rigplanner.planning.limits import Limit
+from rigplanner.report.language import tr
 
 if TYPE_CHECKING:
     from rigplanner.desktop.palette import PaletteBox
@@ -60,8 +61,8 @@ class Window(QMainWindow):
     def _make_tabs(self) -> None:
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
-        self.tabs.setAccessibleName("Views")
-        self.tabs.tabBar().setAccessibleName("Views")
+        self.tabs.setAccessibleName(tr("Views"))
+        self.tabs.tabBar().setAccessibleName(tr("Views"))
         self._later = {
             "Start": Later(self._make_start),
             "Machine": Later(self._make_machine),
@@ -70,7 +71,7 @@ class Window(QMainWindow):
             "Quote": Later(self._make_quote),
         }
         for title in TABS:
-            self.tabs.addTab(self._later.get(title, self.parts), title)
+            self.tabs.addTab(self._later.get(title, self.parts), tr(title))
         self.setCentralWidget(panel(column(self.messages, self.tabs, spacing=0)))
 
     def _make_start(self) -> QWidget:
@@ -117,10 +118,10 @@ class Window(QMainWindow):
         self.panels: dict[str, QDockWidget] = {}
         left, right = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
         for name, title, widget, area in (
-            ("build", "Build", self.build, left), ("findings", "Findings", self.findings, right),
-            ("history", "History", self.history, right), ("gauges", "", self.gauges, Qt.DockWidgetArea.BottomDockWidgetArea),
+            ("build", tr("Build"), self.build, left), ("findings", tr("Findings"), self.findings, right),
+            ("history", tr("History"), self.history, right), ("gauges", "", self.gauges, Qt.DockWidgetArea.BottomDockWidgetArea),
         ):  # fmt: skip
-            dock = QDockWidget(title or "Gauges", self)
+            dock = QDockWidget(title or tr("Gauges"), self)
             dock.setObjectName(name)
             dock.setWidget(widget)
             dock.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetMovable | QDockWidget.DockWidgetFeature.DockWidgetClosable)
@@ -136,7 +137,7 @@ class Window(QMainWindow):
         bar.setNativeMenuBar(False)
         fill_menus(bar, self.actions_by_id)
         search = button(
-            "Search everything    Ctrl+K", lambda: self.palette_box.open_at_top(), "search", "search", "Search everything"
+            tr("Search everything    Ctrl+K"), lambda: self.palette_box.open_at_top(), "search", "search", tr("Search everything")
         )
         self._name = label("", "strong")
         self._name.setFixedWidth(row_px() * 10)
@@ -154,11 +155,11 @@ class Window(QMainWindow):
     def _show_title(self) -> None:
         session = self.session
         star = "*" if session.is_open and session.unsaved else ""
-        name = shortened(session.rig.name, 40) if session.is_open else "No rig open"
+        name = shortened(session.rig.name, 40) if session.is_open else tr("No rig open")
         shown = QFontMetrics(self._name.font()).elidedText(name, Qt.TextElideMode.ElideMiddle, self._name.width() - 16)
         self._name.setText(shown + star)
         self._name.setToolTip(name)
-        self.setWindowTitle(f"{name}{star} - RigPlanner")
+        self.setWindowTitle(tr("{name}{star} - RigPlanner", name=name, star=star))
         self.setWindowFilePath(str(session.path or ""))
 
     def _repaint(self) -> None:
@@ -222,8 +223,14 @@ class Window(QMainWindow):
     def show_about(self) -> None:
         """Say which program and catalog these are."""
         catalog = self.session.catalog
-        version = f", catalog {catalog.version}" if catalog.version else ""
-        self.session.tell(f"RigPlanner {__version__}{version}: {len(catalog.parts):,} parts. MIT licence; catalog data CC BY 4.0.")
+        self.session.tell(
+            tr(
+                "RigPlanner {version}, catalog {catalog}: {parts} parts. MIT licence; catalog data CC BY 4.0.",
+                version=__version__,
+                catalog=catalog.version or tr("unknown"),
+                parts=f"{len(catalog.parts):,}",
+            )
+        )
 
     def _show_limit(self, limit: Limit) -> None:
         from rigplanner.desktop.breakdown import limit_steps, show_breakdown

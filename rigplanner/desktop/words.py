@@ -4,39 +4,43 @@ from datetime import date
 
 from rigplanner.machine.machine import PlacementProblem
 from rigplanner.report.format import day, interval, money, number, percent, price, quantity
-from rigplanner.report.language import THIN
+from rigplanner.report.language import THIN, Words, tr, trn
 
 __all__ = ["THIN", "day", "interval", "money", "number", "percent", "price", "quantity"]
 
 MINUS = "\u2212"
 
-KIND_WORDS = {
-    "gpu": "GPU",
-    "cpu": "CPU",
-    "motherboard": "Motherboard",
-    "system": "System",
-    "memory": "Memory",
-    "storage": "Storage",
-    "psu": "Power supply",
-    "chassis": "Case",
-    "cooler": "Cooler",
-    "bridge": "NVLink bridge",
-    "riser": "Riser",
-    "nic": "Network card",
-    "accessory": "Accessory",
-}
+KIND_WORDS = Words(
+    {
+        "gpu": "GPU",
+        "cpu": "CPU",
+        "motherboard": "Motherboard",
+        "system": "System",
+        "memory": "Memory",
+        "storage": "Storage",
+        "psu": "Power supply",
+        "chassis": "Case",
+        "cooler": "Cooler",
+        "bridge": "NVLink bridge",
+        "riser": "Riser",
+        "nic": "Network card",
+        "accessory": "Accessory",
+    }
+)
 """Kind word of the catalog to the word a person uses."""
 
-VERDICT_WORDS = {
-    "fits": "fits",
-    "ok": "works",
-    "warning": "warns",
-    "error": "does not fit",
-    "unknown": "unknown",
-    "info": "note",
-}
+VERDICT_WORDS = Words(
+    {
+        "fits": "fits",
+        "ok": "works",
+        "warning": "warns",
+        "error": "does not fit",
+        "unknown": "unknown",
+        "info": "note",
+    }
+)
 VERDICT_ICONS = {"fits": "tick", "ok": "tick", "warning": "warn", "error": "cross", "unknown": "question", "info": "info"}
-SEVERITY_WORDS = {"error": "error", "warning": "warning", "unknown": "unknown", "info": "note"}
+SEVERITY_WORDS = Words({"error": "error", "warning": "warning", "unknown": "unknown", "info": "note"})
 
 
 def signed(value: float, unit: str = "", digits: int | None = None) -> str:
@@ -59,16 +63,12 @@ def age(iso: str | None, today: str) -> str:
     except ValueError:
         return ""
     if days < 1:
-        return "today"
-    for length, word in ((365, "year"), (30, "month"), (1, "day")):
-        if days >= length:
-            return plural(days // length, word)
-    return ""
-
-
-def plural(count: int, word: str) -> str:
-    """Return "1 finding", "2 findings"."""
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
+        return tr("today")
+    if days < 30:
+        return trn("{count} day", "{count} days", days)
+    if days < 365:
+        return trn("{count} month", "{count} months", days // 30)
+    return trn("{count} year", "{count} years", days // 365)
 
 
 def shortened(text: str, longest: int = 60) -> str:
@@ -77,28 +77,30 @@ def shortened(text: str, longest: int = 60) -> str:
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
-PROBLEM_WORDS = {
-    "no-slot": "there is no free slot for it",
-    "slot-missing": "there is no such slot",
-    "slot-taken": "the slot is taken",
-    "slot-covered": "the slot is covered by a thick card",
-    "slot-disabled": "the slot is switched off by how others are used",
-    "wrong-kind": "the slot is of another kind",
-    "too-narrow": "the connector is too short",
-    "no-port": "there is no free port for it",
-    "port-missing": "there is no such port",
-    "port-taken": "the port is taken",
-    "port-disabled": "the port is switched off by how others are used",
-    "protocol": "the port does not speak the drive's protocol",
-    "no-socket": "there is no free socket",
-    "socket-mismatch": "the socket is another one",
-    "no-memory-slot": "there is no free memory slot",
-    "bridge-pair": "the bridge's two cards are not there",
-    "bridge-spacing": "the bridge does not span this distance",
-    "bridge-connector": "the bridge does not fit these cards",
-    "bridge-identical": "the bridge joins identical cards only",
-    "bay": "there is no free bay",
-}
+PROBLEM_WORDS = Words(
+    {
+        "no-slot": "there is no free slot for it",
+        "slot-missing": "there is no such slot",
+        "slot-taken": "the slot is taken",
+        "slot-covered": "the slot is covered by a thick card",
+        "slot-disabled": "the slot is switched off by how others are used",
+        "wrong-kind": "the slot is of another kind",
+        "too-narrow": "the connector is too short",
+        "no-port": "there is no free port for it",
+        "port-missing": "there is no such port",
+        "port-taken": "the port is taken",
+        "port-disabled": "the port is switched off by how others are used",
+        "protocol": "the port does not speak the drive's protocol",
+        "no-socket": "there is no free socket",
+        "socket-mismatch": "the socket is another one",
+        "no-memory-slot": "there is no free memory slot",
+        "bridge-pair": "the bridge's two cards are not there",
+        "bridge-spacing": "the bridge does not span this distance",
+        "bridge-connector": "the bridge does not fit these cards",
+        "bridge-identical": "the bridge joins identical cards only",
+        "bay": "there is no free bay",
+    }
+)
 
 
 def problem_words(problem: PlacementProblem) -> str:

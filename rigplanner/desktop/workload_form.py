@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QComboBox, QFormLayout, QLineEdit, QSpinBox, QWidg
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.widgets import indented
 from rigplanner.desktop.words import shortened
+from rigplanner.report.language import tr
 from rigplanner.report.quote_jobs import workload_title
 from rigplanner.rig.edits import Edit
 from rigplanner.rig.task import Parallelism, Workload
@@ -45,23 +46,23 @@ class WorkloadForm(QWidget):
         self._fields: dict[str, QWidget] = {}
         self.name = QLineEdit()
         self.name.setMaxLength(200)
-        self.name.editingFinished.connect(lambda: self._change("name", self.name.text().strip() or None, "Name"))
-        self._add("name", "Name", self.name)
-        self._choice("task", "Task", [(words, code) for code, words in TASKS], usual=False)
-        self._choice("precision", "Precision", [(code, code) for code in PRECISIONS])
-        self._number("batch_per_gpu", "Batch per GPU", 65536)
-        self._number("seq_len", "Sequence", 4_194_304, "tokens")
-        self._number("input_tokens", "Prompt", 4_194_304, "tokens")
-        self._number("output_tokens", "Output", 4_194_304, "tokens")
-        self._number("image_size", "Image", 16384, "px")
-        self._choice("optimizer", "Optimizer", [(code, code) for code in OPTIMIZERS])
-        self._choice("gradient_checkpointing", "Checkpointing", [(code, code) for code in CHECKPOINTING])
-        self._choice("attention", "Attention", [(code, code) for code in ATTENTION])
+        self.name.editingFinished.connect(lambda: self._change("name", self.name.text().strip() or None, tr("Name")))
+        self._add("name", tr("Name"), self.name)
+        self._choice("task", tr("Task"), [(words, code) for code, words in TASKS], usual=False)
+        self._choice("precision", tr("Precision"), [(code, code) for code in PRECISIONS])
+        self._number("batch_per_gpu", tr("Batch per GPU"), 65536)
+        self._number("seq_len", tr("Sequence"), 4_194_304, "tokens")
+        self._number("input_tokens", tr("Prompt"), 4_194_304, "tokens")
+        self._number("output_tokens", tr("Output"), 4_194_304, "tokens")
+        self._number("image_size", tr("Image"), 16384, "px")
+        self._choice("optimizer", tr("Optimizer"), [(code, code) for code in OPTIMIZERS])
+        self._choice("gradient_checkpointing", tr("Checkpointing"), [(code, code) for code in CHECKPOINTING])
+        self._choice("attention", tr("Attention"), [(code, code) for code in ATTENTION])
         self._number("lora_rank", "LoRA rank", 4096)
         self._choice("kv_precision", "KV cache", [(code, code) for code in ("fp16", "bf16", "fp8", "int8")])
         self._number("zero", "ZeRO stage", 3, parallel=True)
-        self._number("tensor", "Tensor parallel", 64, parallel=True)
-        self._number("pipeline", "Pipeline", 64, parallel=True)
+        self._number("tensor", tr("Tensor parallel"), 64, parallel=True)
+        self._number("pipeline", tr("Pipeline"), 64, parallel=True)
 
     def _add(self, field: str, title: str, widget: QWidget) -> None:
         widget.setAccessibleName(title)
@@ -147,7 +148,9 @@ class WorkloadForm(QWidget):
         if _value(self._session.rig.workloads[self._index], field) == value:
             return
         edit = Edit("change_workload", {"index": self._index, field: value})
-        self._session.edit(f"{title} of workload {self._index + 1}", edit, merge=f"workload {self._index} {field}")
+        self._session.edit(
+            tr("{title} of workload {number}", title=title, number=self._index + 1), edit, merge=f"workload {self._index} {field}"
+        )
 
 
 def _value(work: Workload, field: str) -> Any:

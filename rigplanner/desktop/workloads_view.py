@@ -17,6 +17,7 @@ from rigplanner.desktop.widgets import button, column, icon_button, label, panel
 from rigplanner.desktop.words import interval, percent, quantity, shortened
 from rigplanner.desktop.workload_form import TEXT_KINDS, WorkloadForm
 from rigplanner.planning.limits import limits
+from rigplanner.report.language import Words, tr
 from rigplanner.report.quote_jobs import memory_bars, workload_title
 from rigplanner.rig.edits import Edit
 from rigplanner.rig.task import Workload
@@ -26,17 +27,19 @@ if TYPE_CHECKING:
 
 LARGEST_CONFIG_BYTES = 1_000_000
 FIT = QHeaderView.ResizeMode.ResizeToContents
-BOUND_WORDS = {
-    "compute": "arithmetic of the GPU",
-    "bandwidth": "memory bandwidth of the GPU",
-    "link": "links between GPUs",
-    "cpu": "the CPU that feeds the GPUs",
-    "storage": "storage",
-    "memory capacity": "memory of the GPU",
-    "launch": "kernel launches",
-    "power": "the power cap",
-    "unknown": "not known",
-}
+BOUND_WORDS = Words(
+    {
+        "compute": "arithmetic of the GPU",
+        "bandwidth": "memory bandwidth of the GPU",
+        "link": "links between GPUs",
+        "cpu": "the CPU that feeds the GPUs",
+        "storage": "storage",
+        "memory capacity": "memory of the GPU",
+        "launch": "kernel launches",
+        "power": "the power cap",
+        "unknown": "not known",
+    }
+)
 
 
 class WorkloadsView(QWidget):
@@ -48,32 +51,36 @@ class WorkloadsView(QWidget):
         self._index = 0
         self.setAcceptDrops(True)
         self.zoo = QLineEdit()
-        self.zoo.setPlaceholderText("Add a model: llama-3-8b, resnet-50, sdxl …")
-        self.zoo.setAccessibleName("Model to add as a workload")
+        self.zoo.setPlaceholderText(tr("Add a model: llama-3-8b, resnet-50, sdxl …"))
+        self.zoo.setAccessibleName(tr("Model to add as a workload"))
         self.zoo.setMaxLength(200)
         self.zoo.returnPressed.connect(self._add_first)
         self._completer: QCompleter | None = None
-        self.list = plain_table("Workloads", ("Workload", "Memory", "Speed", "Limited by"))
+        self.list = plain_table(tr("Workloads"), (tr("Workload"), tr("Memory"), tr("Speed"), tr("Limited by")))
         self.list.currentCellChanged.connect(lambda line, *_: self._choose(line))
         self.form = WorkloadForm(session)
         self.bars = MemoryBars()
         self.bars.clicked.connect(self._open_memory)
         self.memory_note = label("", "small", wrap=True)
-        self.speed = button("", self._open_speed, role="number", name="Speed")
+        self.speed = button("", self._open_speed, role="number", name=tr("Speed"))
         self.speed_note = label("", wrap=True)
         self.stack_note = label("", "small", wrap=True)
-        self.anchors = plain_table("Measurements that the prediction leans on", ("Measured on", "Model", "Value", "Weight"))
+        self.anchors = plain_table(
+            tr("Measurements that the prediction leans on"), (tr("Measured on"), tr("Model"), tr("Value"), tr("Weight"))
+        )
         self.title = label("", "strong")
-        self._remove = icon_button("trash", "Remove the workload", self._remove_current)
-        self._empty = label("No workloads yet. Add a model above to see its memory per GPU and its speed on this rig.", wrap=True)
+        self._remove = icon_button("trash", tr("Remove the workload"), self._remove_current)
+        self._empty = label(
+            tr("No workloads yet. Add a model above to see its memory per GPU and its speed on this rig."), wrap=True
+        )
         split = QSplitter(Qt.Orientation.Horizontal)
-        split.addWidget(scrolled(panel(column(self.form, 1, margins=(12, 8, 12, 8))), "Settings of the workload"))
-        split.addWidget(scrolled(panel(self._results()), "Results of the workload"))
+        split.addWidget(scrolled(panel(column(self.form, 1, margins=(12, 8, 12, 8))), tr("Settings of the workload")))
+        split.addWidget(scrolled(panel(self._results()), tr("Results of the workload")))
         split.setSizes([row_px() * 13, row_px() * 24])
         split.setChildrenCollapsible(False)
         self._split = split
         self._rest = QWidget()
-        head = row(self.zoo, button("Add", self._add_first, "plus", name="Add the model"), margins=(12, 6, 12, 6))
+        head = row(self.zoo, button(tr("Add"), self._add_first, "plus", name=tr("Add the model")), margins=(12, 6, 12, 6))
         self._none = strip(column(self._empty, margins=(12, 12, 12, 12)))
         self.setLayout(column(strip(head), self.list, self._none, split, self._rest, spacing=0))
         session.rig_changed.connect(self._rig_changed)
@@ -83,11 +90,11 @@ class WorkloadsView(QWidget):
     def _results(self) -> QVBoxLayout:
         return column(
             row(self.title, 1, self._remove),
-            label("MEMORY PER GPU", "section"),
+            label(tr("Memory per GPU").upper(), "section"),
             self.bars,
             self.memory_note,
             rule(),
-            label("SPEED", "section"),
+            label(tr("Speed").upper(), "section"),
             row(self.speed, 1),
             self.speed_note,
             self.stack_note,
@@ -119,7 +126,11 @@ class WorkloadsView(QWidget):
         found = zoo.get(words) or next(iter(zoo.find(words)), None) if words else None
         if found is None:
             near = ", ".join(zoo.nearest(words)) if words else ""
-            self._session.tell(f"No model is called {shortened(words, 40)!r}." + (f" Near: {near}." if near else ""), "warning")
+            self._session.tell(
+                tr("No model is called {words}.", words=f"{shortened(words, 40)!r}")
+                + (tr(" Near: {near}.", near=near) if near else ""),
+                "warning",
+            )
             return
         text = found.kind in TEXT_KINDS
         task = "inference" if found.kind.startswith("diffusion") else "train"
@@ -135,7 +146,7 @@ class WorkloadsView(QWidget):
 
     def _add(self, work: Workload, name: str) -> None:
         self._index = len(self._session.rig.workloads)
-        self._session.edit(f"Add workload {name}", Edit("add_workload", {"workload": work}))
+        self._session.edit(tr("Add workload {name}", name=name), Edit("add_workload", {"workload": work}))
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if any(url.toLocalFile().endswith(".json") for url in event.mimeData().urls()):
@@ -155,7 +166,7 @@ class WorkloadsView(QWidget):
                 raise ValueError("larger than a model configuration")
             config = msgspec.json.decode(file.read_bytes(), type=dict)
         except (OSError, ValueError, RecursionError) as fault:
-            self._session.tell(f"{file.name}: not a model configuration ({fault}).", "error")
+            self._session.tell(tr("{name}: not a model configuration ({fault}).", name=file.name, fault=fault), "error")
             return
         name = str(config.get("_name_or_path") or file.parent.name or "model")[:80]
         self._add(Workload(name=name, config=config, task="train", precision="bf16", batch_per_gpu=1, seq_len=2048), name)
@@ -163,8 +174,8 @@ class WorkloadsView(QWidget):
     def _remove_current(self) -> None:
         if 0 <= self._index < len(self._session.rig.workloads):
             name = self.title.text()
-            if self._session.edit(f"Remove workload {name}", Edit("remove_workload", {"index": self._index})):
-                self._session.tell(f"Removed {name}.", "info", "Undo", self._session.undo)
+            if self._session.edit(tr("Remove workload {name}", name=name), Edit("remove_workload", {"index": self._index})):
+                self._session.tell(tr("Removed {name}.", name=name), "info", tr("Undo"), self._session.undo)
 
     def _rig_changed(self, change: Change) -> None:
         if change.machine or change.workloads:
@@ -217,8 +228,8 @@ class WorkloadsView(QWidget):
         self.bars.show_bars(bars)
         self.bars.setVisible(bool(bars))
         assumed = job.memory[0].assumed if job.memory else {}
-        fault = job.memory_fault or ("" if bars else "There is no GPU in the rig.")
-        self.memory_note.setText(f"Not computed: {fault}" if fault else _assumed(assumed))
+        fault = job.memory_fault or ("" if bars else tr("There is no GPU in the rig."))
+        self.memory_note.setText(tr("Not computed: {fault}", fault=fault) if fault else _assumed(assumed))
         self._show_speed(job)
 
     def _show_speed(self, job: "Job") -> None:
@@ -226,17 +237,32 @@ class WorkloadsView(QWidget):
         self.speed.setVisible(speed is not None)
         self.anchors.setVisible(bool(speed and speed.anchors))
         if speed is None:
-            self.speed_note.setText(f"Not predicted: {job.speed_fault or 'there is no GPU in the rig'}")
+            self.speed_note.setText(tr("Not predicted: {reason}", reason=job.speed_fault or "there is no GPU in the rig"))
             self.stack_note.setText("")
             return
         self.speed.setText(quantity(speed.value, speed.metric))
-        self.speed.setAccessibleName(f"Speed {quantity(speed.value, speed.metric)}, opens its steps")
-        scaling = f" Scaling over the GPUs: {percent(speed.scaling_efficiency)}." if speed.scaling_efficiency is not None else ""
-        used = f" {percent(speed.mfu)} of the peak rate is used." if speed.mfu is not None else ""
-        self.speed_note.setText(
-            f"80 % interval {interval(speed.low, speed.high, speed.metric)}. Limited by {BOUND_WORDS[speed.bound]}.{scaling}{used}"
+        self.speed.setAccessibleName(tr("Speed {speed}, opens its steps", speed=quantity(speed.value, speed.metric)))
+        scaling = (
+            tr("Scaling over the GPUs: {share}.", share=percent(speed.scaling_efficiency))
+            if speed.scaling_efficiency is not None
+            else ""
         )
-        self.stack_note.setText(" ".join(text for text in (f"Software: {speed.stack}.", _assumed(speed.assumed)) if text))
+        used = tr("{share} of the peak rate is used.", share=percent(speed.mfu)) if speed.mfu is not None else ""
+        self.speed_note.setText(
+            " ".join(
+                text
+                for text in (
+                    tr("80 % interval {interval}.", interval=interval(speed.low, speed.high, speed.metric)),
+                    tr("Limited by {limit}.", limit=BOUND_WORDS[speed.bound]),
+                    scaling,
+                    used,
+                )
+                if text
+            )
+        )
+        self.stack_note.setText(
+            " ".join(text for text in (tr("Software: {stack}.", stack=speed.stack), _assumed(speed.assumed)) if text)
+        )
         rows = [
             (
                 self._gpu_name(anchor.gpu),
@@ -263,15 +289,31 @@ class WorkloadsView(QWidget):
         job = self._job()
         if job is not None and job.memory:
             worst = max(job.memory, key=lambda estimate: estimate.device_gib)
-            headline = f"{quantity(worst.device_gib, 'GiB', 1)} per GPU, {interval(worst.low_gib, worst.high_gib, 'GiB')}"
-            show_breakdown(self, "Memory per GPU", headline, worst.steps, f"Software: {worst.stack}. {_assumed(worst.assumed)}")
+            headline = tr(
+                "{device_gib} per GPU, {low_gib}",
+                device_gib=quantity(worst.device_gib, "GiB", 1),
+                low_gib=interval(worst.low_gib, worst.high_gib, "GiB"),
+            )
+            show_breakdown(
+                self,
+                tr("Memory per GPU"),
+                headline,
+                worst.steps,
+                tr("Software: {stack}. {assumed}", stack=worst.stack, assumed=_assumed(worst.assumed)),
+            )
 
     def _open_speed(self) -> None:
         job = self._job()
         if job is not None and job.speed is not None:
             speed = job.speed
             headline = f"{quantity(speed.value, speed.metric)}, {interval(speed.low, speed.high, speed.metric)}"
-            show_breakdown(self, "Speed", headline, speed.steps, f"Software: {speed.stack}. {_assumed(speed.assumed)}")
+            show_breakdown(
+                self,
+                tr("Speed"),
+                headline,
+                speed.steps,
+                tr("Software: {stack}. {assumed}", stack=speed.stack, assumed=_assumed(speed.assumed)),
+            )
 
     def _point(self, subject: str) -> None:
         head, _, tail = subject.partition(".")

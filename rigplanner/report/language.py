@@ -5,7 +5,7 @@ Texts are looked up when they are shown, never when a module is loaded, so that 
 
 import gettext
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from rigplanner.data import data_path
 
@@ -77,6 +77,22 @@ def trn(one: str, many: str, count: int, /, **values: object) -> str:
     forms = _now.texts.get(one)
     text = forms[_now.form(count)] if isinstance(forms, tuple) else one if count == 1 else many
     return _filled(text, {"count": f"{count:,}".replace(",", THIN), **values})
+
+
+class Words(Mapping[str, str]):
+    """English words by code; what is read is in the language in use."""
+
+    def __init__(self, english: Mapping[str, str]) -> None:
+        self.english = english
+
+    def __getitem__(self, code: str) -> str:
+        return tr(self.english[code])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.english)
+
+    def __len__(self) -> int:
+        return len(self.english)
 
 
 def _filled(text: str, values: Mapping[str, object]) -> str:
