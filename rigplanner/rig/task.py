@@ -6,7 +6,8 @@ from msgspec import Struct
 
 
 class Parallelism(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Degrees of parallelism; `data` None means all GPUs that the others leave. `offload`: none, optimizer, all, nvme."""
+    """Degrees of parallelism; `data` None means all GPUs that the others leave. `sequence`: whether tensor ranks also share the
+    sequence between their layers (absent: they do). `offload`: none, optimizer, all, nvme."""
 
     data: int | None = None
     zero: int = 0
@@ -14,6 +15,7 @@ class Parallelism(Struct, frozen=True, kw_only=True, omit_defaults=True):
     pipeline: int = 1
     context: int = 1
     expert: int = 1
+    sequence: bool | None = None
     offload: str | None = None
 
 
@@ -22,6 +24,8 @@ class Workload(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `model` is a slug of the model zoo; or `config` holds a Hugging Face configuration; or `params_m`, `gmacs` and
     `activations_m` (millions, 1e9 multiply-adds, millions of values) at `image_size` describe a net known by its figures only.
+    `gradient_accumulation`: micro-batches per step. `gpu_layers`: layers that a llama.cpp server keeps on the GPUs; `tensor_split`:
+    the share of each GPU. `memory_utilization`: the share of a card that a serving engine reserves. `mig`: the partition used.
     """
 
     name: str | None = None
@@ -37,6 +41,7 @@ class Workload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     precision: str | None = None
     optimizer: str | None = None
     batch_per_gpu: int | None = None
+    gradient_accumulation: int | None = None
     seq_len: int | None = None
     image_size: int | list[int] | None = None
     frames: int | None = None
@@ -50,6 +55,10 @@ class Workload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     kv_precision: str | None = None
     quant: str | None = None
     parallelism: Parallelism | None = None
+    gpu_layers: int | None = None
+    tensor_split: list[float] | None = None
+    memory_utilization: float | None = None
+    mig: str | None = None
     stack: str | None = None
     framework_text: str | None = None
     size_is_cap: bool | None = None

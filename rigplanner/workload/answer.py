@@ -19,7 +19,8 @@ class MemoryParts(Struct, frozen=True, kw_only=True):
 
 class MemoryEstimate(Struct, frozen=True, kw_only=True):
     """Memory of one GPU in GiB: peak of live tensors, what the allocator hands out, what it holds, what nvidia-smi shows,
-    and the 80 % interval of the last. `host_gib` is RAM needed by offload. `assumed` names settings that were absent."""
+    and the 80 % interval of the last. `host_gib` and `nvme_gib` are RAM and drive space that offload needs for the whole job.
+    `assumed` names settings that were absent."""
 
     parts: MemoryParts
     tensors_gib: float
@@ -30,6 +31,7 @@ class MemoryEstimate(Struct, frozen=True, kw_only=True):
     high_gib: float
     stack: str
     host_gib: float = 0.0
+    nvme_gib: float = 0.0
     assumed: dict[str, str] = {}
     steps: tuple[Step, ...] = ()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rigplanner.workload.host import DIFFUSERS, waiting
 from rigplanner.workload.job import OPTIMIZERS, Job
 from rigplanner.workload.network import Network, pixels
 from rigplanner.workload.quant import weight_bytes
@@ -53,14 +54,13 @@ def diffuse(network: Network, job: Job, stack: MemoryStack) -> Demand:
         * (0.25 if job.flags & {"vae_tiling", "vae_slicing"} else 1.0)
     )
     working = tokens * hidden * 2 * 12
+    waits = waiting("components", "denoiser + text encoders + image decoder", base + beside, DIFFUSERS)
     if "sequential_cpu_offload" in job.flags:
-        return Demand(weights=base / layers, gradients=0, optimizer=0, activations=max(decode, working), host=base + beside)
+        return Demand(weights=base / layers, gradients=0, optimizer=0, activations=max(decode, working), host=waits)
     if "model_cpu_offload" in job.flags:
         largest = max(base, weight_bytes(word, job.quant, encoders, 0.0))
         alone = max(largest + working, 2 * vae + decode)
-        return Demand(
-            weights=min(largest, alone), gradients=0, optimizer=0, activations=alone - min(largest, alone), host=base + beside
-        )
+        return Demand(weights=min(largest, alone), gradients=0, optimizer=0, activations=alone - min(largest, alone), host=waits)
     return Demand(weights=base + beside, gradients=0, optimizer=0, activations=max(decode, working))
 
 

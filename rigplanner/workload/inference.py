@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.closed import walked
+from rigplanner.workload.host import LLAMA_CPP, waiting
 from rigplanner.workload.job import Job
 from rigplanner.workload.net import Setting
 from rigplanner.workload.network import Network
@@ -100,9 +101,22 @@ def _ggml(network: Network, job: Job, weights: float) -> Demand:
     scores = 4.0 * network.heads * batch * tokens if job.eager else 0.0
     layers = scores + 4.0 * batch * (network.ffn + 3 * network.hidden)
     table = 0.0 if network.tied and causal else weights * network.vocab * network.hidden / max(1.0, network.params)
-    return Demand(weights=weights - table, gradients=0.0, optimizer=0.0, activations=max(outputs, layers),
-        kv_cache=cache / job.tensor / job.pipeline,
-                  host=table)  # fmt: skip
+    away, head = _left_behind(network, job), weights * network.vocab * network.hidden / max(1.0, network.params)
+    layers_held = max(0.0, weights - table - head)
+    moved = away * layers_held + (head if away == 1 else 0.0)
+    if "cpu_moe" in job.flags:
+        moved = max(moved, weights * min(1.0, network.expert_params / max(1.0, network.params)))
+    cache /= job.tensor * job.pipeline
+    host = waiting("layers", "token embedding + layers and their cache beyond gpu_layers", table + moved + away * cache, LLAMA_CPP)
+    return Demand(weights=max(0.0, weights - table - moved), gradients=0.0, optimizer=0.0, activations=max(outputs, layers),
+                  kv_cache=cache * (1 - away), host=host)  # fmt: skip
+
+
+def _left_behind(network: Network, job: Job) -> float:
+    """The share of the layers that stays in host memory: the output layer counts as one more (llama.cpp, -ngl)."""
+    if job.gpu_layers is None or not network.layers:
+        return 0.0
+    return max(0.0, 1 - job.gpu_layers / network.layers)
 
 
 def pool(network: Network, job: Job, stack: MemoryStack, card_gib: float | None) -> tuple[Demand, float]:
@@ -110,9 +124,4 @@ def pool(network: Network, job: Job, stack: MemoryStack, card_gib: float | None)
     demand = infer(network, job, stack)
     if card_gib is None:
         raise WorkloadFault("hardware.gpu: serving reserves a share of the card's memory; name a GPU of the catalog.")
-    share = UTILISATION
-    return demand, share * card_gib
-
-
-UTILISATION = 0.9
-"""vLLM's gpu_memory_utilization when nothing else is asked (0.92 from version 0.12 on)."""
+    return demand, job.utilization * card_gib

@@ -28,7 +28,7 @@ class Optimizer(Struct, frozen=True):
 
 OPTIMIZERS = {
     "adamw": Optimizer(8, 4, 1), "adam": Optimizer(8, 4, 1), "adamw_fused": Optimizer(8, 4), "adamw_apex_fused": Optimizer(8,
-    4), "adamw_8bit": Optimizer(2.06, 2.06),
+    4), "paged_adamw": Optimizer(8, 8), "paged_lion_8bit": Optimizer(1.03, 1.03), "adamw_8bit": Optimizer(2.06, 2.06),
     "paged_adamw_8bit": Optimizer(2.06, 2.06), "paged_adamw_32bit": Optimizer(8, 8), "adamw_4bit": Optimizer(1.13, 1.13),
     "adamw_fp8": Optimizer(2.06, 2.06),
     "adafactor": Optimizer(0.02, 0.02), "lion": Optimizer(4, 2), "lion_8bit": Optimizer(1.03, 1.03), "sgd": Optimizer(0, 0),
@@ -70,7 +70,12 @@ class Job(Struct, frozen=True, kw_only=True):
     pipeline: int
     context: int
     expert: int
+    sequence: bool
     offload: str
+    accumulation: int
+    dora: bool
+    gpu_layers: int | None
+    utilization: float
     flags: frozenset[str]
     stack: str
     cap: bool
@@ -103,11 +108,15 @@ def read_job(workload: Workload, network: Network, count: int, card: bool) -> Jo
         eager=workload.attention == "eager", lora_rank=rank if task in ("train_lora", "train_qlora") else 0,
             lora_targets=names, saves_embedding=saves,
         kv_precision=_kv(workload), data=_data(degrees, count), zero=degrees.zero, tensor=degrees.tensor, pipeline=degrees.pipeline,
-        context=degrees.context, expert=degrees.expert, offload=_offload(degrees), flags=frozenset(workload.flags),
+        context=degrees.context, expert=degrees.expert, sequence=degrees.sequence is not False, offload=_offload(degrees),
+        accumulation=workload.gradient_accumulation or 1, dora=workload.task == "train_dora" or "dora" in workload.flags,
+        gpu_layers=workload.gpu_layers, utilization=workload.memory_utilization or UTILIZATION, flags=frozenset(workload.flags),
         stack=_stack(workload, network, task, precision, card, assumed), cap=bool(workload.size_is_cap), assumed=assumed,
     )  # fmt: skip
 
 
+UTILIZATION = 0.9
+"""vLLM's gpu_memory_utilization when nothing else is asked (0.92 from version 0.12 on)."""
 USUAL_RANK = {"pytorch-hf": 64, "torchtune": 8, "litgpt": 8, "simpletuner": 16, "peft": 32, "axolotl": 32, "deepspeed": 64}
 """Rank of the stack's own example recipes."""
 

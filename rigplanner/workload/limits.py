@@ -10,15 +10,24 @@ LARGEST = {
     "output_tokens": 100_000_000,
     "frames": 100_000,
     "lora_rank": 65_536,
+    "gradient_accumulation": 1_000_000,
+    "gpu_layers": 100_000,
 }
+MAY_BE_NONE = ("output_tokens", "input_tokens", "lora_rank", "gpu_layers")
 
 
 def check_numbers(workload: Workload) -> None:
     """Raise WorkloadFault naming the first field of a workload whose number is beyond reason."""
     for field, most in LARGEST.items():
         value = getattr(workload, field)
-        if value is not None and not (0 if field in ("output_tokens", "input_tokens", "lora_rank") else 1) <= value <= most:
+        if value is not None and not (0 if field in MAY_BE_NONE else 1) <= value <= most:
             raise WorkloadFault(f"{field}: expected a whole number from 1 to {most}, found {value}.")
+    share = workload.memory_utilization
+    if share is not None and not 0.05 <= share <= 1:
+        raise WorkloadFault(f"memory_utilization: expected a share from 0.05 to 1, found {share}.")
+    split = workload.tensor_split
+    if split is not None and (not 0 < len(split) <= 256 or not all(0 <= one < 1e9 for one in split) or not sum(split)):
+        raise WorkloadFault(f"tensor_split: expected shares of 1 to 256 GPUs, found {str(split)[:60]}.")
     _check_degrees(workload.parallelism or Parallelism())
 
 

@@ -11,6 +11,7 @@ from rigplanner.workload.diffusion import diffuse
 from rigplanner.workload.figures import figured
 from rigplanner.workload.inference import infer, pool
 from rigplanner.workload.job import Job, read_job
+from rigplanner.workload.mig import partition_of
 from rigplanner.workload.network import Network, resolve
 from rigplanner.workload.stacks import MemoryStack, memory_stack
 from rigplanner.workload.training import Demand, train
@@ -30,6 +31,8 @@ def estimate_memory(workload: Workload, gpu: GPU | None, count: int, zoo: Zoo) -
     unknown, absurd or missing."""
     if not 1 <= count <= 1_000_000:
         raise WorkloadFault(f"hardware.count: expected 1 to 1000000 GPUs, found {count}.")
+    if workload.mig is not None and gpu is not None:
+        gpu = partition_of(workload, gpu)
     network = resolve(workload, zoo)
     job = read_job(workload, network, count, gpu is not None)
     stack = memory_stack(job.stack)
@@ -79,7 +82,8 @@ def _answer(
     return MemoryEstimate(
         parts=parts, tensors_gib=tensors, allocated_gib=allocated, reserved_gib=reserved, device_gib=device,
             low_gib=low * reserved, high_gib=high * device,
-        stack=stack.slug, host_gib=demand.host / GIB, assumed=assumed, steps=_steps(network, job, stack, demand),
+        stack=stack.slug, host_gib=demand.host.ram / GIB, nvme_gib=demand.host.nvme / GIB, assumed=assumed,
+        steps=_steps(network, job, stack, demand),
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from rigplanner.workload.tape import F32, Grads, Shape, Storage, Tape, Tensor, b
 class Setting(Struct, frozen=True, kw_only=True):
     """How a step runs: `dtype` of the parameters, `attention` eager or sdpa, LoRA rank and the names of the layers it
     adapts. `loss`: plain, chunked or fused (no logits are kept). `headless` stops before the head; `fused_act` has one kernel for
-    gelu_new."""
+    gelu_new; `dora` adapters scale every output by a learned magnitude."""
 
     batch: int
     length: int
@@ -27,6 +27,7 @@ class Setting(Struct, frozen=True, kw_only=True):
     loss: str = "plain"
     fused_act: bool = False
     headless: bool = False
+    dora: bool = False
 
 
 class Net:
@@ -77,17 +78,34 @@ def _parameter_storage(tape: Tape, shape: Shape, dtype: str) -> Storage:
 class Linear:
     """x @ weight.T + bias, plus the low-rank path of LoRA."""
 
-    __slots__ = ("bias", "down", "net", "up", "weight")
+    __slots__ = ("bias", "down", "magnitude", "net", "up", "weight")
 
     def __init__(self, net: Net, weight: Tensor, bias: Tensor | None, down: Tensor | None = None, up: Tensor | None = None) -> None:
         self.net, self.weight, self.bias, self.down, self.up = net, weight, bias, down, up
+        adapted = down is not None and net.setting.dora
+        self.magnitude = net.parameter(1, weight.shape[0], adapter=True) if adapted else None
 
     def __call__(self, x: Tensor) -> Tensor:
         tape = self.net.tape
         if self.down is None or self.up is None:
             return linear(tape, x, self.weight, self.bias)
         base = linear(tape, x, self.weight, self.bias)
+        if self.magnitude is not None:
+            return self._scaled(x, base)
         return add(tape, base, sub_self(tape, linear(tape, linear(tape, x, self.down), self.up)))
+
+    def _scaled(self, x: Tensor, base: Tensor) -> Tensor:
+        """DoRA (peft.tuners.lora.dora): the norm of the sum of weight and adapter, made anew and detached, scales both paths."""
+        tape = self.net.tape
+        assert self.down is not None and self.up is not None and self.magnitude is not None
+        recording, tape.recording = tape.recording, False
+        adapter = new(tape, self.weight.shape, self.weight.dtype)
+        whole = add(tape, self.weight, adapter)
+        del adapter, whole
+        tape.recording = recording
+        scale = keeping_result(tape, self.magnitude)
+        lora = linear(tape, linear(tape, x, self.down), self.up)
+        return add(tape, mul(tape, shift(tape, scale), base), sub_self(tape, mul(tape, scale, lora)))
 
 
 class Norm:

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.workload.closed import walked
+from rigplanner.workload.host import HostNeed, training_host
 from rigplanner.workload.job import OPTIMIZERS, Job
 from rigplanner.workload.net import Setting
 from rigplanner.workload.network import Network
@@ -17,7 +18,7 @@ from rigplanner.workload.tape import BF16, F32
 
 class Demand(Struct, frozen=True, kw_only=True):
     """Bytes of one GPU at the peak: `tensors` is their peak together, the parts are what they are made of. `buffers`: communication
-    and dequantisation. `host`: bytes in the computer's memory."""
+    and dequantisation; `communication`: what of them is gathered and reduced over the GPUs. `host`: what waits in the computer."""
 
     weights: float
     gradients: float
@@ -25,7 +26,8 @@ class Demand(Struct, frozen=True, kw_only=True):
     activations: float
     kv_cache: float = 0.0
     buffers: float = 0.0
-    host: float = 0.0
+    communication: float = 0.0
+    host: HostNeed = HostNeed()
 
     @property
     def tensors(self) -> float:
@@ -40,12 +42,17 @@ def parameter_type(job: Job) -> str:
 def setting_of(job: Job, checkpointing: bool, stack: MemoryStack) -> Setting:
     """The setting of the walk: this GPU's samples and its share of the sequence. FSDP computes in the low type itself."""
     loss = "chunked" if "chunked_cross_entropy" in job.flags and stack.loss == "plain" else stack.loss
+    loss = "fused" if job.flags & FUSED_LOSS else loss
     return Setting(
         batch=job.batch, length=max(1, job.length // job.context), dtype=BF16 if sharded_amp(job) else parameter_type(job),
             eager=job.eager, checkpointing=checkpointing,
         lora_rank=job.lora_rank, lora_targets=job.lora_targets or ALL_LINEAR if job.lora_rank else (), loss=loss,
-            fused_act=stack.fused_act,
+            fused_act=stack.fused_act, dora=job.dora,
     )  # fmt: skip
+
+
+FUSED_LOSS = {"fused_cross_entropy", "fused_loss", "liger"}
+"""Words for a loss that never holds the logits."""
 
 
 def sharded_amp(job: Job) -> bool:
@@ -100,6 +107,7 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
         plain
         and job.optimizer in ("adamw", "adamw_fused", "sgd", "sgd_momentum")
         and not job.saves_embedding
+        and job.accumulation == 1
         and stack.slug == "trace"
     ):
         return Demand(weights=step.weights, gradients=step.gradients, optimizer=step.optimizer, activations=step.activations)
@@ -117,23 +125,25 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
     shards = [job.data if job.zero >= stage else 1 for stage in (1, 2, 3)]
     if job.offload in ("all", "nvme"):
         gradients = 0.0
-    state, held, base = state / shards[0], gradients / shards[1], base / shards[2]
+    experts = 0.0 if job.lora_rank else _expert_share(network)
+    state, held = state * _part(shards[0], experts, job.expert), gradients * _part(shards[1], experts, job.expert)
+    whole_base, base = base, base * _part(shards[2], _expert_share(network), job.expert)
     activations = _shared_activations(max(0.0, step.working * share - spared), network, job)
     if "optimizer_in_backward" in job.flags:
         held, gradients = held / max(1, network.layers), gradients / max(1, network.layers)
     scratch = 0 if stack.fused_optimizer else optimizer.copies
     copies = scratch * trained * width / shards[0] if "optimizer_in_backward" not in job.flags else 0.0
-    at_activations = activations + held * min(1.0, step.working_gradients / max(1.0, step.trained * width))
+    there = 1.0 if job.accumulation > 1 else min(1.0, step.working_gradients / max(1.0, step.trained * width))
+    at_activations = activations + held * there
     at_step = held + copies if job.offload == "none" else 0.0
     whole = stack.gathers_all and shards[2] > 1 and bool(job.lora_rank)
-    gathered = base * shards[2] if whole else _gathered(network, job, stack.reduces_fp32)
+    gathered = whole_base if whole else _gathered(network, job, stack.reduces_fp32)
     beside = gathered + _dequantised(network, job) + (stack.quantised_gib * 2**30 if job.task == "train_qlora" else 0.0)
     moving = max(at_activations, at_step)
     kept = 0.0 if job.offload in ("all", "nvme") else held
-    return _offloaded(
-        Demand(weights=base, gradients=min(kept, moving), optimizer=state, activations=moving - min(kept, moving), buffers=beside),
-        job,
-    )
+    demand = Demand(weights=base, gradients=min(kept, moving), optimizer=state, activations=moving - min(kept, moving),
+                    buffers=beside, communication=gathered)  # fmt: skip
+    return _offloaded(demand, job, training_host(network, job, float(step.trained), state))
 
 
 def _base_bytes(network: Network, job: Job, step: Walk, width: float) -> float:
@@ -160,11 +170,16 @@ def untied_bytes(network: Network, stack: MemoryStack, width: float) -> float:
 def _shared_activations(activations: float, network: Network, job: Job) -> float:
     """Tensor parallelism with sequence parallelism divides activations; a pipeline stage holds its layers for as many
     micro-batches as there are stages, each a share of the batch (Korthikanti et al. 2022, arXiv 2205.05198)."""
+    if not job.sequence:
+        return activations * (WITHOUT_SEQUENCE + (1 - WITHOUT_SEQUENCE) / job.tensor) / job.pipeline
     copies = SEQUENCE_COPIES * (1 - 1 / job.tensor) if job.tensor > 1 else 0.0
     row = 2.0 * job.batch * job.length / job.context * network.hidden / job.pipeline
     return activations / job.tensor / job.pipeline + copies * row
 
 
+WITHOUT_SEQUENCE = 10 / 34
+"""Share of a layer's activations that every tensor rank holds whole when the sequence is not shared (Korthikanti et al. 2022,
+equation 2: 10 of 34 bytes per value)."""
 SEQUENCE_COPIES = 5.0
 """Hidden states of the whole sequence in the layer at work under tensor with sequence parallelism: the gathered inputs of
 attention and of the feed-forward part, their outputs before the scatter, and the gradient that comes in (DTensor keeps what it
@@ -180,7 +195,8 @@ def _gathered(network: Network, job: Job, reduces_fp32: bool) -> float:
     ways, compute = job.tensor * job.pipeline, 2.0 if job.precision != "fp32" else 4.0
     if job.pipeline > 1:
         return network.params / ways * (compute + 4.0)
-    layer = (network.params - network.embedding_params) / network.layers / ways
+    local = network.params - network.embedding_params - network.expert_params * (1 - 1 / job.expert)
+    layer = local / network.layers / ways
     trained = layer if not job.lora_rank else 0.02 * layer
     bits = 4.5 / 8 if job.task == "train_qlora" else compute
     reduced = 4.0 if compute == 2.0 and reduces_fp32 else 0.0
@@ -193,13 +209,20 @@ def _dequantised(network: Network, job: Job) -> float:
     return 2.0 * network.hidden * max(network.ffn, network.hidden) if job.task == "train_qlora" else 0.0
 
 
-def _offloaded(demand: Demand, job: Job) -> Demand:
-    """Move states to the computer: the optimizer's, or all; DeepSpeed keeps 1.5 times the bytes there."""
-    if job.optimizer.startswith("paged"):
-        demand = msgspec.structs.replace(demand, optimizer=0.0, host=demand.host + demand.optimizer)
-    if job.offload == "none":
-        return demand
-    host = 1.5 * (demand.optimizer + (demand.gradients + demand.weights if job.offload in ("all", "nvme") else 0.0)) * job.data
-    if job.offload == "optimizer":
+def _offloaded(demand: Demand, job: Job, host: HostNeed) -> Demand:
+    """Take from the GPU what waits in the computer: the optimizer's states, or all."""
+    if job.offload in ("all", "nvme"):
+        return msgspec.structs.replace(demand, optimizer=0.0, weights=0.0, gradients=0.0, host=host)
+    if job.offload == "optimizer" or job.optimizer.startswith("paged"):
         return msgspec.structs.replace(demand, optimizer=0.0, host=host)
-    return msgspec.structs.replace(demand, optimizer=0.0, weights=0.0, gradients=0.0, host=host)
+    return demand
+
+
+def _expert_share(network: Network) -> float:
+    """The share of the parameters that are experts."""
+    return min(1.0, network.expert_params / network.params) if network.params else 0.0
+
+
+def _part(shards: int, experts: float, degree: int) -> float:
+    """The share of a state on one GPU: experts are divided by the larger of the shards and the expert-parallel degree."""
+    return (1 - experts) / shards + experts / max(shards, degree)
