@@ -74,7 +74,7 @@ FULL_DIES = {
 """Multiprocessors and memory bus in bits of the whole die (NVIDIA architecture whitepapers): no card has more."""
 
 MEMORY_RATES_GBPS = {
-    "DDR3": (0.8, 2.2), "GDDR5": (3.6, 9.1), "GDDR5X": (9.0, 12.0), "GDDR6": (10.0, 20.1), "GDDR6X": (18.0, 24.1),
+    "DDR3": (0.8, 2.2), "GDDR5": (3.6, 9.1), "GDDR5X": (9.0, 12.0), "GDDR6": (10.0, 20.2), "GDDR6X": (18.0, 24.1),
     "GDDR7": (17.0, 36.0), "HBM2": (1.3, 2.45), "HBM2e": (1.2, 3.7), "HBM3": (4.0, 6.5), "HBM3e": (6.0, 9.8),
     "LPDDR4": (1.8, 4.3), "LPDDR4X": (1.8, 4.3), "LPDDR5": (3.0, 6.5), "LPDDR5X": (6.0, 10.7),
 }  # fmt: skip

@@ -239,6 +239,7 @@ def test_peer_access_of_geforce() -> None:
         "nvidia.geforce.rtx-2080",
         "nvidia.geforce.rtx-2080-super",
         "nvidia.geforce.rtx-2080-ti",
+        "nvidia.geforce.rtx-2080-ti-22gb",
         "nvidia.geforce.rtx-3090",
         "nvidia.geforce.rtx-3090-ti",
     }
