@@ -33,7 +33,7 @@ def segments(bar: MemoryBar) -> list[Segment]:
     for word, gib in bar.parts:
         hue = HUES[word]
         before = found.get(hue)
-        name = "other" if hue == "other" else word
+        name = tr("other") if hue == "other" else tr(word)
         found[hue] = Segment(name, hue, gib + (before.gib if before else 0.0))
     return [segment for segment in found.values() if segment.gib > 0]
 
@@ -57,7 +57,7 @@ class MemoryBars(QWidget):
         self.setAccessibleName(
             tr("Memory per GPU: ")
             + "; ".join(
-                f"{bar.count} × {bar.gpu} {quantity(bar.total_gib, 'GiB')} of {number(bar.capacity_gib)}, {bar.verdict}"
+                f"{bar.count} × {bar.gpu} {quantity(bar.total_gib, 'GiB')} of {number(bar.capacity_gib)}, {tr(bar.verdict)}"
                 for bar in bars
             )
         )
@@ -96,7 +96,7 @@ class MemoryBars(QWidget):
         )
         painter.setPen(tokens.color("text"))
         title = f"{bar.count} × {bar.gpu}" if bar.count > 1 else bar.gpu
-        word = "tight" if bar.verdict == "tight" else VERDICT_WORDS[verdict]
+        word = tr("tight") if bar.verdict == "tight" else VERDICT_WORDS[verdict]
         share = f"  {percent(bar.total_gib / bar.capacity_gib)}" if bar.capacity_gib else ""
         span = f"{number(bar.low_gib, 1)} to {number(bar.high_gib, 1)}"
         right = f"{quantity(bar.total_gib, 'GiB', 1)} ({span}) of {number(bar.capacity_gib, 0)}{share}"

@@ -9,35 +9,37 @@ from msgspec import Struct
 
 from rigplanner.planning.compare import CompareRow, Value
 from rigplanner.report import format as fmt
-from rigplanner.report.language import THIN, tr
+from rigplanner.report.language import THIN, Words, tr
 
-ATTRIBUTE_WORDS = {
-    "verdict": "Verdict",
-    "errors": "Errors",
-    "warnings": "Warnings",
-    "unknown": "Unknown",
-    "gpus": "GPUs",
-    "cpus": "CPUs",
-    "gpu_memory": "GPU memory, all cards",
-    "gpu_bandwidth": "GPU bandwidth, all cards",
-    "slowest_gpu_link": "Slowest GPU link",
-    "nvlink_islands": "NVLink islands",
-    "lanes_used": "CPU lanes used",
-    "sustained": "Sustained load",
-    "wall": "Drawn from the wall",
-    "supply_load": "Supply load",
-    "circuit_load": "Circuit load",
-    "total": "Total",
-    "memory": "Memory per GPU",
-    "speed": "Speed",
-    "speed_per_1000": "Speed per money",
-    "speed_per_kw": "Speed per power",
-}
+ATTRIBUTE_WORDS = Words(
+    {
+        "verdict": "Verdict",
+        "errors": "Errors",
+        "warnings": "Warnings",
+        "unknown": "Unknown",
+        "gpus": "GPUs",
+        "cpus": "CPUs",
+        "gpu_memory": "GPU memory, all cards",
+        "gpu_bandwidth": "GPU bandwidth, all cards",
+        "slowest_gpu_link": "Slowest GPU link",
+        "nvlink_islands": "NVLink islands",
+        "lanes_used": "CPU lanes used",
+        "sustained": "Sustained load",
+        "wall": "Drawn from the wall",
+        "supply_load": "Supply load",
+        "circuit_load": "Circuit load",
+        "total": "Total",
+        "memory": "Memory per GPU",
+        "speed": "Speed",
+        "speed_per_1000": "Speed per money",
+        "speed_per_kw": "Speed per power",
+    }
+)
 
 
-VERDICT_WORDS = {
+VERDICT_WORDS = Words({
     "error": "does not work", "warning": "works, with conditions", "unknown": "not known in full", "ok": "works",
-}  # fmt: skip
+})  # fmt: skip
 LEAST_BARS = 2
 """Known values below which a chart says nothing."""
 
@@ -105,7 +107,7 @@ def comparison(names: Sequence[str], rows: Sequence[CompareRow], only_difference
     shown = [row for row in rows if row.differs or not only_differences]
     lines = [
         ComparisonLine(
-            title=tr(ATTRIBUTE_WORDS[row.attribute.code]),
+            title=ATTRIBUTE_WORDS[row.attribute.code],
             subject=row.subject,
             group=row.attribute.group,
             cells=tuple(_cell(row, n) for n in range(len(names))),
@@ -123,13 +125,13 @@ def _chart(row: CompareRow) -> Chart | None:
     values = tuple(value if isinstance(value, int | float) else None for value in row.values)
     if sum(value is not None for value in values) < LEAST_BARS:
         return None
-    title = tr(ATTRIBUTE_WORDS[row.attribute.code])
+    title = ATTRIBUTE_WORDS[row.attribute.code]
     return Chart(title=title, subject=row.subject, unit=row.attribute.unit, values=values, lows=row.lows, highs=row.highs)
 
 
 def row_title(row: CompareRow) -> str:
     """Return what a row compares, with the workload it concerns."""
-    word = tr(ATTRIBUTE_WORDS[row.attribute.code])
+    word = ATTRIBUTE_WORDS[row.attribute.code]
     return f"{row.subject}: {word}" if row.subject else word
 
 

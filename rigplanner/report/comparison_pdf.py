@@ -7,11 +7,12 @@ from typing import Any
 from rigplanner.report.comparison import Chart, Comparison, ComparisonCell, ComparisonLine
 from rigplanner.report.drawings import interval_bars
 from rigplanner.report.flow import outline_flowable
+from rigplanner.report.language import Words, tr
 from rigplanner.report.paper import Sheet, document
 
-GROUP_WORDS = {
+GROUP_WORDS = Words({
     "verdict": "Verdict", "parts": "Parts", "machine": "Machine", "power": "Power", "money": "Money", "workloads": "Workloads",
-}  # fmt: skip
+})  # fmt: skip
 MOST_UPRIGHT = 3
 LONGEST_NAME = 90
 FIRST_COLUMN = 0.24
@@ -24,9 +25,9 @@ NOTE = (
 def comparison_pdf(made: Comparison, paper: str = "A4") -> bytes:
     """Return a comparison as PDF bytes."""
     sheet, buffer = Sheet(paper, landscape=len(made.names) > MOST_UPRIGHT), io.BytesIO()
-    title = "Comparison: " + ", ".join(name[:LONGEST_NAME] for name in made.names)
-    page = document(buffer, sheet, title, "RigPlanner", "Comparison of rigs")
-    story: list[Any] = [sheet.text("Comparison", "title"), sheet.text(NOTE, "small"), sheet.gap(8), _table(made, sheet)]
+    title = tr("Comparison") + ": " + ", ".join(name[:LONGEST_NAME] for name in made.names)
+    page = document(buffer, sheet, title, "RigPlanner", tr("Comparison of rigs"))
+    story: list[Any] = [sheet.text(tr("Comparison"), "title"), sheet.text(tr(NOTE), "small"), sheet.gap(8), _table(made, sheet)]
     if made.charts:
         story += [sheet.gap(14), *_charts(made, sheet)]
     page.build(story, canvasmaker=sheet.canvas_maker(title))
@@ -74,7 +75,7 @@ def _charts(made: Comparison, sheet: Sheet) -> list[Any]:
         blocks = [_chart(chart, made.names, width, sheet) for chart in charts]
         blocks += [[sheet.text("", "small")]] * (2 - len(blocks))
         pair = sheet.columns(blocks, (0.5, 0.5))
-        heading = [] if story else sheet.heading("Speed per money and per power")
+        heading = [] if story else sheet.heading(tr("Speed per money and per power"))
         story.append(sheet.together([*heading, sheet.text(subject, "strong", longest=LONGEST_NAME), pair, sheet.gap(8)]))
     return story
 

@@ -6,6 +6,7 @@ from typing import Any
 from rigplanner.report import format as fmt
 from rigplanner.report.comparison import Chart
 from rigplanner.report.inks import ACCENT, CHART_HUES, FILLS, HUES, INK, PALE, QUIET, STATES
+from rigplanner.report.language import tr
 from rigplanner.report.quote_jobs import MemoryBar
 from rigplanner.report.shapes import Box, Label, Line, Picture
 from rigplanner.report.type import CHINESE, REGULAR, STRONG, font, is_chinese
@@ -57,7 +58,7 @@ def memory_bar(bar: MemoryBar, width: float) -> Any:
     if bar.capacity_gib:
         at = bar.capacity_gib * scale
         drawing.add(Stroke(at, 16, at, 36, strokeColor=_colour(STATES["error"]), strokeWidth=1.4))
-    for shape in _legend([(word, f"{word} {gib:.1f}") for word, gib in parts if gib >= LEAST_IN_LEGEND_GIB]):
+    for shape in _legend([(word, f"{tr(word)} {fmt.number(gib, 1)}") for word, gib in parts if gib >= LEAST_IN_LEGEND_GIB]):
         drawing.add(shape)
     return drawing
 
@@ -100,7 +101,7 @@ def interval_bars(chart: Chart, names: Sequence[str], width: float) -> Any:
         y = drawing.height - step * (n + 1) + 4
         drawing.add(_string(0, y + 2, _fitted(name, left - 8, 7.2), QUIET))
         if value is None:
-            drawing.add(_string(left, y + 2, fmt.UNKNOWN, QUIET))
+            drawing.add(_string(left, y + 2, tr(fmt.UNKNOWN), QUIET))
             continue
         drawing.add(Rect(left, y, value * scale, 9, fillColor=_colour(CHART_HUES[n % len(CHART_HUES)]), strokeColor=None))
         if low is not None and high is not None:

@@ -8,11 +8,16 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from rigplanner.report import format as fmt
+from rigplanner.report.language import tr
 from rigplanner.report.quote import Quote
 from rigplanner.rig.files import encode_rig
 
 Rows = Sequence[Sequence[str]]
 PART_COLUMNS = ("Qty", "Part", "Unit price", "Price dated", "Amount")
+
+
+def _heads(columns: Sequence[str]) -> list[str]:
+    return [tr(column) for column in columns]
 
 
 def export(quote: Quote, form: str) -> str:
@@ -26,7 +31,7 @@ def _part_rows(quote: Quote) -> list[list[str]]:
 
 def _job_rows(quote: Quote) -> list[list[str]]:
     return [
-        [job.title, "; ".join(f"{fmt.interval(b.low_gib, b.high_gib, 'GiB')} {b.verdict}" for b in job.bars) or job.memory_note,
+        [job.title, "; ".join(f"{fmt.interval(b.low_gib, b.high_gib, 'GiB')} {tr(b.verdict)}" for b in job.bars) or job.memory_note,
          job.speed, job.interval, job.stack]
         for job in quote.jobs
     ]  # fmt: skip
@@ -37,17 +42,17 @@ JOB_COLUMNS = ("Workload", "Memory per GPU", "Expected speed", "80 % interval", 
 
 def markdown(quote: Quote) -> str:
     """Return a Markdown document."""
-    parts = [f"# {_plain(quote.title)}", _plain(quote.verdict_text), _markdown_table(PART_COLUMNS, _part_rows(quote))]
+    parts = [f"# {_plain(quote.title)}", _plain(quote.verdict_text), _markdown_table(_heads(PART_COLUMNS), _part_rows(quote))]
     parts.append("\n".join(f"- {word}: {value}" for word, value in quote.sums))
     if quote.jobs:
-        parts += ["## What it will do", _markdown_table(JOB_COLUMNS, _job_rows(quote))]
+        parts += [f"## {tr('What it will do')}", _markdown_table(_heads(JOB_COLUMNS), _job_rows(quote))]
     if quote.findings:
         parts += [
-            "## Findings",
-            "\n".join(f"- **{f.severity}** {f.code} {_plain(f.title)}: {_plain(f.text)}" for f in quote.findings),
+            f"## {tr('Findings')}",
+            "\n".join(f"- **{tr(f.severity)}** {f.code} {_plain(f.title)}: {_plain(f.text)}" for f in quote.findings),
         ]
     if quote.waived:
-        parts += ["## Waived", "\n".join(f"- {f.code} {_plain(f.text)} {_plain(f.waived)}" for f in quote.waived)]
+        parts += [f"## {tr('Waived')}", "\n".join(f"- {f.code} {_plain(f.text)} {_plain(f.waived)}" for f in quote.waived)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -67,10 +72,10 @@ def bbcode(quote: Quote) -> str:
     """Return BBCode for forums."""
     rows = [f"[*]{count} x {_bb(name)}  {_bb(amount or unit)}" for count, name, unit, _, amount in _part_rows(quote)]
     sums = [f"{word}: {value}" for word, value in quote.sums]
-    found = [f"[*][b]{f.severity}[/b] {f.code} {_bb(f.text)}" for f in quote.findings]
+    found = [f"[*][b]{tr(f.severity)}[/b] {f.code} {_bb(f.text)}" for f in quote.findings]
     blocks = [f"[b]{_bb(quote.title)}[/b]", _bb(quote.verdict_text), "[list]", *rows, "[/list]", *sums]
     if found:
-        blocks += ["[b]Findings[/b]", "[list]", *found, "[/list]"]
+        blocks += [f"[b]{tr('Findings')}[/b]", "[list]", *found, "[/list]"]
     return "\n".join(blocks) + "\n"
 
 
@@ -94,14 +99,17 @@ def _cell(text: str) -> str:
 
 def plain(quote: Quote) -> str:
     """Return columns of plain text for mail and terminals."""
-    rows = [list(PART_COLUMNS), *_part_rows(quote), *(["", word, "", "", value] for word, value in quote.sums)]
+    rows = [_heads(PART_COLUMNS), *_part_rows(quote), *(["", word, "", "", value] for word, value in quote.sums)]
     blocks = [quote.title, quote.verdict_text, _columns(rows, ragged=(0, 2, 4))]
     if quote.money_notes:
         blocks.append("\n".join(quote.money_notes))
     if quote.jobs:
-        blocks.append(_columns([list(JOB_COLUMNS), *_job_rows(quote)]))
-    found = [f"{f.severity}: {f.title} ({f.code}). {f.text}" for f in quote.findings]
-    found += [f"waived: {f.title} ({f.code}). {f.text} {f.waived}" for f in quote.waived]
+        blocks.append(_columns([_heads(JOB_COLUMNS), *_job_rows(quote)]))
+    found = [f"{tr(f.severity)}: {f.title} ({f.code}). {f.text}" for f in quote.findings]
+    found += [
+        tr("waived: {title} ({code}). {text} {waived}", title=f.title, code=f.code, text=f.text, waived=f.waived)
+        for f in quote.waived
+    ]
     if found:
         blocks.append("\n".join(found))
     return "\n\n".join(_controlless(block) for block in blocks) + "\n"

@@ -9,6 +9,7 @@ from itertools import combinations
 from msgspec import Struct
 
 from rigplanner.machine.machine import Edge, Machine
+from rigplanner.report.language import tr
 from rigplanner.report.shapes import SMALL_SIZE, Box, Label, Line, text_width
 
 TRACK = 20.0
@@ -39,13 +40,13 @@ def gpu_tracks(machine: Machine, ends: Ends, box_height: float) -> tuple[Shapes,
     switched = [edge for edge in machine.edges if edge.kind == "nvswitch"]
     if switched:
         nodes = {node for edge in switched for node in (edge.a, edge.b) if node in ends}
-        return _bar(nodes, f"NVSwitch, NV{switched[0].links}", ends, right)
+        return _bar(nodes, tr("NVSwitch, NV{links}", links=switched[0].links), ends, right)
     direct = [edge for edge in machine.edges if edge.kind in ("nvlink", "xgmi") and edge.a in ends and edge.b in ends]
     if not direct:
         return [], right + 6
     mesh = _full_mesh(direct)
     if mesh:
-        return _bar(mesh, f"all to all, {WORDS[direct[0].kind]}{direct[0].links}", ends, right)
+        return _bar(mesh, tr("all to all, {kind}{links}", kind=WORDS[direct[0].kind], links=direct[0].links), ends, right)
     return _direct(_tracks(direct, ends), ends, right, box_height)
 
 

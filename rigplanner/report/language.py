@@ -6,6 +6,7 @@ Texts are looked up when they are shown, never when a module is loaded, so that 
 import gettext
 import os
 from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 
 from rigplanner.data import data_path
 
@@ -25,7 +26,7 @@ class _Language:
     """What is in use: its code, its texts and which plural form a count takes."""
 
     code = "en"
-    texts: Table = {}
+    texts: Table = MappingProxyType({})
     form: Callable[[int], int] = staticmethod(_english)
 
 

@@ -6,6 +6,7 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.performance.answer import TIME_METRICS
 from rigplanner.planning.effects import Effect, Effects, effects
 from rigplanner.report import format as fmt
+from rigplanner.report.language import tr
 from rigplanner.report.quote_jobs import workload_title
 from rigplanner.report.words import fix_text, rule_title
 from rigplanner.rig.document import Rig
@@ -78,9 +79,9 @@ def _offered(fix: Fix, effect: Effects, priced: bool, assessment: Assessment, ca
 def price_text(amount: float | None, currency: str) -> str:
     """Return a price difference with its sign."""
     if amount is None:
-        return "price not known"
+        return tr("price not known")
     if amount == 0:
-        return "no charge"
+        return tr("no charge")
     return f"{'+' if amount > 0 else '−'}{fmt.money(abs(amount), currency)}"
 
 
@@ -94,7 +95,7 @@ def _change(figure: Effect, assessment: Assessment) -> str:
         title = workload_title(job) if job else ""
         word = "time" if figure.unit in TIME_METRICS else "speed"
         return f"{title}: {word} {_signed(100 * share, '%', 0)}" if abs(share) >= LEAST_CHANGE else ""
-    word = "GPU memory" if figure.measure == "vram" else "sustained load"
+    word = "GPU memory" if figure.measure == "vram" else tr("sustained load")
     return f"{word} {_signed(change, figure.unit, 0)}"
 
 

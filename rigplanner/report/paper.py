@@ -8,6 +8,7 @@ from typing import Any
 from rigplanner.report.drawings import mark_flowable
 from rigplanner.report.flow import outline_flowable
 from rigplanner.report.inks import ACCENT, INK, LINE, PALE, QUIET, STATES
+from rigplanner.report.language import tr
 from rigplanner.report.shapes import cut
 from rigplanner.report.type import CHINESE, REGULAR, STRONG, font, is_chinese, markup
 
@@ -171,7 +172,7 @@ class Sheet:
             def save(self) -> None:
                 for number, page in enumerate(self._pages, 1):
                     self.__dict__.update(page)
-                    draw_footer(self, sheet, footer, f"page {number} of {len(self._pages)}")
+                    draw_footer(self, sheet, footer, tr("page {number} of {pages}", number=number, pages=len(self._pages)))
                     super().showPage()
                 super().save()
 

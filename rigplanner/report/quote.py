@@ -10,6 +10,7 @@ from rigplanner.economics.totals import Totals
 from rigplanner.evidence import Source
 from rigplanner.machine.machine import Machine
 from rigplanner.report import format as fmt
+from rigplanner.report.language import tr, trn
 from rigplanner.report.offered import Offered, alternatives_offered
 from rigplanner.report.quote_costs import renting_rows, running_rows
 from rigplanner.report.quote_jobs import QuoteJob, job_content
@@ -141,23 +142,24 @@ def verdict_text(assessment: Assessment) -> str:
     report = assessment.report
     errors, warnings, unknown = (report.count(s) for s in ("error", "warning", "unknown"))
     if errors:
-        head = f"This rig does not work as planned: {_count(errors, 'error')}"
+        head = trn("This rig does not work as planned: {count} error", "This rig does not work as planned: {count} errors", errors)
     elif unknown:
-        head = f"Nothing wrong was found, but {_count(unknown, 'check')} could not be made for lack of data"
+        head = trn(
+            "Nothing wrong was found, but {count} check could not be made for lack of data",
+            "Nothing wrong was found, but {count} checks could not be made for lack of data",
+            unknown,
+        )
     elif warnings:
-        head = "This rig works, with conditions"
+        head = tr("This rig works, with conditions")
     else:
-        head = "This rig works"
-    rest = [_count(warnings, "warning")] if warnings else []
+        head = tr("This rig works")
+    rest = [trn("{count} warning", "{count} warnings", warnings)] if warnings else []
     if unknown and errors:
-        rest.append(f"{_count(unknown, 'check')} not made for lack of data")
+        rest.append(trn("{count} check not made for lack of data", "{count} checks not made for lack of data", unknown))
     if report.waived:
-        rest.append(f"{_count(len(report.waived), 'finding')} waived")
-    return "; ".join([head, *rest]) + f". {len(report.ran)} rules were checked."
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+        rest.append(trn("{count} finding waived", "{count} findings waived", len(report.waived)))
+    ran = trn("{count} rule was checked.", "{count} rules were checked.", len(report.ran))
+    return "; ".join([head, *rest]) + ". " + ran
 
 
 def _lines(assessment: Assessment, catalog: Catalog) -> list[QuoteLine]:
@@ -200,31 +202,43 @@ def detail_of(part: Part | None) -> str:
 def _sums(assessment: Assessment) -> list[tuple[str, str]]:
     totals, details = assessment.totals, assessment.rig.quote
     if totals.lines and all(line.amount is None for line in totals.lines):
-        return [("Total", "no prices yet")]
-    rows = [("Subtotal", fmt.money(totals.subtotal, totals.currency))]
+        return [(tr("Total"), tr("no prices yet"))]
+    rows = [(tr("Subtotal"), fmt.money(totals.subtotal, totals.currency))]
     if totals.discount:
-        rows.append((f"Discount {fmt.number(details.discount_percent)} %", fmt.money(-totals.discount, totals.currency)))
+        rows.append(
+            (
+                tr("Discount {discount_percent} %", discount_percent=fmt.number(details.discount_percent)),
+                fmt.money(-totals.discount, totals.currency),
+            )
+        )
     if details.tax_percent is not None:
-        word = "of which tax" if details.prices_include_tax else "Tax"
+        word = tr("of which tax") if details.prices_include_tax else tr("Tax")
         rows.append((f"{word} {fmt.number(details.tax_percent)} %", fmt.money(totals.tax, totals.currency)))
-    return [*rows, ("Total", fmt.money(totals.total, totals.currency))]
+    return [*rows, (tr("Total"), fmt.money(totals.total, totals.currency))]
 
 
 def _money_notes(assessment: Assessment, catalog: Catalog) -> list[str]:
     totals, notes = assessment.totals, []
     for uids, text in (
-        (totals.unpriced, "without a price, not in the total"),
-        (totals.foreign, "priced in another currency, not in the total"),
+        (totals.unpriced, tr("Without a price, not in the total: {names}.")),
+        (totals.foreign, tr("Priced in another currency, not in the total: {names}.")),
     ):
         if uids:
             names = [_item_name(assessment.rig, uid, catalog) for uid in uids]
-            notes.append(f"{len(names)} {text}: {', '.join(names)}.")
+            notes.append(text.format(names=", ".join(names)))
     if totals.converted and assessment.rig.exchange:
         names = [_item_name(assessment.rig, uid, catalog) for uid in totals.converted]
         rates = assessment.rig.exchange
-        notes.append(f"Converted by the rates of {fmt.day(rates.day)} ({rates.source}): {', '.join(names)}.")
+        notes.append(
+            tr(
+                "Converted by the rates of {day} ({source}): {names}.",
+                day=fmt.day(rates.day),
+                source=rates.source,
+                names=", ".join(names),
+            )
+        )
     if assessment.rig.quote.tax_percent is None:
-        notes.append("Tax is not stated.")
+        notes.append(tr("Tax is not stated."))
     return notes
 
 
@@ -238,26 +252,28 @@ def _finding(finding: Finding, rig: Rig, catalog: Catalog) -> QuoteFinding:
     waiver = next((w for w in rig.waivers if w.code == finding.code and w.subject in ("", *finding.subjects)), None)
     waived = ""
     if finding.waived_by and waiver:
-        waived = f"Waived by {waiver.by}: {waiver.reason}" + (f" (until {fmt.day(waiver.until)})" if waiver.until else "")
+        waived = tr("Waived by {by}: {reason}", by=waiver.by, reason=waiver.reason) + (
+            tr(" (until {until})", until=fmt.day(waiver.until)) if waiver.until else ""
+        )
     return QuoteFinding(
         severity=finding.severity,
         code=finding.code,
         title=rule_title(finding.code),
         text=finding_text(finding, rig, catalog),
-        fix=" or ".join(fix_text(fix, rig, catalog) for fix in finding.fixes[:2]),
+        fix=tr(" or ").join(fix_text(fix, rig, catalog) for fix in finding.fixes[:2]),
         waived=waived,
     )
 
 
 def _unchecked(assessment: Assessment, catalog: Catalog) -> list[str]:
     report = assessment.report
-    rows = [f"{rule_title(code)} ({code}): ignored for this rig" for code in report.ignored]
+    rows = [tr("{title} ({code}): ignored for this rig", title=rule_title(code), code=code) for code in report.ignored]
     rows += [
         f"{rule_title(finding.code)} ({finding.code}): {finding_text(finding, assessment.rig, catalog)}"
         for finding in report.findings
         if finding.severity == "unknown"
     ]
-    rows.append("Cable lengths, fan noise, clearance between RAM and CPU cooler, and local wiring rules are not checked.")
+    rows.append(tr("Cable lengths, fan noise, clearance between RAM and CPU cooler, and local wiring rules are not checked."))
     return rows
 
 

@@ -5,6 +5,7 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.economics.running import energy_per_year, three_year_total
 from rigplanner.planning.renting import Offer, offers
 from rigplanner.report import format as fmt
+from rigplanner.report.language import tr
 from rigplanner.report.quote_jobs import workload_title
 from rigplanner.rules.assess import Assessment
 
@@ -18,11 +19,23 @@ def running_rows(assessment: Assessment) -> list[tuple[str, str]]:
         return []
     tariff = site.energy_per_kwh
     year = energy_per_year(wall_w, site.hours_per_day, tariff.amount if tariff and tariff.amount >= 0 else 0.0)
-    rows = [(f"Energy a year at full load, {fmt.number(site.hours_per_day)} h a day", fmt.quantity(year.energy_kwh, "kWh", 0))]
+    rows = [
+        (
+            tr("Energy a year at full load, {hours_per_day} h a day", hours_per_day=fmt.number(site.hours_per_day)),
+            fmt.quantity(year.energy_kwh, "kWh", 0),
+        )
+    ]
     if tariff is not None:
-        rows.append((f"Its cost at {fmt.number(tariff.amount, 3)} {tariff.currency} a kWh", fmt.money(year.cost, tariff.currency)))
+        rows.append(
+            (
+                tr("Its cost at {amount} {currency} a kWh", amount=fmt.number(tariff.amount, 3), currency=tariff.currency),
+                fmt.money(year.cost, tariff.currency),
+            )
+        )
         if tariff.currency == totals.currency and totals.lines and not totals.unpriced and not totals.foreign:
-            rows.append(("Price and energy of three years", fmt.money(three_year_total(totals.total, year.cost), totals.currency)))
+            rows.append(
+                (tr("Price and energy of three years"), fmt.money(three_year_total(totals.total, year.cost), totals.currency))
+            )
     return rows
 
 

@@ -6,6 +6,7 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.machine.machine import Machine
 from rigplanner.performance.answer import Anchor, SpeedEstimate
 from rigplanner.report import format as fmt
+from rigplanner.report.language import Words, tr
 from rigplanner.rules.assess import Job
 
 
@@ -38,11 +39,11 @@ class QuoteJob(Struct, frozen=True, kw_only=True):
 
 
 MOST_ANCHORS = 3
-BOUND_WORDS = {
+BOUND_WORDS = Words({
     "compute": "arithmetic of the GPU", "bandwidth": "memory bandwidth of the GPU", "link": "links between GPUs",
     "cpu": "the CPU that feeds the GPUs", "memory capacity": "memory of the GPU", "launch": "kernel launches",
     "power": "the power cap", "unknown": "what is not known",
-}  # fmt: skip
+})  # fmt: skip
 PART_WORDS = (
     ("weights_gib", "weights"), ("gradients_gib", "gradients"), ("optimizer_gib", "optimizer"), ("activations_gib", "activations"),
     ("kv_cache_gib", "KV cache"), ("workspace_gib", "workspace"), ("context_gib", "context"),
@@ -71,7 +72,7 @@ def memory_bars(job: Job, machine: Machine) -> tuple[MemoryBar, ...]:
 def fit_verdict(low_gib: float, high_gib: float, capacity_gib: float | None) -> str:
     """Return fits, tight, does not fit, or unknown, from the interval against the card."""
     if capacity_gib is None:
-        return fmt.UNKNOWN
+        return "unknown"
     return "fits" if high_gib <= capacity_gib else "does not fit" if low_gib > capacity_gib else "tight"
 
 
@@ -79,7 +80,7 @@ def workload_title(job: Job) -> str:
     """Return a workload's name, else model and task."""
     work = job.workload
     model = work.model or (work.config or {}).get("model_type") or "network"
-    return work.name or f"{model}, {(work.task or 'task not set').replace('_', ' ')}"
+    return work.name or f"{model}, {(work.task or tr('task not set')).replace('_', ' ')}"
 
 
 def workload_settings(job: Job) -> str:
@@ -87,10 +88,10 @@ def workload_settings(job: Job) -> str:
     work = job.workload
     size = "x".join(map(str, work.image_size)) if isinstance(work.image_size, list) else work.image_size
     named = (
-        ("", work.precision), ("batch per GPU", work.batch_per_gpu), ("sequence", work.seq_len), ("image", size),
+        ("", work.precision), (tr("batch per GPU"), work.batch_per_gpu), ("sequence", work.seq_len), ("image", size),
         ("prompt", work.input_tokens), ("output", work.output_tokens), ("optimizer", work.optimizer), ("LoRA rank", work.lora_rank),
         ("checkpointing", work.gradient_checkpointing), ("ZeRO", work.parallelism.zero if work.parallelism else None),
-        ("tensor parallel", work.parallelism.tensor if work.parallelism and work.parallelism.tensor > 1 else None),
+        (tr("tensor parallel"), work.parallelism.tensor if work.parallelism and work.parallelism.tensor > 1 else None),
     )  # fmt: skip
     return ", ".join(f"{word} {value}".strip() for word, value in named if value not in (None, False, 0, ""))
 
@@ -106,7 +107,7 @@ def anchor_text(anchor: Anchor, catalog: Catalog) -> str:
     gpu = catalog.get(anchor.gpu)
     value = fmt.quantity(anchor.value, anchor.metric.replace("_", " "))
     measured = f"{gpu.name if gpu else anchor.gpu}, {anchor.model}, {anchor.stack}: {value}"
-    return f"{measured} (weight {fmt.percent(anchor.weight)}; {anchor.source})"
+    return tr("{measured} (weight {weight}; {source})", measured=measured, weight=fmt.percent(anchor.weight), source=anchor.source)
 
 
 def job_content(job: Job, machine: Machine, catalog: Catalog) -> QuoteJob:
@@ -120,7 +121,7 @@ def job_content(job: Job, machine: Machine, catalog: Catalog) -> QuoteJob:
         memory_note=job.memory_fault or "",
         speed=fmt.quantity(speed.value, speed.metric.replace("_", " "))
         if speed
-        else f"not predicted: {job.speed_fault or 'unknown'}",
+        else tr("not predicted: {reason}", reason=job.speed_fault or tr("unknown")),
         interval=fmt.interval(speed.low, speed.high, speed.metric.replace("_", " ")) if speed else "",
         stack=speed.stack if speed else "",
         bound=BOUND_WORDS.get(speed.bound, speed.bound) if speed else "",

@@ -7,15 +7,16 @@ from msgspec import Struct
 
 from rigplanner.machine.machine import Machine, PowerTree
 from rigplanner.report import format as fmt
+from rigplanner.report.language import Words, tr
 
 BTU_PER_HOUR_PER_WATT = 3.412142
 """1 W = 3.412142 BTU/h (International Table BTU, NIST SP 811)."""
 
 
-LETTER_WORDS = {
+LETTER_WORDS = Words({
     "PIX": "through one PCIe switch", "PXB": "through several PCIe switches", "PHB": "through one host bridge of the CPU",
     "NODE": "between host bridges of one CPU", "SYS": "between CPUs", "NV1": "one NVLink",
-}  # fmt: skip
+})  # fmt: skip
 """What `nvidia-smi topo -m` prints, as its own legend explains it."""
 
 
@@ -35,7 +36,7 @@ class SlotRow(Struct, frozen=True, kw_only=True):
 def link_text(width: int | None, gen: int | None) -> str:
     """Return "x8 Gen4" or "unknown"."""
     if width is None:
-        return fmt.UNKNOWN
+        return tr(fmt.UNKNOWN)
     return f"x{width} Gen{gen}" if gen else f"x{width}"
 
 
@@ -47,16 +48,27 @@ def slot_rows(machine: Machine) -> list[SlotRow]:
         if use.piece:
             offered = link_text(use.available_width, use.available_gen)
             link = link_text(use.width, use.gen)
-            note = f"slot offers {offered}" if use.available_width and use.width and use.width < use.available_width else ""
+            note = (
+                tr("slot offers {offered}", offered=offered)
+                if use.available_width and use.width and use.width < use.available_width
+                else ""
+            )
             rows.append(SlotRow(place=use.slot.id, what=names.get(use.piece, use.piece), link=link, note=note))
         elif use.disabled_by:
-            rows.append(SlotRow(place=use.slot.id, what="off", link="", note=f"switched off by {', '.join(use.disabled_by)}"))
+            rows.append(
+                SlotRow(
+                    place=use.slot.id,
+                    what="off",
+                    link="",
+                    note=tr("switched off by {disabled_by}", disabled_by=", ".join(use.disabled_by)),
+                )
+            )
         elif use.covered_by:
             rows.append(SlotRow(place=use.slot.id, what="covered", link="", note=f"by {names.get(use.covered_by, use.covered_by)}"))
         else:
             rows.append(SlotRow(place=use.slot.id, what="free", link=link_text(use.available_width, use.available_gen)))
     for drive in machine.drives:
-        note = f"switched off by {', '.join(drive.disabled_by)}" if drive.disabled_by else ""
+        note = tr("switched off by {disabled_by}", disabled_by=", ".join(drive.disabled_by)) if drive.disabled_by else ""
         for piece in drive.pieces:
             link = "SATA" if drive.port.kind == "sata" else link_text(drive.width, drive.gen)
             rows.append(SlotRow(place=drive.port.id, what=names.get(piece, piece), link=link, note=note))
@@ -93,8 +105,8 @@ def links_text(machine: Machine) -> str:
     )
     islands = [island for island in machine.islands if len(island) > 1]
     joined = "; ".join("+".join(map(str, island)) for island in islands)
-    return f"GPU to GPU: {', '.join(map(_letters_text, kinds)) or fmt.UNKNOWN}. " + (
-        f"Joined by direct links: GPU {joined}." if islands else "No NVLink between GPUs."
+    return f"GPU to GPU: {', '.join(map(_letters_text, kinds)) or tr(fmt.UNKNOWN)}. " + (
+        tr("Joined by direct links: GPU {joined}.", joined=joined) if islands else tr("No NVLink between GPUs.")
     )
 
 
@@ -102,19 +114,19 @@ def _letters_text(letters: str) -> str:
     if letters in LETTER_WORDS:
         return f"{letters} ({LETTER_WORDS[letters]})"
     count = letters.removeprefix("NV")
-    return f"{letters} ({count} NVLinks)" if count.isdigit() and count != "1" else letters
+    return tr("{letters} ({count} NVLinks)", letters=letters, count=count) if count.isdigit() and count != "1" else letters
 
 
 def power_rows(power: PowerTree) -> list[tuple[str, str]]:
     """Return the rows of the power table, from load to heat."""
     rows = [
-        ("Sustained load of all parts", fmt.quantity(power.sustained_w, "W", 0)),
-        ("Short excursions", fmt.quantity(power.transient_w, "W", 0)),
-        ("Power supply, continuous", fmt.quantity(power.supply_w, "W", 0)),
-        ("Drawn from the wall", fmt.quantity(power.wall_w, "W", 0)),
-        ("Circuit, continuous limit", fmt.quantity(power.circuit_w, "W", 0) if power.circuit_w else "not stated"),
-        ("Heat into the room", fmt.quantity(power.wall_w * BTU_PER_HOUR_PER_WATT if power.wall_w else None, "BTU/h", 0)),
+        (tr("Sustained load of all parts"), fmt.quantity(power.sustained_w, "W", 0)),
+        (tr("Short excursions"), fmt.quantity(power.transient_w, "W", 0)),
+        (tr("Power supply, continuous"), fmt.quantity(power.supply_w, "W", 0)),
+        (tr("Drawn from the wall"), fmt.quantity(power.wall_w, "W", 0)),
+        (tr("Circuit, continuous limit"), fmt.quantity(power.circuit_w, "W", 0) if power.circuit_w else tr("not stated")),
+        (tr("Heat into the room"), fmt.quantity(power.wall_w * BTU_PER_HOUR_PER_WATT if power.wall_w else None, "BTU/h", 0)),
     ]
     if power.unknown:
-        rows.append(("Not known", ", ".join(power.unknown)))
+        rows.append((tr("Not known"), ", ".join(power.unknown)))
     return rows

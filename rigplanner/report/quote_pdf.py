@@ -11,6 +11,7 @@ from rigplanner.report import format as fmt
 from rigplanner.report.drawings import TALLEST, memory_bar, picture_flowable
 from rigplanner.report.flow import Figure, floating
 from rigplanner.report.inks import QUIET, STATES
+from rigplanner.report.language import Words, tr
 from rigplanner.report.paper import Sheet, document, logo_flowable
 from rigplanner.report.picture import machine_picture
 from rigplanner.report.quote import Quote, QuoteFinding, QuoteSource, quote_content
@@ -27,8 +28,8 @@ MOST_IN_VERDICT = 3
 LONGEST_SOURCES = 30_000
 LONGEST_KEPT_TABLE = 12
 """Rows up to which a table stays whole."""
-AREA_WORDS = {"placement": "Place", "firmware": "Firmware", "power": "Power", "software": "Software"}
-STATE_WORDS = {"error": "does not work", "warning": "on a condition", "unknown": "not known", "info": "note", "ok": "works"}
+AREA_WORDS = Words({"placement": "Place", "firmware": "Firmware", "power": "Power", "software": "Software"})
+STATE_WORDS = Words({"error": "does not work", "warning": "on a condition", "unknown": "not known", "info": "note", "ok": "works"})
 
 
 def quote_pdf(assessment: Assessment, catalog: Catalog, today: date | None = None, paper: str = "A4") -> bytes:
@@ -39,14 +40,14 @@ def quote_pdf(assessment: Assessment, catalog: Catalog, today: date | None = Non
 def render(quote: Quote, paper: str = "A4") -> bytes:
     """Return a quote's content as PDF bytes."""
     sheet, buffer = Sheet(paper), io.BytesIO()
-    title = f"Quote {quote.number} {quote.title}".replace("  ", " ")
+    title = tr("Quote {number} {title}", number=quote.number, title=quote.title).replace("  ", " ")
     page = document(buffer, sheet, title, quote.seller.name or "RigPlanner", quote.title)
     page.build(_story(quote, sheet), canvasmaker=sheet.canvas_maker(_footer_text(quote)))
     return buffer.getvalue()
 
 
 def _footer_text(quote: Quote) -> str:
-    words = [quote.seller.name, f"Quote {quote.number}" if quote.number else "", fmt.day(quote.date)]
+    words = [quote.seller.name, tr("Quote {number}", number=quote.number) if quote.number else "", fmt.day(quote.date)]
     return "  ·  ".join(word for word in words if word)
 
 
@@ -72,25 +73,25 @@ def _head(quote: Quote, sheet: Sheet) -> list[Any]:
     logo = logo_flowable(quote.seller.logo)
     left = [
         *([logo, sheet.gap(4)] if logo else []),
-        sheet.text(quote.seller.name or "Seller not named", "name"),
+        sheet.text(quote.seller.name or tr("Seller not named"), "name"),
         *_party_lines(quote.seller, sheet),
     ]
     facts = [
-        ("Quote", quote.number or "without number"),
-        ("Date", fmt.day(quote.date)),
-        ("Valid until", fmt.day(quote.valid_until)),
+        (tr("Quote"), quote.number or tr("without number")),
+        (tr("Date"), fmt.day(quote.date)),
+        (tr("Valid until"), fmt.day(quote.valid_until)),
     ]
     right = [
-        sheet.text("Quote", "title"),
+        sheet.text(tr("Quote"), "title"),
         *(sheet.text(f"{word}  {value}", "small") for word, value in facts),
     ]
     head = sheet.columns([left, right], (0.68, 0.32))
     customer = [
-        sheet.text("For", "label"),
-        sheet.text(quote.customer.name or "Customer not named", "strong"),
+        sheet.text(tr("For"), "label"),
+        sheet.text(quote.customer.name or tr("Customer not named"), "strong"),
         *_party_lines(quote.customer, sheet),
     ]
-    subject = [sheet.text("Rig", "label"), sheet.text(quote.title, "strong")]
+    subject = [sheet.text(tr("Rig"), "label"), sheet.text(quote.title, "strong")]
     if quote.remarks:
         subject.append(sheet.text(quote.remarks, "small", longest=1200))
     return [head, sheet.gap(10), sheet.rule(), sheet.gap(8), sheet.columns([customer, subject], (0.5, 0.5)), sheet.gap(12)]
@@ -108,7 +109,7 @@ def _verdict(quote: Quote, sheet: Sheet) -> list[Any]:
 
 
 def _parts(quote: Quote, sheet: Sheet) -> list[Any]:
-    rows: list[list[Any]] = [[sheet.text(word, "head", align=side) for word, side in PART_COLUMNS]]
+    rows: list[list[Any]] = [[sheet.text(tr(word) if word else "", "head", align=side) for word, side in PART_COLUMNS]]
     for number, line in enumerate(quote.lines, 1):
         name = [sheet.text(line.name, "body")]
         if line.detail:
@@ -116,7 +117,7 @@ def _parts(quote: Quote, sheet: Sheet) -> list[Any]:
         cells = [sheet.text(str(line.quantity), "body", align="right"), sheet.text(line.unit, "body", align="right")]
         cells += [sheet.text(line.dated, "small"), sheet.text(line.amount, "body", align="right")]
         rows.append([sheet.text(str(number), "small"), name, *cells])
-    story = [*sheet.section("Parts"), sheet.table(rows, (0.04, 0.44, 0.06, 0.17, 0.13, 0.16))]
+    story = [*sheet.section(tr("Parts")), sheet.table(rows, (0.04, 0.44, 0.06, 0.17, 0.13, 0.16))]
     sums = []
     for n, (word, value) in enumerate(quote.sums, 1):
         style = "strong" if n == len(quote.sums) else "body"
@@ -124,7 +125,7 @@ def _parts(quote: Quote, sheet: Sheet) -> list[Any]:
     story += [sheet.table(sums, (0.5, 0.28, 0.22), header=False, lined=False)]
     story += [sheet.text(note, "small") for note in quote.money_notes]
     if quote.terms:
-        story += [sheet.gap(6), sheet.text("Terms", "label"), sheet.text(quote.terms, "small", longest=4000)]
+        story += [sheet.gap(6), sheet.text(tr("Terms"), "label"), sheet.text(quote.terms, "small", longest=4000)]
     return [*story, sheet.gap(14)]
 
 
@@ -134,19 +135,19 @@ def _figures(quote: Quote, sheet: Sheet) -> list[Figure]:
     if picture.shapes:
         links = [sheet.gap(3), sheet.text(quote.links, "small")] if quote.links else []
         shown = picture_flowable(picture, sheet.width)
-        figures.append(Figure([*sheet.heading("The machine"), shown, *links, sheet.gap(12)]))
+        figures.append(Figure([*sheet.heading(tr("The machine")), shown, *links, sheet.gap(12)]))
     if quote.slots:
         figures.append(_slots(quote, sheet))
     return figures
 
 
 def _slots(quote: Quote, sheet: Sheet) -> Figure:
-    rows = [[sheet.text(word, "head") for word in ("Place", "What stands there", "Link", "Note")]]
+    rows = [[sheet.text(word, "head") for word in (tr("Place"), tr("What stands there"), tr("Link"), tr("Note"))]]
     rows += [
         [*(sheet.text(text, "body") for text in (row.place, row.what, row.link)), sheet.text(row.note, "small")]
         for row in quote.slots
     ]
-    kept = sheet.heading("Slots and ports")
+    kept = sheet.heading(tr("Slots and ports"))
     picture = slot_picture(quote.machine)
     if picture.shapes:
         kept += [picture_flowable(picture, sheet.width, TALLEST / 2), sheet.gap(6)]
@@ -157,7 +158,7 @@ def _slots(quote: Quote, sheet: Sheet) -> Figure:
 def _jobs(quote: Quote, sheet: Sheet) -> list[Any]:
     story = []
     for n, job in enumerate(quote.jobs):
-        heading = sheet.heading("What it will do") if n == 0 else []
+        heading = sheet.heading(tr("What it will do")) if n == 0 else []
         story += [sheet.together([*heading, *_job(job, sheet)]), sheet.gap(10)]
     return story
 
@@ -169,19 +170,29 @@ def _job(job: QuoteJob, sheet: Sheet) -> list[Any]:
         room = fmt.quantity(bar.capacity_gib, "GiB")
         rows.append(
             sheet.text(
-                f"Memory on {many}{bar.gpu}: {fmt.interval(bar.low_gib, bar.high_gib, 'GiB')} of {room}, {bar.verdict}", "body"
+                tr(
+                    "Memory on {many}{gpu}: {low_gib} of {room}, {verdict}",
+                    many=many,
+                    gpu=bar.gpu,
+                    low_gib=fmt.interval(bar.low_gib, bar.high_gib, "GiB"),
+                    room=room,
+                    verdict=tr(bar.verdict),
+                ),
+                "body",
             )
         )
         rows.append(memory_bar(bar, sheet.width))
     if job.memory_note:
-        rows.append(sheet.text(f"Memory not predicted: {job.memory_note}", "body"))
-    speed = f"Expected speed: {job.speed}"
+        rows.append(sheet.text(tr("Memory not predicted: {memory_note}", memory_note=job.memory_note), "body"))
+    speed = tr("Expected speed: {speed}", speed=job.speed)
     if job.interval:
-        speed += f" (80 % interval {job.interval}), limited by {job.bound}, with {job.stack}"
+        speed += tr(
+            " (80 % interval {interval}), limited by {bound}, with {stack}", interval=job.interval, bound=job.bound, stack=job.stack
+        )
     rows.append(sheet.text(speed, "body"))
-    rows += [sheet.text(f"Measured: {anchor}", "small") for anchor in job.anchors]
+    rows += [sheet.text(tr("Measured: {anchor}", anchor=anchor), "small") for anchor in job.anchors]
     if job.assumed:
-        rows.append(sheet.text(f"Assumed: {job.assumed}", "small"))
+        rows.append(sheet.text(tr("Assumed: {assumed}", assumed=job.assumed), "small"))
     return rows
 
 
@@ -193,7 +204,7 @@ def _power(quote: Quote, sheet: Sheet) -> list[Any]:
         cells = [[sheet.text(word, "body"), sheet.text(value, "body", align="right")] for word, value in (left, right)]
         rows.append([*cells[0], "", *cells[1]])
     table = sheet.table(rows, (0.31, 0.16, 0.06, 0.31, 0.16), header=False)
-    return [sheet.together([*sheet.heading("Power, circuit and heat"), table]), sheet.gap(14)]
+    return [sheet.together([*sheet.heading(tr("Power, circuit and heat")), table]), sheet.gap(14)]
 
 
 RENTING_COLUMNS = ("Workload", "Machine for hire", "Rent", "Rig's speed", "Rig is cheaper after")
@@ -202,21 +213,21 @@ RENTING_COLUMNS = ("Workload", "Machine for hire", "Rent", "Rig's speed", "Rig i
 def _renting(quote: Quote, sheet: Sheet) -> list[Any]:
     if not quote.renting:
         return []
-    rows = [[sheet.text(word, "head") for word in RENTING_COLUMNS]]
+    rows = [[sheet.text(tr(word), "head") for word in RENTING_COLUMNS]]
     for _, alike in groupby(quote.renting, key=lambda row: row[0]):
         for n, row in enumerate(alike):
             rows.append([sheet.text(cell, "body") for cell in (row[0] if n == 0 else "", *row[1:])])
-    note = "Hours are hours of the rig's own work; both speeds come from the same model. Rents are those of the day named."
-    story = [*sheet.section("Against renting"), sheet.table(rows, (0.17, 0.29, 0.24, 0.11, 0.19)), sheet.text(note, "small")]
+    note = tr("Hours are hours of the rig's own work; both speeds come from the same model. Rents are those of the day named.")
+    story = [*sheet.section(tr("Against renting")), sheet.table(rows, (0.17, 0.29, 0.24, 0.11, 0.19)), sheet.text(note, "small")]
     return [*story, sheet.gap(14)]
 
 
 def _findings(quote: Quote, sheet: Sheet) -> list[Any]:
-    story: list[Any] = sheet.section("Findings")
+    story: list[Any] = sheet.section(tr("Findings"))
     found = [finding for finding in (*quote.findings, *quote.waived) if finding.severity != "info" or finding.waived]
     if not found:
-        return [*story, sheet.text(f"Nothing wrong was found; {quote.ran} rules were checked.", "body"), sheet.gap(14)]
-    rows: list[list[Any]] = [[sheet.text(word, "head") for word in ("", "Finding", "Code")]]
+        return [*story, sheet.text(tr("Nothing wrong was found; {ran} rules were checked.", ran=quote.ran), "body"), sheet.gap(14)]
+    rows: list[list[Any]] = [[sheet.text(word, "head") for word in ("", tr("Finding"), tr("Code"))]]
     rows += [_finding_row(finding, sheet) for finding in found]
     return [*story, sheet.table(rows, (0.17, 0.73, 0.1)), sheet.gap(14)]
 
@@ -231,14 +242,14 @@ def _notes(quote: Quote, sheet: Sheet) -> list[Any]:
         same = list(alike)
         text = " ".join(dict.fromkeys(finding.text for finding in same))
         rows.append([sheet.text(same[0].title, "note"), sheet.text(text, "small", longest=2000), sheet.text(code, "small")])
-    return [*sheet.section("Notes"), sheet.table(rows, (0.3, 0.6, 0.1), header=False), sheet.gap(14)]
+    return [*sheet.section(tr("Notes")), sheet.table(rows, (0.3, 0.6, 0.1), header=False), sheet.gap(14)]
 
 
 def _finding_row(finding: QuoteFinding, sheet: Sheet) -> list[Any]:
-    state = "waived" if finding.waived else STATE_WORDS[finding.severity]
+    state = tr("waived") if finding.waived else STATE_WORDS[finding.severity]
     cell = [sheet.text(finding.title, "strong"), sheet.text(finding.text, "body")]
     if finding.fix:
-        cell.append(sheet.text(f"What to do: {finding.fix}", "small"))
+        cell.append(sheet.text(tr("What to do: {fix}", fix=finding.fix), "small"))
     if finding.waived:
         cell.append(sheet.text(finding.waived, "small"))
     colour = QUIET if finding.waived else STATES[finding.severity]
@@ -246,17 +257,20 @@ def _finding_row(finding: QuoteFinding, sheet: Sheet) -> list[Any]:
 
 
 def _annex(quote: Quote, sheet: Sheet) -> list[Any]:
-    story: list[Any] = sheet.section("Annex: setting it up")
-    story += _setup(quote.setup, sheet) if quote.setup else [sheet.text("Nothing to place or set.", "body")]
-    story += [sheet.gap(12), *sheet.section("What was not checked")]
+    story: list[Any] = sheet.section(tr("Annex: setting it up"))
+    story += _setup(quote.setup, sheet) if quote.setup else [sheet.text(tr("Nothing to place or set."), "body")]
+    story += [sheet.gap(12), *sheet.section(tr("What was not checked"))]
     story += [sheet.text(text, "body") for text in quote.unchecked]
-    note = f"Made with RigPlanner, catalog {quote.catalog_version or 'without version'}. Predictions are intervals, not promises."
+    note = tr(
+        "Made with RigPlanner, catalog {value}. Predictions are intervals, not promises.",
+        value=quote.catalog_version or "without version",
+    )
     story += [sheet.gap(3), sheet.text(note, "small")]
     if quote.sources:
-        story += [sheet.gap(12), *sheet.section("Sources of the part data", least=55)]
+        story += [sheet.gap(12), *sheet.section(tr("Sources of the part data"), least=55)]
         for day in dict.fromkeys(source.read for source in quote.sources):
             words = _source_words([source for source in quote.sources if source.read == day])
-            story.append(sheet.text(f"Read {day}: {'; '.join(words)}.", "fine", longest=LONGEST_SOURCES))
+            story.append(sheet.text(tr("Read {day}: {words}.", day=day, words="; ".join(words)), "fine", longest=LONGEST_SOURCES))
     return story
 
 
@@ -273,7 +287,7 @@ def _source_words(sources: Sequence[QuoteSource]) -> list[str]:
 
 
 def _setup(rows: Sequence[SetupRow], sheet: Sheet) -> list[Any]:
-    made: list[list[Any]] = [[sheet.text(word, "head") for word in ("", "Step", "", "Why")]]
+    made: list[list[Any]] = [[sheet.text(word, "head") for word in ("", tr("Step"), "", tr("Why"))]]
     for area, alike in groupby(rows, key=lambda row: row.area):
         for n, row in enumerate(alike):
             first = sheet.text(AREA_WORDS[area] if n == 0 else "", "strong")
@@ -286,12 +300,12 @@ def _setup(rows: Sequence[SetupRow], sheet: Sheet) -> list[Any]:
 def _offered(quote: Quote, sheet: Sheet) -> list[Any]:
     if not quote.offered:
         return []
-    rows: list[list[Any]] = [[sheet.text(word, "head") for word in ("Alternative", "What it changes")]]
-    rows[0].append(sheet.text("Price", "head", align="right"))
+    rows: list[list[Any]] = [[sheet.text(word, "head") for word in (tr("Alternative"), tr("What it changes"))]]
+    rows[0].append(sheet.text(tr("Price"), "head", align="right"))
     for offer in quote.offered:
-        cell = [sheet.text(f"Settles: {', '.join(offer.solves)}", "small")] if offer.solves else []
-        cell += [sheet.text(f"Brings: {', '.join(offer.brings)}", "small")] if offer.brings else []
+        cell = [sheet.text(tr("Settles: {solves}", solves=", ".join(offer.solves)), "small")] if offer.solves else []
+        cell += [sheet.text(tr("Brings: {brings}", brings=", ".join(offer.brings)), "small")] if offer.brings else []
         cell += [sheet.text("; ".join(offer.changes), "small")] if offer.changes else []
         price = sheet.text(offer.price, "body", align="right")
-        rows.append([sheet.text(offer.what, "body"), cell or sheet.text("no finding, load or speed", "small"), price])
-    return [*sheet.section("Alternatives offered"), sheet.table(rows, (0.34, 0.48, 0.18)), sheet.gap(14)]
+        rows.append([sheet.text(offer.what, "body"), cell or sheet.text(tr("no finding, load or speed"), "small"), price])
+    return [*sheet.section(tr("Alternatives offered")), sheet.table(rows, (0.34, 0.48, 0.18)), sheet.gap(14)]

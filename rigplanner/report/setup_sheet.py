@@ -7,6 +7,7 @@ from msgspec import Struct
 from rigplanner.catalog.parts import GPU, Layout, MemoryKit, Motherboard, System
 from rigplanner.evidence import Source
 from rigplanner.report import format as fmt
+from rigplanner.report.language import tr
 from rigplanner.report.quote_machine import places_text
 from rigplanner.rules.assess import Assessment
 from rigplanner.rules.finding import Finding
@@ -68,8 +69,16 @@ def _placement(assessment: Assessment) -> Iterator[SetupRow]:
     kits = [piece.part for piece in machine.pieces if isinstance(piece.part, MemoryKit) and "/" not in piece.name]
     if kits and board is not None and board.memory_slots:
         modules = sum(kit.modules for kit in kits)
-        channels = f", spread over {board.memory_channels} channels" if board.memory_channels else ""
-        yield SetupRow(area="placement", what="Memory modules", value=f"{modules} in {board.memory_slots} slots{channels}")
+        channels = (
+            tr(", spread over {memory_channels} channels", memory_channels=board.memory_channels) if board.memory_channels else ""
+        )
+        yield SetupRow(
+            area="placement",
+            what=tr("Memory modules"),
+            value=tr(
+                "{modules} in {memory_slots} slots{channels}", modules=modules, memory_slots=board.memory_slots, channels=channels
+            ),
+        )
 
 
 def _layout(assessment: Assessment) -> Layout | None:
@@ -82,7 +91,7 @@ def _layout(assessment: Assessment) -> Layout | None:
 def _firmware(assessment: Assessment) -> Iterator[SetupRow]:
     bios = assessment.rig.settings.bios
     for place, choice in bios.items():
-        yield SetupRow(area="firmware", what=f"Setting for {place}", value=choice, why="chosen for this rig")
+        yield SetupRow(area="firmware", what=tr("Setting for {place}", place=place), value=choice, why=tr("chosen for this rig"))
     for finding in assessment.report.findings:
         yield from _firmware_of(finding, bool(bios))
     layout, gpus = _layout(assessment), [gpu.gpu for gpu in assessment.machine.gpus]
@@ -90,23 +99,40 @@ def _firmware(assessment: Assessment) -> Iterator[SetupRow]:
     if layout is None or not cards:
         return
     if len(cards) >= MANY_GPUS or any(gpu.cooling == "passive" for gpu in cards):
-        known = "" if layout.above_4g else "whether the board offers it is not known"
+        known = "" if layout.above_4g else tr("whether the board offers it is not known")
         if layout.above_4g is not False:
-            yield SetupRow(area="firmware", what="Above 4G decoding", value="on", why=known or "the cards map more than 4 GB")
+            yield SetupRow(
+                area="firmware", what=tr("Above 4G decoding"), value="on", why=known or tr("the cards map more than 4 GB")
+            )
     if layout.resizable_bar and any(_takes_resizable_bar(gpu) for gpu in cards):
-        yield SetupRow(area="firmware", what="Resizable BAR", value="on, with CSM off", why="card and board offer it")
+        yield SetupRow(area="firmware", what=tr("Resizable BAR"), value="on, with CSM off", why=tr("card and board offer it"))
 
 
 def _firmware_of(finding: Finding, stated: bool) -> Iterator[SetupRow]:
     if finding.code == "PCI005" and finding.severity == "info":
         place = str(finding.values.get("place", ""))
-        yield SetupRow(area="firmware", what=f"Split of slot {place}", value=str(finding.needed), why="the adapter splits the slot")
+        yield SetupRow(
+            area="firmware",
+            what=tr("Split of slot {place}", place=place),
+            value=str(finding.needed),
+            why=tr("the adapter splits the slot"),
+        )
     elif finding.code == "PCI009" and not stated:
         places = ", ".join(map(str, finding.values.get("places", ())))
-        default = f"as shipped: {finding.actual}" if finding.actual else "which one is shipped is not known"
-        yield SetupRow(area="firmware", what=f"Lanes of {places}", value=f"choose {finding.needed}", why=default)
+        default = tr("as shipped: {actual}", actual=finding.actual) if finding.actual else tr("which one is shipped is not known")
+        yield SetupRow(
+            area="firmware",
+            what=tr("Lanes of {places}", places=places),
+            value=tr("choose {needed}", needed=finding.needed),
+            why=default,
+        )
     elif finding.code == "CPU007":
-        yield SetupRow(area="firmware", what="BIOS version", value=f"{finding.needed} or later", why="first one that knows the CPU")
+        yield SetupRow(
+            area="firmware",
+            what="BIOS version",
+            value=tr("{needed} or later", needed=finding.needed),
+            why=tr("first one that knows the CPU"),
+        )
 
 
 def _takes_resizable_bar(gpu: GPU) -> bool:
@@ -128,24 +154,28 @@ def _limits(assessment: Assessment) -> Iterator[SetupRow]:
     for watts, indexes in caps.items():
         shown = ",".join(map(str, indexes))
         nvidia = all(vendors[index] == "NVIDIA" for index in indexes)
-        why = f"nvidia-smi -i {shown} -pl {watts:g}, again after each start" if nvidia else ""
-        yield SetupRow(area="power", what=f"Limit of GPU {shown.replace(',', ', ')}", value=fmt.quantity(watts, "W"), why=why)
+        why = tr("nvidia-smi -i {shown} -pl {watts}, again after each start", shown=shown, watts=f"{watts:g}") if nvidia else ""
+        yield SetupRow(
+            area="power", what=tr("Limit of GPU {gpus}", gpus=shown.replace(",", ", ")), value=fmt.quantity(watts, "W"), why=why
+        )
 
 
 def _software(assessment: Assessment) -> Iterator[SetupRow]:
     named = assessment.rig.settings.software
     for key, value in named.items():
-        yield SetupRow(area="software", what=OWN_SOFTWARE.get(key, key), value=value, why="chosen for this rig")
+        yield SetupRow(area="software", what=OWN_SOFTWARE.get(key, key), value=value, why=tr("chosen for this rig"))
     gpus = [gpu.gpu for gpu in assessment.machine.gpus]
     if not gpus:
         return
     if any(gpu.form_factor == "embedded" for gpu in gpus):
-        yield SetupRow(area="software", what="Driver, CUDA, frameworks", value="those of the board's system image",
-                       why="packages for desktops and servers do not serve it")  # fmt: skip
+        yield SetupRow(area="software", what="Driver, CUDA, frameworks", value=tr("those of the board's system image"),
+                       why=tr("packages for desktops and servers do not serve it"))  # fmt: skip
         return
     capabilities = sorted({gpu.compute_capability for gpu in gpus if gpu.compute_capability}, key=version)
     if len(capabilities) == 0 or any(gpu.compute_capability is None for gpu in gpus):
-        yield SetupRow(area="software", what="Driver and frameworks", value=fmt.UNKNOWN, why="compute capability not known")
+        yield SetupRow(
+            area="software", what=tr("Driver and frameworks"), value=tr(fmt.UNKNOWN), why=tr("compute capability not known")
+        )
     elif all(_is_cuda(gpu) for gpu in gpus):
         yield from _cuda_rows(capabilities, named)
     else:
@@ -163,21 +193,32 @@ def _cuda_rows(capabilities: list[str], named: dict[str, str]) -> Iterator[Setup
     every = ", ".join(capabilities)
     if best is None:
         last = last_build(capabilities[0])
-        word = f"the oldest GPU is served up to {last[0]}" if last else "no prebuilt release serves the oldest GPU"
-        yield SetupRow(area="software", what="PyTorch", value="none serves all GPUs", why=word)
+        word = (
+            tr("the oldest GPU is served up to {version}", version=last[0])
+            if last
+            else tr("no prebuilt release serves the oldest GPU")
+        )
+        yield SetupRow(area="software", what="PyTorch", value=tr("none serves all GPUs"), why=word)
     elif "pytorch" not in named:
         newest = best[0] == software().newest_pytorch
-        why = f"newest wheel for capability {every}"
+        why = tr("newest wheel for capability {capabilities}", capabilities=every)
         yield SetupRow(
             area="software", what="PyTorch", value=f"{best[0]}, CUDA {best[1].cuda}" + ("" if newest else " (last)"), why=why
         )
     release = cuda_release(best[1].cuda) if best else None
     if release is not None and best is not None and "driver" not in named:
-        yield SetupRow(area="software", what="NVIDIA driver", value=f"{release.driver} or later", why=f"for CUDA {best[1].cuda}")
+        yield SetupRow(
+            area="software",
+            what="NVIDIA driver",
+            value=tr("{driver} or later", driver=release.driver),
+            why=tr("for CUDA {cuda}", cuda=best[1].cuda),
+        )
     toolkits = [row.version for row in software().cuda if all(between(c, row.lowest, row.highest) for c in capabilities)]
     if toolkits and "cuda" not in named:
         span = f"{toolkits[0]} to {toolkits[-1]}" if len(toolkits) > 1 else toolkits[0]
-        yield SetupRow(area="software", what="CUDA toolkit", value=span, why=f"listed ones that serve {every}")
+        yield SetupRow(
+            area="software", what="CUDA toolkit", value=span, why=tr("listed ones that serve {capabilities}", capabilities=every)
+        )
     yield from _image_rows(capabilities)
 
 
@@ -188,8 +229,13 @@ def _image_rows(capabilities: list[str]) -> Iterator[SetupRow]:
         rows = [r for r in image_rows(image) if r.highest and all(between(c, r.lowest, r.highest) for c in capabilities)]
         if rows:
             last = rows[-1].until or newest
-            why = f"releases known to serve it; singularity pull docker://{image}:{last}-{IMAGE_TAIL[image.rpartition('/')[2]]}"
-            what = f"{FRAMEWORK[image.rpartition('/')[2]]} container"
+            why = tr(
+                "releases known to serve it; singularity pull docker://{image}:{last}-{value}",
+                image=image,
+                last=last,
+                value=IMAGE_TAIL[image.rpartition("/")[2]],
+            )
+            what = tr("{framework} container", framework=FRAMEWORK[image.rpartition("/")[2]])
             yield SetupRow(area="software", what=what, value=f"{image}, {rows[0].since} to {last}", why=why)
 
 
@@ -201,9 +247,11 @@ FRAMEWORK = {"pytorch": "PyTorch", "tensorflow": "TensorFlow"}
 def _rocm_rows(targets: list[str]) -> Iterator[SetupRow]:
     for target in targets:
         row = next((row for row in software().rocm if row.platform == "linux" and row.target == target and row.supported), None)
-        until = f" to {row.until}" if row and row.until else " or later"
-        value = f"{row.since}{until}, on Linux" if row else fmt.UNKNOWN
-        yield SetupRow(area="software", what=f"ROCm for {target}", value=value, why="" if row else "no listed release")
+        until = f" to {row.until}" if row and row.until else tr(" or later")
+        value = tr("{since}{until}, on Linux", since=row.since, until=until) if row else tr(fmt.UNKNOWN)
+        yield SetupRow(
+            area="software", what=tr("ROCm for {target}", target=target), value=value, why="" if row else tr("no listed release")
+        )
 
 
 def software_sources(assessment: Assessment) -> list[Source]:

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.parts import Chassis, System
 from rigplanner.machine.machine import Machine, SlotUse
+from rigplanner.report.language import tr
 from rigplanner.report.shapes import SMALL_SIZE, TEXT_SIZE, Box, Label, Line, Picture, cut, text_width
 
 POINTS_PER_MM = 0.82
@@ -74,7 +75,7 @@ def slot_picture(machine: Machine) -> Picture:
     if case is not None and case <= last:
         y = TOP + PITCH * case
         shapes.append(Line(((SLOT_X, y), (right, y)), 1.4, "case"))
-        shapes.append(Label(right, y + 9, f"the case ends after column {case}", SMALL_SIZE, "end", quiet=True))
+        shapes.append(Label(right, y + 9, tr("the case ends after column {case}", case=case), SMALL_SIZE, "end", quiet=True))
     return Picture(edge, TOP + PITCH * last + 14, tuple(shapes))
 
 
@@ -115,14 +116,14 @@ def _slot(use: SlotUse, names: dict[str, str]) -> list[Box | Line | Label]:
     shapes.append(Label(SLOT_X + 4, y + 9, cut(text, SLOT_WIDTH - 6, SMALL_SIZE), SMALL_SIZE))
     if use.piece is not None and use.riser is not None:
         shapes.append(Line(((SLOT_X + SLOT_WIDTH, y + 6), (CARD_X + 10, y + 6)), 0.9, "riser"))
-        shapes.append(Label(CARD_X + 14, y + 8.6, f"riser to {names.get(use.piece, use.piece)}", SMALL_SIZE))
+        shapes.append(Label(CARD_X + 14, y + 8.6, tr("riser to {piece}", piece=names.get(use.piece, use.piece)), SMALL_SIZE))
     return shapes
 
 
 def _card(card: _Card) -> list[Box | Line | Label]:
-    facts = [f"{card.slots:g} slots thick" if card.slots else "thickness not known"]
-    facts.append(f"{card.length_mm:g} mm long" if card.length_mm else "length not known")
-    text = ", ".join(facts) if card.slots or card.length_mm else "size not known"
+    facts = [tr("{slots} slots thick", slots=f"{card.slots:g}") if card.slots else tr("thickness not known")]
+    facts.append(tr("{length_mm} mm long", length_mm=f"{card.length_mm:g}") if card.length_mm else tr("length not known"))
+    text = ", ".join(facts) if card.slots or card.length_mm else tr("size not known")
     room = card.right - CARD_X - 10
     name = cut(card.name, room, TEXT_SIZE, strong=True)
     shapes: list[Box | Line | Label] = [Box(CARD_X, card.top + 1, card.right - CARD_X, card.height, card.role, card.piece)]
@@ -152,8 +153,10 @@ def _bridges(machine: Machine, cards: list[_Card], right: float) -> tuple[list[B
         x = right + 10 + 60 * track
         shapes.append(Line(((upper.right, top), (x, top), (x, bottom), (lower.right, bottom)), 2.2, "nvlink", f"{edge.a}|{edge.b}"))
         middle = (top + bottom) / 2
-        shapes.append(Label(x + 4, middle - 1, f"NVLink, NV{edge.links}", SMALL_SIZE))
-        shapes.append(Label(x + 4, middle + 8, f"{lower.position - upper.position} columns", SMALL_SIZE, quiet=True))
+        shapes.append(Label(x + 4, middle - 1, tr("NVLink, NV{links}", links=edge.links), SMALL_SIZE))
+        shapes.append(
+            Label(x + 4, middle + 8, tr("{count} columns", count=lower.position - upper.position), SMALL_SIZE, quiet=True)
+        )
     return shapes, right + 10 + 62 * len(free_from) if free_from else right
 
 
@@ -167,9 +170,9 @@ def _gaps(cards: list[_Card], right: float) -> tuple[list[Box | Line | Label], f
         if free >= NARROW_GAP_COLUMNS:
             middle = (upper.top + upper.height + lower.top) / 2 + 3.5
             word = "column" if free == 1 else "columns"
-            shapes.append(Label(CARD_X + 6, middle, f"{free:g} {word} free", SMALL_SIZE, quiet=True))
+            shapes.append(Label(CARD_X + 6, middle, tr("{free} {word} free", free=f"{free:g}", word=word), SMALL_SIZE, quiet=True))
         else:
-            text = "no gap" if free <= 0 else f"gap of {free:g} column"
+            text = tr("no gap") if free <= 0 else tr("gap of {free} column", free=f"{free:g}")
             shapes.append(
                 Label(min(upper.right, lower.right) - 5, upper.top + upper.height - 3, text, SMALL_SIZE, "end", quiet=True)
             )

@@ -139,9 +139,9 @@ def value_text(value: object, rig: Rig, catalog: Catalog) -> str:
 def _record(value: Mapping[str, Any]) -> str:
     if "package" in value:
         text = (
-            "{package} {since} and later stops"
+            tr("{package} {since} and later stops")
             if value.get("verdict") == "error"
-            else "{package} {since} and later may stop or run slowly"
+            else tr("{package} {since} and later may stop or run slowly")
         )
         package = str(value["package"])
         return tr(text, package=VALUE_WORDS.get(package, package), since=value["since"])

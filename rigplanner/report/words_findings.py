@@ -15,6 +15,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "": "{a} works from BIOS {needed} on; check the version before the build.",
         "error": "{a} needs BIOS {needed}, the rig names {actual}.",
     },
+    "CPU008": {"": "The rig names {setting} NUMA nodes per socket; the firmware for {a} offers {needed}."},
     "MEM001": {"": "{a} is {actual}, the board takes {needed}."},
     "MEM002": {"": "{a} is {actual}, the board takes {needed}."},
     "MEM003": {"": "The memory has {needed} modules, the board {actual}."},
@@ -177,6 +178,10 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "KNO001": {"": "{text}"},
     "RIG001": {"": "{a} is not in the catalog."},
     "RIG002": {"": "Not chosen yet: {kind}."},
+    "RIG004": {
+        "": "{a} contains itself: {path}.",
+        "switch": "The PCIe switches of {a} hang on each other: {path}.",
+    },
     "RIG003": {"": "Sources disagree on {field} of {a}: {values_said}."},
 }
 """By code, then by severity; "" serves all others, "none" findings without an actual value."""
@@ -186,6 +191,7 @@ FIX_TEXTS = {
     "fewer-cpus": "Take {count} CPU",
     "second-cpu": "Add a second {part}",
     "same-cpu": "Take {part} for both",
+    "own-numa": "Leave the CPU its own NUMA nodes",
     "other-memory": "Take {part}",
     "fewer-modules": "Take {count} modules",
     "fill-channels": "Fill all channels with {count} modules",

@@ -7,6 +7,7 @@ from rigplanner.catalog.foreign import Import, Reason, Refusal
 from rigplanner.catalog.importing import kept_count
 from rigplanner.catalog.naming import Confidence
 from rigplanner.catalog.prices import Offers
+from rigplanner.report.language import tr
 
 REASON_WORDS: dict[Reason, str] = {
     "unreadable": "cannot be read",
@@ -48,7 +49,7 @@ def refusal_text(refusal: Refusal) -> str:
     """Return one refusal as a sentence."""
     where = f"{refusal.file}: {refusal.field}" if refusal.field else refusal.file
     found = f" ({refusal.found})" if refusal.found else ""
-    kept = "" if refusal.lost else "; the rest was taken"
+    kept = "" if refusal.lost else tr("; the rest was taken")
     return f"{where} {REASON_WORDS[refusal.reason]}{found}{kept}."
 
 
@@ -57,13 +58,18 @@ def refusal_counts(refused: Iterable[Refusal]) -> list[tuple[int, str]]:
     counts = Counter((refusal.field, refusal.reason, refusal.lost) for refusal in refused)
     rows = []
     for (field, reason, lost), count in counts.most_common():
-        what = f"field {field}" if field else "file or row"
-        rows.append((count, f"{what} {REASON_WORDS[reason]}" + ("" if lost else " (the rest was taken)")))
+        what = tr("field {field}", field=field) if field else tr("file or row")
+        rows.append((count, f"{what} {REASON_WORDS[reason]}" + ("" if lost else tr(" (the rest was taken)"))))
     return rows
 
 
 def summary(made: Import | Offers, least: Confidence = "exact") -> str:
     """Return in one line what a source gave and what of it would be kept."""
     if isinstance(made, Import):
-        return f"{len(made.parts):,} of {made.seen:,} became parts"
-    return f"{len(made.offers):,} of {made.seen:,} lines name a part; prices for {kept_count(made, least):,} parts"
+        return tr("{parts} of {seen} became parts", parts=f"{len(made.parts):,}", seen=f"{made.seen:,}")
+    return tr(
+        "{offers} of {seen} lines name a part; prices for {made} parts",
+        offers=f"{len(made.offers):,}",
+        seen=f"{made.seen:,}",
+        made=f"{kept_count(made, least):,}",
+    )

@@ -31,4 +31,4 @@ def test_converted_prices_are_named_with_the_day() -> None:
 
 
 def test_without_rates_the_item_is_left_out() -> None:
-    assert "priced in another currency, not in the total: Cable." in _notes(None)
+    assert "Priced in another currency, not in the total: Cable." in _notes(None)
