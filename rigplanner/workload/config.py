@@ -27,7 +27,7 @@ MOST = {
 
 LISTS = ("depths", "hidden_sizes", "num_heads", "sr_ratios", "patch_sizes", "strides", "mlp_ratios")
 SAME_AS = {
-    "whisper": "mbart", "deberta-v2": "bert", "modernbert": "bert", "swinv2": "swin", "pvt_v2": "segformer",
+    "whisper": "mbart",
     "qwen": "qwen2", "qwen2_5_vl_text": "qwen2", "qwen3_vl_text": "qwen3", "qwen3_5": "qwen3", "qwen3_5_text": "qwen3",
     "qwen3_5_moe": "qwen3_moe",
     "qwen3_next": "qwen3_moe", "gemma4": "gemma3_text", "gemma4_text": "gemma3_text", "gemma3": "gemma3_text", "mimo": "qwen2",

@@ -11,12 +11,16 @@ from rigplanner.workload import convnets
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.attention import Form, LatentForm, Traits
 from rigplanner.workload.config import SAME_AS, full_config, pick
+from rigplanner.workload.deberta import Deberta
 from rigplanner.workload.decoder import Decoder, Mlp
+from rigplanner.workload.efficient import efficientnet, poolformer
 from rigplanner.workload.encoder import Encoder, EncoderForm
-from rigplanner.workload.hierarchical import Segformer, Swin
+from rigplanner.workload.hierarchical import Pvt2, Segformer, Swin
+from rigplanner.workload.modernbert import ModernBert
 from rigplanner.workload.moe import ExpertForm, Experts
 from rigplanner.workload.net import Net
 from rigplanner.workload.seq2seq import T5, Bart
+from rigplanner.workload.swinv2 import Swin2
 from rigplanner.workload.vision import Vit
 
 NEOX = {"qkv_proj": "query_key_value", "o_proj": "dense", "up_proj": "dense_h_to_4h", "down_proj": "dense_4h_to_h"}
@@ -166,7 +170,8 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "resnet": convnets.resnet, "regnet": convnets.regnet, "convnext": convnets.convnext, "convnextv2": convnets.convnext,
     "mobilenet_v1": convnets.mobilenet_v1, "mobilenet_v2": convnets.mobilenet_v2,
     "vit": Vit, "deit": Vit, "beit": Vit, "dinov2": Vit, "swin": Swin, "segformer": Segformer, "t5": T5, "bart": Bart,
-    "mbart": Bart, "pegasus": Bart,
+    "mbart": Bart, "pegasus": Bart, "modernbert": ModernBert, "deberta-v2": Deberta, "swinv2": Swin2, "pvt_v2": Pvt2,
+    "efficientnet": efficientnet, "poolformer": poolformer,
 }  # fmt: skip
 
 

@@ -220,3 +220,104 @@ class Segformer:
         scores = self.head(ops.reduce_to(tape, x, x.shape[:2]))
         del image
         return class_loss(net, scores) if net.setting.training else scores
+
+
+class PvtBlock:
+    """PVT v2's layer: attention against a reduced (or pooled) sequence, then a feed-forward layer with a depthwise convolution."""
+
+    def __init__(self, net: Net, config: dict[str, Any], stage: int, rate: float) -> None:
+        self.net, self.rate, width, bias = net, rate, config["hidden_sizes"][stage], bool(config.get("qkv_bias", True))
+        self.heads, ratio, inner = config["num_attention_heads"][stage], config["sr_ratios"][stage], int(
+            config["hidden_sizes"][stage] * config["mlp_ratios"][stage])  # fmt: skip
+        self.query, self.key, self.value = (net.linear(name, width, width, bias) for name in ("query", "key", "value"))
+        self.out = net.linear("proj", width, width, True)
+        self.linear = bool(config.get("linear_attention"))
+        kernel = 1 if self.linear else ratio
+        reduces = ratio > 1 or self.linear
+        self.reduce = Conv(net, width, width, kernel, stride=kernel, bias=True, norm=False, act="", padding=0) if reduces else None
+        self.reduce_norm = Norm(net, "layer", width) if reduces else None
+        self.first_norm, self.last_norm = Norm(net, "layer", width), Norm(net, "layer", width)
+        self.up, self.down = net.linear("dense1", width, inner, True), net.linear("dense2", inner, width, True)
+        self.deep = Conv(net, inner, inner, 3, groups=inner, bias=True, norm=False, act="")
+
+    def __call__(self, x: Tensor) -> Tensor:
+        tape = self.net.tape
+        attended = drop_path(self.net, self._attend(self.first_norm(x)), self.rate)
+        x = ops.add(tape, attended, x)
+        return ops.add(tape, x, drop_path(self.net, self._feed(self.last_norm(x)), self.rate))
+
+    def _attend(self, x: Tensor) -> Tensor:
+        tape, (batch, length, width) = self.net.tape, x.shape
+        query, source = self.query(x).view(batch, self.heads, length, width // self.heads), x
+        if self.reduce is not None and self.reduce_norm is not None:
+            side = int(length**0.5)
+            grid = x.view(batch, width, side, side)
+            if self.linear:
+                grid = ops.reduce_to(tape, grid, (batch, width, POOLED_SIDE, POOLED_SIDE))
+            made = self.reduce(grid)
+            source = self.reduce_norm(made.view(batch, made.shape[2] * made.shape[3], width))
+            source = ops.keeping_input(tape, source) if self.linear else source
+        short = (batch, self.heads, source.shape[1], width // self.heads)
+        key, value = self.key(source).view(*short), self.value(source).view(*short)
+        square = (batch, self.heads, length, short[2])
+        weights = ops.bmm(tape, ops.packed(tape, query), ops.packed(tape, key), square)
+        weights = ops.keeping_result(tape, ops.sub_self(tape, weights))
+        result = ops.copy(tape, ops.bmm(tape, weights, ops.packed(tape, value), query.shape))
+        return self.out(result.view(batch, length, width))
+
+    def _feed(self, x: Tensor) -> Tensor:
+        tape, side = self.net.tape, int(x.shape[1] ** 0.5)
+        x = self.up(x)
+        x = ops.keeping_result(tape, x) if self.linear else x
+        x = self.deep(x.view(x.shape[0], x.shape[2], side, side)).view(*x.shape)
+        return self.down(ops.keeping_input(tape, x))
+
+
+POOLED_SIDE = 7
+"""Edge of the map that PVT v2's linear attention pools to (Wang et al. 2021, arXiv 2106.13797)."""
+
+
+class PvtStage:
+    """Overlapping patches, norm, blocks, norm."""
+
+    def __init__(self, net: Net, config: dict[str, Any], stage: int, rates: list[float]) -> None:
+        self.net, sizes = net, config["hidden_sizes"]
+        self.patch = Conv(net, 3 if stage == 0 else sizes[stage - 1], sizes[stage], config["patch_sizes"][stage],
+            stride=config["strides"][stage], bias=True, norm=False, act="")  # fmt: skip
+        self.first = Norm(net, "layer", sizes[stage])
+        self.blocks = [PvtBlock(net, config, stage, rate) for rate in rates]
+        self.last = Norm(net, "layer", sizes[stage])
+
+    def __call__(self, x: Tensor) -> Tensor:
+        x = self.patch(x)
+        batch, width, high, wide = x.shape
+        x = self.first(x.view(batch, high * wide, width))
+        for block in self.blocks:
+            x = block(x)
+        return self.last(x)
+
+
+class Pvt2:
+    """Pyramid Vision Transformer v2 with a classifier (Wang et al. 2021)."""
+
+    def __init__(self, net: Net, config: dict[str, Any]) -> None:
+        self.net, rates, at = net, drop_rates(config), 0
+        self.stages = []
+        for stage, depth in enumerate(config["depths"]):
+            self.stages.append(PvtStage(net, config, stage, rates[at : at + depth]))
+            at += depth
+        self.head = net.linear("classifier", config["hidden_sizes"][-1], CLASSES, True)
+
+    def loss(self) -> Tensor:
+        """The loss of the class; without training, the scores."""
+        net, tape, side = self.net, self.net.tape, self.net.setting.length
+        image = net.given(net.setting.batch, 3, side, side, dtype=net.setting.dtype)
+        x = image
+        for stage in self.stages:
+            x = checkpointed(net, stage, x)
+            high = int(x.shape[1] ** 0.5)
+            x = ops.copy(tape, x).view(x.shape[0], x.shape[2], high, high)
+        x = ops.copy(tape, x)
+        scores = self.head(ops.reduce_to(tape, x, x.shape[:2]))
+        del image
+        return class_loss(net, scores) if net.setting.training else scores

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rigplanner.workload import ops
-from rigplanner.workload.attention import activate
+from rigplanner.workload.attention import activate, softmax_wide
 from rigplanner.workload.convnets import CLASSES
 from rigplanner.workload.encoder import class_loss
 from rigplanner.workload.net import Net, Norm, checkpointed
@@ -19,7 +19,7 @@ class VitBlock:
         self.net, self.heads, self.tokens = net, config["num_attention_heads"], tokens
         hidden, family = config["hidden_size"], config["model_type"]
         ffn = config.get("intermediate_size") or int(config["mlp_ratio"] * hidden)
-        self.hidden = hidden
+        self.hidden, self.narrow = hidden, family == "dinov2"
         bias = config.get("qkv_bias", True)
         self.first_norm, self.last_norm = Norm(net, "layer", hidden), Norm(net, "layer", hidden)
         self.query, self.key = (
@@ -54,7 +54,7 @@ class VitBlock:
             return self.out(ops.fused_attention(tape, query, key, value, None).view(*x.shape)), None
         square = (batch, self.heads, self.tokens, self.tokens)
         weights = ops.sub_self(tape, ops.bmm(tape, ops.packed(tape, query), ops.packed(tape, key), square))
-        weights = ops.keeping_result(tape, weights)
+        weights = ops.keeping_result(tape, weights) if self.narrow else ops.cast(tape, softmax_wide(tape, weights), query.dtype)
         result = ops.copy(tape, ops.bmm(tape, weights, ops.packed(tape, value), shape))
         return self.out(result.view(*x.shape)), weights
 

@@ -15,7 +15,7 @@ from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.network import resolve
 
 GIB = 2.0**30
-NOT_WALKED = {"modernbert", "deberta-v2", "efficientnet", "pvt_v2", "mobilevit", "poolformer", "cvt", "levit"}
+NOT_WALKED = {"mobilevit", "cvt", "levit"}
 """Families of the file that have no walk yet: they are refused by name."""
 
 
