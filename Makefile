@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SAMPLE ?= resources/samples/rtx-5090.rig
 
-.PHONY: run test lint bench screenshots wheel accuracy setup clean
+.PHONY: run test lint bench screenshots translations wheel accuracy setup clean
 
 run: setup
 	@$(BIN)/python -m tools.first_run $(SAMPLE)
@@ -26,6 +26,9 @@ screenshots: setup
 
 accuracy: setup
 	$(BIN)/rigplanner validate tests/workload/traced_steps.jsonl $(CASES) --write docs/accuracy.md
+
+translations: setup
+	$(BIN)/python -m tools.gather_texts
 
 wheel: setup
 	$(BIN)/python -m hatchling build -t wheel

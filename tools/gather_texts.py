@@ -1,0 +1,138 @@
+"""`make translations`: every English text of the package into `rigplanner.pot`, and each .po file brought up to date with it.
+
+Texts are the constants given to `tr` and `trn`, the values of `Words` tables, and the tables named in TABLES, which the code
+passes through `tr` where it shows them.
+"""
+
+import ast
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+
+import polib
+
+from rigplanner.data import data_path
+from rigplanner.report.language import LANGUAGES, Words
+
+PACKAGE = Path(__file__).parent.parent / "rigplanner"
+TABLES = {
+    "rigplanner.desktop.actions": ("COMMANDS:text", "MENUS"),
+    "rigplanner.desktop.columns": ("COLUMNS:title", "COMMON:title", "FACETS:title"),
+    "rigplanner.desktop.quote_view": ("PARTY_FIELDS:1",),
+    "rigplanner.desktop.start_view": ("TOUR",),
+    "rigplanner.desktop.window": ("TABS",),
+    "rigplanner.desktop.workload_form": ("TASKS:1",),
+    "rigplanner.report.comparison_pdf": ("NOTE",),
+    "rigplanner.report.export": ("PART_COLUMNS", "JOB_COLUMNS"),
+    "rigplanner.report.quote_jobs": ("PART_WORDS:1",),
+    "rigplanner.report.quote_pdf": ("PART_COLUMNS:0", "RENTING_COLUMNS"),
+    "rigplanner.report.words_findings": ("FINDING_TEXTS", "FIX_TEXTS", "UNIT_WORDS", "VALUE_WORDS", "FIELD_WORDS"),
+    "rigplanner.report.words_guide": ("PURPOSES", "AIM_WORDS", "RUNS_WORDS", "REASON_TEXTS"),
+    "rigplanner.report.words_import": ("REASON_WORDS",),
+    "rigplanner.rules.topics": ("RULES_BY_CODE:title", "RULES_BY_CODE:reason"),
+}
+"""Module to its tables of English texts; after a colon the field or position that holds the text."""
+
+PLURAL_TABLES = {"rigplanner.report.words_guide": ("CAUSE_TEXTS",)}
+"""Module to its tables of pairs for `trn`."""
+
+CODES = ("fits", "tight", "does not fit", "unknown", "error", "warning", "info", "waived", "held in reserve")
+"""Codes that are their own English words."""
+
+Text = tuple[str, str]
+"""A text and its form for many ("" for a text that does not count)."""
+
+
+def texts() -> dict[Text, str]:
+    """Return every text of the package, with where it stands."""
+    found: dict[Text, str] = {(code, ""): "codes" for code in CODES}
+    for module, tables in TABLES.items():
+        for table in tables:
+            name, _, field = table.partition(":")
+            for text in _strings(getattr(import_module(module), name), field):
+                found.setdefault((text, ""), module)
+    for module, names in PLURAL_TABLES.items():
+        for name in names:
+            found |= dict.fromkeys(getattr(import_module(module), name).values(), module)
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for text in _called(ast.parse(path.read_text("utf-8"))):
+            found.setdefault(text, path.relative_to(PACKAGE.parent).as_posix())
+    return {text: place for text, place in found.items() if any(char.isalpha() for char in text[0])}
+
+
+def _strings(value: object, field: str) -> Iterator[str]:
+    """Yield the texts of a table, at `field` of its entries where one is named."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from _strings(each, field)
+    elif field.isdigit() and isinstance(value, tuple) and value and isinstance(value[0], str):
+        yield value[int(field)]
+    elif isinstance(value, Iterable):
+        for each in value:
+            yield from _strings(each, field)
+    elif hasattr(value, field):
+        yield getattr(value, field)
+
+
+def _called(tree: ast.AST) -> Iterator[Text]:
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or not node.args:
+            continue
+        first = node.args[0]
+        if node.func.id == "tr":
+            for text in _constants(first):
+                yield text, ""
+        elif node.func.id == "trn" and not isinstance(first, ast.Starred):
+            yield ast.literal_eval(first), ast.literal_eval(node.args[1])
+        elif node.func.id == Words.__name__ and isinstance(first, ast.Dict):
+            for value in first.values:
+                yield ast.literal_eval(value), ""
+
+
+def _constants(node: ast.expr) -> Iterator[str]:
+    """Yield the text of an argument, or both of `a if x else b`; names and fields are texts of tables."""
+    if isinstance(node, ast.Constant):
+        yield node.value
+    elif isinstance(node, ast.IfExp):
+        yield from _constants(node.body)
+        yield from _constants(node.orelse)
+
+
+def template() -> polib.POFile:
+    """Return all texts as a gettext template, in the order of the alphabet."""
+    made = polib.POFile(wrapwidth=110)
+    made.metadata = {"Content-Type": "text/plain; charset=UTF-8", "Content-Transfer-Encoding": "8bit"}
+    for (one, many), place in sorted(texts().items()):
+        entry = polib.POEntry(msgid=one, occurrences=[(place, "")])
+        if many:
+            entry.msgid_plural, entry.msgstr_plural = many, {0: "", 1: ""}
+        made.append(entry)
+    return made
+
+
+def main() -> int:
+    """Write the template and bring the languages up to date; say what is left to translate."""
+    folder = data_path("resources") / "translations"
+    made = template()
+    made.save(str(folder / "rigplanner.pot"))
+    open_texts = 0
+    for code in LANGUAGES:
+        path = folder / f"{code}.po"
+        if path.exists():
+            file = polib.pofile(str(path), wrapwidth=110)
+            file.merge(made)
+            for entry in file.obsolete_entries():
+                file.remove(entry)
+            file.sort(key=lambda entry: entry.msgid)
+            file.save(str(path))
+            left = len(file.untranslated_entries()) + len(file.fuzzy_entries())
+            print(f"{code}: {len(file)} texts, {left} to translate")
+            open_texts += left
+    return int(open_texts > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
