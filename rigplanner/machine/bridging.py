@@ -79,8 +79,8 @@ def _reason(
     bridge: BridgeSeeker, group: tuple[str, ...], cards: dict[str, Card], slots: dict[str, Slot]
 ) -> tuple[str, float | str | None, float | str | None] | None:
     """Return why a bridge cannot join a group, with needed and actual, or None when it can."""
-    if len(group) != bridge.part.gpus or not all(name in slots and name in cards and cards[name].is_gpu for name in group):
-        return "bridge-pair", bridge.part.gpus, len(group)
+    if len(set(group)) != bridge.part.gpus or not all(name in slots and name in cards and cards[name].is_gpu for name in group):
+        return "bridge-pair", bridge.part.gpus, len(set(group))
     gpus = [card.part for card in (cards[name] for name in group) if isinstance(card.part, GPU)]
     if any(fits_connector(bridge.part, gpu) is False or gpu.form_factor != "pcie" for gpu in gpus):
         port = gpus[0].nvlink

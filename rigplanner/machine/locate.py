@@ -176,12 +176,28 @@ def tree_of(board: Board, cpus: tuple[CPU | None, ...], first_cpu: int, numa_bef
                 _, top = chain_of(layout, place.origin)
                 names.append(bridge_name(layout, socket, top or place.id, place.root or _root_on(layout, top)))
         rows.append(tuple(dict.fromkeys(names)) or (f"cpu{socket}",))
-    numa = tuple(_numa_count(cpus[socket] if socket < len(cpus) else None, per_socket) for socket in range(count))
+    names_of = (*layout.sockets, *("",) * count)
+    numa = tuple(_numa_count(cpus[n] if n < len(cpus) else None, names_of[n], per_socket) for n in range(count))
     return Tree(board, cpus, first_cpu, numa_before, numa, tuple(rows))
 
 
-def _numa_count(cpu: CPU | None, per_socket: int | None) -> int:
-    return per_socket if per_socket is not None and per_socket > 0 else (cpu.numa_nodes if cpu is not None else 1)
+NUMA_SETTINGS = {
+    "SP3": (1, 2, 4), "SP5": (1, 2, 4), "SP6": (1, 2, 4), "sWRX8": (1, 2, 4), "sTR5": (1, 2, 4), "sTRX4": (1, 2, 4), "TR4": (1, 2),
+    "LGA3647": (1, 2), "LGA4189": (1, 2), "LGA4677": (1, 2, 4), "LGA4710": (1, 2, 3), "LGA7529": (1, 2, 3), "LGA2011-3": (1, 2),
+}  # fmt: skip
+"""NUMA nodes that firmware makes of one socket: AMD's NPS1, 2 and 4; Intel's cluster on die and sub-NUMA clustering (makers' tuning
+guides). Other sockets have one node."""
+
+
+def numa_settings(socket: str) -> tuple[int, ...]:
+    """Return the numbers of NUMA nodes that firmware can make of a CPU in this socket."""
+    return NUMA_SETTINGS.get(socket, (1,))
+
+
+def _numa_count(cpu: CPU | None, socket: str, per_socket: int | None) -> int:
+    if per_socket is not None and per_socket in numa_settings(socket):
+        return per_socket
+    return cpu.numa_nodes if cpu is not None else 1
 
 
 def bridges_guessed(board: Board) -> tuple[str, ...]:

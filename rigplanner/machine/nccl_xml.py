@@ -124,12 +124,26 @@ def read_nccl_xml(text: str) -> tuple[list[str], list[list[str]]]:
     _collect(system, (), found)
     if not found:
         raise XmlFault("The file names no gpu element.")
+    _check_found(found)
     found.sort(key=lambda entry: entry[0])
     bus = {entry[2].attributes.get("busid", ""): n for n, entry in enumerate(found)}
     cells = [[_letter(a[1], b[1]) if a is not b else "X" for b in found] for a in found]
     for row, (_, _, pci) in enumerate(found):
         _add_links(cells, row, pci, bus)
     return [f"GPU{n}" for n in range(len(found))], cells
+
+
+def _check_found(found: list[tuple[int, tuple[str, ...], Element]]) -> None:
+    """Raise XmlFault for more GPUs than NCCL reads, and for two with one number or bus."""
+    if len(found) > MOST_NODES:
+        raise XmlFault(f"The file names {len(found)} GPUs: NCCL reads at most {MOST_NODES} nodes.")
+    for words, what in (
+        ([str(number) for number, _, _ in found], "dev"),
+        ([e.attributes.get("busid") for _, _, e in found], "busid"),
+    ):
+        twice = next((word for word in words if word is not None and words.count(word) > 1), None)
+        if twice is not None:
+            raise XmlFault(f"Two gpu elements have {what} {twice!r}: each GPU has its own.")
 
 
 def _collect(element: Element, path: tuple[str, ...], found: list[tuple[int, tuple[str, ...], Element]]) -> None:

@@ -20,6 +20,8 @@ from rigplanner.machine.trunk import host_gbs, lanes_used, parent_of, trunk_edge
 from rigplanner.rig.document import Rig
 
 NOWHERE = Location((), "", None, None)
+MOST_HOMELESS = 64
+"""GPUs without a place that are still listed; the problems name them all."""
 
 
 class Grown(Struct, frozen=True, kw_only=True):
@@ -194,7 +196,7 @@ def _gpus(
     parts = {piece.name: piece for piece in pieces if isinstance(piece.part, GPU)}
     cards = [seat for seat in standing if seat.card.name in parts]
     cards.sort(key=lambda seat: bus_rank(seat.location))
-    order = [seat.card.name for seat in cards] + [name for name in parts if name not in seated]
+    order = [seat.card.name for seat in cards] + [name for name in parts if name not in seated][:MOST_HOMELESS]
     gpus: list[GpuNode] = []
     places: dict[int, tuple[_Seat | None, Location]] = {}
     for name in order:

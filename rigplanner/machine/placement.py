@@ -20,6 +20,8 @@ from rigplanner.machine.ports import drive_rate, place_drives
 from rigplanner.machine.seekers import Card, Drive, enters
 
 STEPS = 600
+MOST_CARDS = 200
+"""Loose cards that a board looks at; more than that find no slots on any."""
 POLISH = 40
 """Steps after a placement whose links are proven best, spent on air between cards and on drives."""
 _LINKS = 8
@@ -91,7 +93,8 @@ class _Search:
         self.order = {slot.id: index for index, slot in enumerate(seating.layout.slots)}
         self.protocols = protocols_of(drives, start.ports)
         free = [card for card in cards if card.name not in start.slots and not card.wish]
-        self.free = sorted(free, key=lambda card: (not card.is_gpu, -_appetite(card), card.columns, card.part.id, card.riser or ""))
+        free.sort(key=lambda card: (not card.is_gpu, -_appetite(card), card.columns, card.part.id, card.riser or ""))
+        self.free = _seated_at_most(free, len(self.slots))
         self.choices = [self._ranked(card) for card in self.free]
         self.classes = _slot_classes(seating, cards, bridges)
         self.rates: dict[tuple[str, int | None, int | None], float] = {}
@@ -232,6 +235,18 @@ class _Search:
             if name in self.gpus and (position := self.slots[place].position) is not None
         )
         return min((after[0] - before[1] for before, after in itertools.pairwise(spans)), default=0)
+
+
+def _seated_at_most(cards: list[Card], slots: int) -> list[Card]:
+    """Return the cards without those that are more of one model than the board has slots: they stay without a place anyway."""
+    taken: Counter[tuple[str, str | None]] = Counter()
+    kept: list[Card] = []
+    for card in cards:
+        key = (card.part.id, card.riser)
+        taken[key] += 1
+        if taken[key] <= slots and len(kept) < MOST_CARDS:
+            kept.append(card)
+    return kept
 
 
 def _slot_classes(seating: Seating, cards: list[Card], bridges: list[BridgeSeeker]) -> dict[str, object]:

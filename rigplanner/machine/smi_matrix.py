@@ -57,6 +57,8 @@ def parse_matrix(text: str) -> SmiMatrix:
         raise MatrixFault(f"The text is longer than {LARGEST_TEXT // 2**20} MiB: not a matrix.")
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if not line.startswith("# ")]
     tables, peers = _tables(lines)
+    if not tables and not peers and any(_header(line.split()) for _, line in lines if line.split()):
+        raise MatrixFault("The header has no rows below it: the text is cut.")
     if not tables and not peers:
         raise MatrixFault("No line with columns GPU0, GPU1, ... was found: expected the output of nvidia-smi topo -m.")
     if not tables:
@@ -155,6 +157,7 @@ def _checked(
             numas.append(rest[1] if len(rest) > 1 else "")
     names = tuple(name for _, name, _ in rows)
     _check_symmetry(header, rows, cells)
+    _check_nesting(header, names, cells)
     return SmiMatrix(
         devices=tuple(header),
         rows=names,
@@ -202,6 +205,31 @@ def _check_symmetry(header: list[str], rows: list[tuple[int, str, list[str]]], c
             mirror = by_name[column][index[name]] if column in by_name else word
             if mirror != word:
                 raise MatrixFault(f"Line {number}, cell {name}/{column}: {word}, but {column}/{name} is {mirror}.")
+
+
+NEARNESS = {"PIX": 0, "PXB": 1, "PHB": 2, "NODE": 3, "SYS": 4}
+"""PCIe labels from near to far. They nest: below a switch, below a host bridge, in a NUMA node, in the machine."""
+
+
+def _check_nesting(header: list[str], names: tuple[str, ...], cells: list[tuple[str, ...]]) -> None:
+    """Raise MatrixFault where two GPUs are near a third and far from each other, which no tree of switches can be."""
+    index = {name: n for n, name in enumerate(header)}
+    rows = {name: row for name, row in zip(names, cells, strict=True) if name.startswith("GPU")}
+    ranks = {a: {b: NEARNESS[row[index[b]]] for b in rows if row[index[b]] in NEARNESS} for a, row in rows.items()}
+    for level in range(max(NEARNESS.values())):
+        seen: set[str] = set()
+        for a, near in ranks.items():
+            group = {b for b, rank in near.items() if rank <= level}
+            for b in sorted(group - seen):
+                far = next((c for c in sorted(group) if ranks[b].get(c, 0) > level), None)
+                if far is not None:
+                    raise MatrixFault(_torn(a, b, far, rows, index))
+            seen |= {a}
+
+
+def _torn(middle: str, a: str, c: str, rows: dict[str, tuple[str, ...]], index: dict[str, int]) -> str:
+    left, right, across = (rows[x][index[y]] for x, y in ((middle, a), (middle, c), (a, c)))
+    return f"Cells {middle}/{a} and {middle}/{c} are {left} and {right}, but {a}/{c} is {across}: no machine is built so."
 
 
 def numa_nodes(matrix: SmiMatrix) -> tuple[int | None, ...]:

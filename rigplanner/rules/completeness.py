@@ -106,6 +106,37 @@ def conflict(situation: Situation, case: Listed) -> Iterator[Finding]:
             yield conflict.finding(case, field=field, values_said=list(doubt.values), note=doubt.note)
 
 
+@rule(
+    "RIG004", "Part's description contradicts itself", "error", over=items,
+    reason="A system that contains itself, or switches that hang on each other, cannot be built; what lies beyond is not judged.",
+    source="The catalog's own structure",
+)  # fmt: skip
+def impossible(situation: Situation, case: Listed) -> Iterator[Finding]:
+    """Walk the parts of a system, and the switches of its board, until one comes twice."""
+    path = _circle(situation, case.item.part, ())
+    removal = (fix(situation, "remove", Edit("remove_item", {"uid": case.item.uid}), piece=case.name),)
+    if path:
+        yield impossible.finding(case, path=" > ".join(path), fixes=removal)
+    origins = {switch.id: switch.origin for switch in getattr(getattr(case.part, "layout", None), "switches", ())}
+    for start in origins:
+        walked = [start]
+        while origins.get(walked[-1]) in origins and len(walked) <= len(origins):
+            walked.append(origins[walked[-1]])
+        if len(walked) > len(origins):
+            yield impossible.finding(case, path=" > ".join(dict.fromkeys(walked)), variant="switch", fixes=removal)
+            return
+
+
+def _circle(situation: Situation, part_id: str, above: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the way from a system back to itself, () when there is none."""
+    if part_id in above:
+        return (*above[above.index(part_id) :], part_id)
+    part = situation.part(part_id)
+    inner = part.includes if isinstance(part, System) else ()
+    found = (_circle(situation, inclusion.part, (*above, part_id)) for inclusion in inner)
+    return next((path for path in found if path), ())
+
+
 class Mixed(Struct, frozen=True):
     """The GPU models of a rig."""
 

@@ -34,7 +34,7 @@ def striped(situation: Situation) -> tuple[Drive, ...]:
 def stripes(situation: Situation) -> Iterator[Stripe]:
     """The RAID 0 set of the rig."""
     members = striped(situation)
-    if situation.rig.settings.raid0 and members:
+    if situation.rig.settings.raid0:
         yield Stripe(
             tuple(drive.name for drive in members),
             tuple(drive.drive for drive in members),
@@ -65,7 +65,7 @@ def stripe_members(situation: Situation, case: Stripe) -> Iterator[Finding]:
     fixes = _unstripe(situation)
     total = sum(drive.capacity_gb for drive in case.drives)
     if len(case.drives) < 2:
-        yield stripe_members.finding(case, needed=2, actual=1, unit="drives", variant="few", fixes=fixes)
+        yield stripe_members.finding(case, needed=2, actual=len(case.drives), unit="drives", variant="few", fixes=fixes)
     elif len(sizes) > 1 or len(kinds) > 1:
         yield stripe_members.finding(case, needed=total, actual=volume_gb(list(case.drives)), unit="GB", fixes=fixes)
     elif len(rates) > 1 and None in rates.values():

@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.parts import CPU, Motherboard, System
+from rigplanner.machine.locate import numa_settings
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.fixes import fix, item_of, swap
@@ -220,3 +222,43 @@ def bios(situation: Situation, case: Seated) -> Iterator[Finding]:
 def version_key(text: str) -> tuple[tuple[int, str], ...]:
     """Return a sort key for version words: numbers by value, letters by themselves ("1.10" after "1.9", "F12b" after "F12")."""
     return tuple((int(word), "") if word.isdigit() else (-1, word) for word in re.findall(r"\d+|[a-z]+", text.casefold()))
+
+
+class Clustered(Struct, frozen=True):
+    """A CPU model and the NUMA setting that the rig names for it."""
+
+    name: str
+    cpu: CPU
+    setting: int
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def clustered(situation: Situation) -> Iterator[Clustered]:
+    """CPU models of rigs that name a number of NUMA nodes per socket."""
+    setting = situation.rig.settings.numa_per_socket
+    seen: set[str] = set()
+    for name, cpu in situation.cpus:
+        if setting is not None and cpu.id not in seen:
+            seen.add(cpu.id)
+            yield Clustered(name, cpu, setting)
+
+
+@rule(
+    "CPU008", "Firmware has no such NUMA setting", "warning", over=clustered,
+    needs=("cpu.socket",),
+    reason="EPYC and Threadripper PRO split a socket into 1, 2 or 4 nodes (NPS), Xeon Scalable into 1, 2 or 4 (SNC); others have "
+    "one. The machine is shown with the CPU's own nodes.",
+    source="AMD EPYC and Intel Xeon tuning guides",
+)  # fmt: skip
+def numa_setting(situation: Situation, case: Clustered) -> Iterator[Finding]:
+    """Compare the setting with the numbers that the socket's firmware offers."""
+    offered = numa_settings(case.cpu.socket or "")
+    if case.setting not in offered:
+        settings = replace(situation.rig.settings, numa_per_socket=None)
+        usual = fix(situation, "own-numa", Edit("set_settings", {"settings": settings}))
+        yield numa_setting.finding(
+            case, needed=" / ".join(map(str, offered)), actual=case.setting, unit="nodes", fixes=(usual,), setting=case.setting
+        )

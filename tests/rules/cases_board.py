@@ -2,7 +2,7 @@
 
 from rule_bench import DESK_SLOTS, SERVER, bench_rig, case, named
 
-from rigplanner.catalog.parts import LaneMode, Slot, When
+from rigplanner.catalog.parts import Inclusion, LaneMode, Slot, Switch, System, When
 from rigplanner.rig.document import Settings
 
 DESK_RIG = bench_rig()
@@ -21,6 +21,12 @@ CHOOSING = {
         "layout.bios_default": ("m2-chipset",),
     }
 }
+
+LOOP = System(id="system.loop", name="Loop", vendor="Test", role="server", includes=(Inclusion(part="system.loop"),))
+TANGLED = (
+    Switch(id="a", model="PEX", origin="b", gen=4, width=16),
+    Switch(id="b", model="PEX", origin="a", gen=4, width=16),
+)
 
 CASES = (
     case("CPU001", "fires", bench_rig(cpu="cpu.server")),
@@ -58,6 +64,14 @@ CASES = (
     case("CPU007", "limit", bench_rig(settings=named(bios="1.40")), {"board.desk": {"layout.bios_minimum": {"cpu.desk": "1.40"}}}),
     case("CPU007", "silent", DESK_RIG),
     case("CPU007", "unknown", DESK_RIG, {"board.desk": {"layout.sockets": (), "layout.bios_minimum": {"am5-24": "1.40"}}}),
+    case("CPU008", "fires", bench_rig(settings=Settings(numa_per_socket=2))),
+    case("CPU008", "limit", bench_rig(SERVER, settings=Settings(numa_per_socket=4))),
+    case("CPU008", "silent", DESK_RIG),
+    case("CPU008", "unknown", bench_rig(settings=Settings(numa_per_socket=2)), {"cpu.desk": {"socket": None}}),
+    case("RIG004", "fires", bench_rig(loop="system.loop"), extra=(LOOP,)),
+    case("RIG004", "fires", DESK_RIG, {"board.desk": {"layout.switches": TANGLED}}),
+    case("RIG004", "limit", DESK_RIG, {"board.desk": {"layout.switches": TANGLED[:1]}}),
+    case("RIG004", "silent", DESK_RIG),
     case("MEM001", "fires", bench_rig(memory=("memory.server", 2))),
     case("MEM001", "limit", DESK_RIG),
     case("MEM001", "silent", SERVER_RIG),

@@ -38,6 +38,7 @@ CASES = (
     case("DSK005", "fires", MIXED, {"drive.slow": {"capacity_gb": 4000}}),
     case("DSK005", "fires", MIXED, SLOW),
     case("DSK005", "fires", bench_rig(disk="drive.disk", settings=SET)),
+    case("DSK005", "fires", bench_rig(settings=Settings(raid0=("gpu", "nothing")))),
     case("DSK005", "limit", MIXED, {"drive.slow": {"capacity_gb": 8000, "read_gbs": 0.25}}),
     case("DSK005", "silent", PAIR),
     case("DSK005", "unknown", MIXED, {"drive.slow": {"read_gbs": None}}),

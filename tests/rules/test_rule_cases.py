@@ -33,6 +33,7 @@ NEVER_UNKNOWN = {
     "NVL008": "islands are computed from the links that are known",
     "PCI009": "a mode hangs on a setting or it does not",
     "RIG003": "a doubt is written down or it is not",
+    "RIG004": "a description goes round in a circle or it does not",
     "WRK002": "degrees of parallelism have defaults",
     "WRK004": "degrees of parallelism have defaults",
 }
