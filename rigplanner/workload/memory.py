@@ -37,7 +37,7 @@ def estimate_memory(workload: Workload, gpu: GPU | None, count: int, zoo: Zoo) -
     job = read_job(workload, network, count, gpu is not None)
     stack = memory_stack(job.stack)
     demand, reservation = _demand(network, job, stack, gpu)
-    return _answer(network, job, stack, demand, reservation, count)
+    return answered(network, job, stack, demand, reservation, count)
 
 
 def _demand(network: Network, job: Job, stack: MemoryStack, gpu: GPU | None) -> tuple[Demand, float | None]:
@@ -53,9 +53,10 @@ def _demand(network: Network, job: Job, stack: MemoryStack, gpu: GPU | None) -> 
     return infer(network, job, stack), None
 
 
-def _answer(
+def answered(
     network: Network, job: Job, stack: MemoryStack, demand: Demand, reservation: float | None, count: int
 ) -> MemoryEstimate:
+    """What a demand of live tensors becomes on a GPU under a stack: allocated, reserved, seen by nvidia-smi, with the interval."""
     tensors = demand.tensors / GIB
     moving = (demand.activations + demand.buffers + demand.kv_cache) / GIB
     fixed, static = stack.fixed_gib, stack.static_slack

@@ -190,7 +190,8 @@ def _gathered(network: Network, job: Job, reduces_fp32: bool) -> float:
     """ZeRO-3 and FSDP: two layers and the root (embedding, head) whole in the compute type, and one layer's gradients, which
     may be brought to fp32 to be reduced. Under a
     pipeline the stage stays whole over its micro-batches, with gradients in fp32 (FSDP2 without resharding)."""
-    if job.zero < 3 or job.data == 1 or not network.layers:
+    fetched = job.offload in ("all", "nvme")
+    if not network.layers or not (fetched or (job.zero == 3 and job.data > 1)):
         return 0.0
     ways, compute = job.tensor * job.pipeline, 2.0 if job.precision != "fp32" else 4.0
     if job.pipeline > 1:

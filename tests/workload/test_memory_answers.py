@@ -10,7 +10,8 @@ from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
-from rigplanner.workload.levers import cheapest_changes, largest_batch, longest_context, room_gib
+from rigplanner.workload.changes import cheapest_changes
+from rigplanner.workload.levers import largest_batch, longest_context, room_gib
 from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.network import resolve
 from rigplanner.workload.quant import weight_bytes
