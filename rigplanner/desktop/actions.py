@@ -1,5 +1,6 @@
 """The one list of what can be done: menus, shortcuts, palette and shortcut sheet are made from it."""
 
+import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -25,16 +26,13 @@ def _open(session: Session) -> bool:
     return session.is_open
 
 
-def _import(window: "Window") -> None:
-    from rigplanner.desktop import import_dialog
+def _later(module: str, name: str) -> Callable[["Window"], object]:
+    """Return a deed of a module that is loaded when the deed is asked for."""
 
-    import_dialog.open_import(window)
+    def run(window: "Window") -> object:
+        return getattr(importlib.import_module(f"rigplanner.desktop.{module}"), name)(window)
 
-
-def _use_rates(window: "Window") -> None:
-    from rigplanner.desktop import import_dialog
-
-    import_dialog.use_rates(window)
+    return run
 
 
 class Command(Struct, frozen=True, kw_only=True):
@@ -55,7 +53,9 @@ COMMANDS: tuple[Command, ...] = (
     C(id="new", text="New rig", menu="File", keys="Ctrl+N", icon="new", run=documents.new_rig),
     C(id="open", text="Open…", menu="File", keys="Ctrl+O", icon="open", run=documents.ask_open),
     C(id="paste", text="New rig from a parts list…", menu="File", keys="Ctrl+Shift+N", icon="paste", run=documents.ask_parts_list),
-    C(id="import", text="Import parts or prices…", menu="File", run=_import),
+    C(id="machine", text="Read this machine…", menu="File", icon="system", run=_later("machine_dialog", "machine_dialog")),
+    C(id="update", text="Update the catalog…", menu="File", run=_later("update_dialog", "update_dialog"), rule_before=True),
+    C(id="import", text="Import parts or prices…", menu="File", run=_later("import_dialog", "open_import")),
     C(id="save", text="Save", menu="File", keys="Ctrl+S", icon="save", run=documents.save, enabled=_open, rule_before=True),
     C(id="save-as", text="Save as…", menu="File", keys="Ctrl+Shift+S", run=documents.ask_save, enabled=_open),
     C(
@@ -67,6 +67,15 @@ COMMANDS: tuple[Command, ...] = (
         run=documents.ask_save_quote,
         enabled=_open,
         rule_before=True,
+    ),
+    C(
+        id="print",
+        text="Print the quote…",
+        menu="File",
+        keys="Ctrl+P",
+        icon="print",
+        run=_later("printing", "print_quote"),
+        enabled=_open,
     ),
     C(
         id="copy-markdown",
@@ -117,9 +126,18 @@ COMMANDS: tuple[Command, ...] = (
         rule_before=True,
     ),
     C(id="filter", text="Filter parts", menu="Edit", keys="Ctrl+F", run=lambda w: w.focus_filter()),
+    C(
+        id="settings",
+        text="Settings…",
+        menu="Edit",
+        keys="Ctrl+,",
+        run=_later("settings_dialog", "settings_dialog"),
+        rule_before=True,
+    ),
+    C(id="guide", text="Guide…", menu="Rig", keys="Ctrl+G", icon="question", run=_later("guide_dialog", "guide_dialog")),
     C(id="add-part", text="Add part…", menu="Rig", keys="Ctrl+Shift+A", icon="plus", run=lambda w: w.build.open_menu()),
     C(id="add-workload", text="Add workload", menu="Rig", keys="Ctrl+Shift+W", icon="workload", run=lambda w: w.focus_zoo()),
-    C(id="rates", text="Use the fetched exchange rates", menu="Rig", run=_use_rates, enabled=_open),
+    C(id="rates", text="Use the fetched exchange rates", menu="Rig", run=_later("import_dialog", "use_rates"), enabled=_open),
     C(
         id="rename",
         text="Name and site…",
@@ -164,7 +182,7 @@ COMMANDS: tuple[Command, ...] = (
     C(id="theme-light", text="Light colours", menu="View", run=lambda w: w.use_theme("light")),
     C(id="theme-dark", text="Dark colours", menu="View", run=lambda w: w.use_theme("dark")),
     C(id="keys", text="Shortcuts", menu="Help", keys="F1", icon="keyboard", run=lambda w: w.show_shortcuts()),
-    C(id="about", text="About RigPlanner", menu="Help", icon="info", run=lambda w: w.show_about()),
+    C(id="about", text="About RigPlanner", menu="Help", icon="info", run=_later("about_dialog", "about_dialog")),
 )
 
 

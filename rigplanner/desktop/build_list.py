@@ -137,7 +137,7 @@ class BuildList(QWidget):
         self._cap = QSpinBox(minimum=0, maximum=2000, singleStep=10)
         self._cap.setAccessibleName(tr("Power cap in watts"))
         self._cap.setSuffix("\u202fW")
-        self._cap.setSpecialValueText("none")
+        self._cap.setSpecialValueText(tr("none"))
         self._cap.setKeyboardTracking(False)
         self._cap.valueChanged.connect(self._set_cap)
         for box in (self._quantity, self._price, self._cap):
@@ -240,7 +240,9 @@ class BuildList(QWidget):
     def _set_quantity(self, quantity: int) -> None:
         if (item := self._edited()) is not None:
             edit = Edit("set_quantity", {"uid": item.uid, "quantity": quantity})
-            self._session.edit(f"Set {self._name(item)} to {quantity}", edit, merge=f"quantity {item.uid}")
+            self._session.edit(
+                tr("Set {part} to {count}", part=self._name(item), count=quantity), edit, merge=f"quantity {item.uid}"
+            )
 
     def _set_price(self, amount: float) -> None:
         if (item := self._edited()) is not None:

@@ -68,7 +68,7 @@ def _item_row(session: Session, item: Item, report: CheckReport | None) -> Build
         places=places_of(session, item),
         price=f"{number(price.amount, 0)} {price.currency}" if price else tr("no price"),
         price_age=tr("{day} old", day=age(price.day, session.today))
-        if price and age(price.day, session.today) not in ("", "today")
+        if price and age(price.day, session.today) not in ("", tr("today"))
         else "",
         verdict=worst(report, item) if report else "",
     )

@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from rigplanner.catalog.parts import AnyPart, Part
+from rigplanner.report.language import tr
 
 Value = float | str | None
 
@@ -33,7 +34,7 @@ class Column(Struct, frozen=True, kw_only=True):
 def plain(found: Any) -> Value:
     """Return a field's value as one number or text."""
     if isinstance(found, bool):
-        return "yes" if found else "no"
+        return tr("yes") if found else tr("no")
     if isinstance(found, (tuple, list)):
         return ", ".join(str(each) for each in found) or None
     return found if isinstance(found, (int, float, str)) or found is None else str(found)
@@ -41,7 +42,7 @@ def plain(found: Any) -> Value:
 
 def _plugs(part: Any) -> Value:
     plugs = part.connectors if hasattr(part, "connectors") else part.supply.plugs
-    return None if plugs is None else ", ".join(f"{plug.count} × {plug.type}" for plug in plugs) or "none"
+    return None if plugs is None else ", ".join(f"{plug.count} × {plug.type}" for plug in plugs) or tr("none")
 
 
 def _watts(part: Any) -> Value:
@@ -69,7 +70,7 @@ def _m2(part: Any) -> Value:
 def _nvlink(part: Any) -> Value:
     port = part.nvlink
     if port is None:
-        return "none" if part.has_nvlink is False else None
+        return tr("none") if part.has_nvlink is False else None
     return f"{port.links} × {port.link_gbs:g} GB/s"
 
 

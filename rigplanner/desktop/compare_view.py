@@ -133,7 +133,7 @@ class CompareView(QWidget):
         self._rest = QWidget()
         self._hint = strip(column(self.hint, margins=(12, 16, 12, 16)))
         copy = button(tr("Copy"), self._copy, "copy", name=tr("Copy the comparison as Markdown"))
-        self.pdf = button("PDF…", self._ask_pdf, name=tr("Save the comparison as PDF"))
+        self.pdf = button(tr("PDF…"), self._ask_pdf, name=tr("Save the comparison as PDF"))
         first = row(self.add, 1, label(tr("Compared with"), "small"), self.baseline, self.differences, copy, self.pdf)
         head = column(first, self._chips, margins=(12, 6, 12, 6), spacing=4)
         self.setLayout(column(strip(head), self._hint, self.table, self._rest, spacing=0))

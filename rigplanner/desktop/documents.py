@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
+from rigplanner.desktop.preferences import begin
 from rigplanner.report.language import tr
-from rigplanner.rig.document import Rig
 from rigplanner.whole_file import write_whole
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rigplanner.desktop.window import Window
 
 RIG_FILES = "Rigs (*.rig);;All files (*)"
+DROPPED = {".csv": "csv", ".zip": "opendb", ".html": "coolpc", ".htm": "coolpc", ".php": "coolpc", ".jsonl": "pc-part-dataset"}
+"""Ending of a dropped file to the source that the import dialog reads it as."""
 
 
 def leave_rig(session: "Session", then: Callable[[], object]) -> None:
@@ -36,7 +38,8 @@ def leave_rig(session: "Session", then: Callable[[], object]) -> None:
 
 def new_rig(window: "Window") -> None:
     """Start an empty rig and show the parts."""
-    leave_rig(window.session, lambda: window.session.start_rig(Rig(), tr("New rig")))
+    session = window.session
+    leave_rig(session, lambda: session.start_rig(begin(session.preferences.now), tr("New rig")))
     window.show_tab("Parts")
 
 
@@ -47,6 +50,28 @@ def open_file(window: "Window", path: Path, sample: bool = False) -> None:
     if window.session.rig is not before:
         window.show_tab("Parts")
         window.show_first_item()
+
+
+def open_dropped(window: "Window", paths: list[Path]) -> None:
+    """Do what files that were dropped ask for: open a rig, add a model, import parts or prices; say what is none of these."""
+    from rigplanner.desktop.import_dialog import open_import
+
+    for path in paths[:1]:
+        ending = path.suffix.casefold()
+        if ending == ".rig":
+            open_file(window, path)
+        elif ending == ".gguf" or path.name.casefold().endswith("config.json"):
+            window.show_tab("Workloads")
+            window.view("Workloads").add_config(str(path))
+        elif (source := DROPPED.get(ending)) is not None:
+            dialog = open_import(window)
+            dialog.source.setCurrentIndex(dialog.source.findData(source))
+            dialog.read(path)
+        elif ending in (".txt", ".md"):
+            ask_parts_list(window)
+            window.view("Start").read_list(path)
+        else:
+            window.session.tell(tr("{name} is no rig, model, parts list or price list.", name=path.name[:100]), "warning")
 
 
 def ask_open(window: "Window") -> None:

@@ -15,6 +15,7 @@ from rigplanner.catalog.parts import kind_of
 from rigplanner.catalog.price_list import FIELDS
 from rigplanner.catalog.prices import Offers
 from rigplanner.catalog.user_catalog import user_rates
+from rigplanner.desktop.preferences import folder_of
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.tables import fill, plain_table
 from rigplanner.desktop.tasks import Ticket
@@ -187,11 +188,13 @@ class ImportDialog(QDialog):
         if self.made is None or self._place is None:
             return
         try:
-            importing.keep(self.source.currentData(), self._place, self.made)
+            folder = folder_of(self._session.preferences.now.catalog_folder)
+            importing.keep(self.source.currentData(), self._place, self.made, folder=folder)
         except OSError as fault:
             self._fail(fault)
             return
-        self._session.tell(tr("Kept: {made}. They are in the catalog from the next start on.", made=summary(self.made)))
+        self._session.tell(tr("Kept: {made}. They are in the catalog now.", made=summary(self.made)))
+        self._session.shelf.reload()
         self.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -211,7 +214,7 @@ def open_import(window: "Window") -> ImportDialog:
 
 def use_rates(window: "Window") -> None:
     """Count the rig's prices in other currencies by the exchange rates that were fetched last."""
-    rates = user_rates()
+    rates = user_rates(folder_of(window.session.preferences.now.catalog_folder))
     if rates is None:
         window.session.tell(tr("There are no exchange rates yet: 'rigplanner catalog update --rates' fetches them."), "warning")
     elif window.session.edit(tr("Set exchange rates"), Edit("set_exchange", {"exchange": rates})):

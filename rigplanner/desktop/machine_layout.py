@@ -230,7 +230,7 @@ class _Draft:
                 width=scale.device,
                 height=scale.box,
                 role="device",
-                text=leaf.device or leaf.note or "free",
+                text=leaf.device or leaf.note or tr("free"),
                 piece=leaf.piece,
                 place=leaf.place,
                 state=leaf.state,

@@ -37,7 +37,7 @@ class MachineView(QWidget):
         self.drawing.moved.connect(self._drop)
         self.hint = label("", "small")
         self.drawing.setToolTip(tr("Drag a card to another place, or use the fields below"))
-        self.places = plain_table(tr("Places"), (tr("Place"), "On", tr("Link"), tr("Holds")))
+        self.places = plain_table(tr("Places"), (tr("Place"), tr("On"), tr("Link"), tr("Holds")))
         self.places.currentCellChanged.connect(lambda *_: self._row_chosen())
         self.matrix = plain_table(tr("Links between GPUs and network cards, as nvidia-smi topo -m shows them"), ())
         self.pieces = QComboBox()
@@ -58,7 +58,9 @@ class MachineView(QWidget):
         split.addWidget(tables)
         split.setSizes([row_px() * 19, row_px() * 8])
         split.setChildrenCollapsible(False)
-        mover = strip(row(label(tr("Move")), self.pieces, label("to"), self.targets, self.go, self.hint, margins=(12, 6, 12, 6)))
+        mover = strip(
+            row(label(tr("Move")), self.pieces, label(tr("to")), self.targets, self.go, self.hint, margins=(12, 6, 12, 6))
+        )
         for box in (self.pieces, self.targets):
             box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
             box.setMinimumContentsLength(16)
@@ -227,14 +229,14 @@ def _slot_row(use: SlotUse, names: dict[str, str]) -> tuple[str, str, str, str, 
     """Place, origin, link, what it holds, and the piece."""
     width, gen = (use.width, use.gen) if use.piece else (use.available_width, use.available_gen)
     holds = names.get(use.piece or "", "") or (
-        tr("covered by {covered_by}", covered_by=names.get(use.covered_by, use.covered_by)) if use.covered_by else "free"
+        tr("covered by {covered_by}", covered_by=names.get(use.covered_by, use.covered_by)) if use.covered_by else tr("free")
     )
     return use.slot.id, use.slot.origin or "unknown", _slot_link(width, gen, use.disabled_by), holds, use.piece or ""
 
 
 def _drive_row(use: DriveUse, names: dict[str, str]) -> tuple[str, str, str, str, str]:
     link = "SATA" if use.port.kind == "sata" else _slot_link(use.width or use.port.width, use.gen or use.port.gen, use.disabled_by)
-    holds = ", ".join(names.get(piece, piece) for piece in use.pieces) or "free"
+    holds = ", ".join(names.get(piece, piece) for piece in use.pieces) or tr("free")
     return use.port.id, use.port.origin or "unknown", link, holds, use.pieces[0] if use.pieces else ""
 
 

@@ -62,7 +62,7 @@ class PaletteBox(QFrame):
         self.setProperty("role", "card")
         self.setAccessibleName(tr("Search everything"))
         self.field = QLineEdit()
-        self.field.setPlaceholderText("A command, a part")
+        self.field.setPlaceholderText(tr("A command, a part"))
         self.field.setAccessibleName(tr("Search commands and parts"))
         self.field.setMaxLength(200)
         self.list = plain_table(tr("What was found"), ("", ""))

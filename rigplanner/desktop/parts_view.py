@@ -27,7 +27,7 @@ from rigplanner.desktop.session import Session
 from rigplanner.desktop.tasks import Ticket
 from rigplanner.desktop.theme import look, row_px, sized_font
 from rigplanner.desktop.widgets import button, clear, column, label, row, strip
-from rigplanner.desktop.words import KIND_WORDS
+from rigplanner.desktop.words import KIND_WORDS, number
 from rigplanner.report.language import tr, trn
 from rigplanner.rig.document import part_of
 
@@ -183,6 +183,12 @@ class PartsView(QWidget):
             box.setCurrentIndex(max(0, box.findData(chosen)) if chosen else 0)
             box.blockSignals(False)
 
+    def take_catalog(self) -> None:
+        """Show the parts of another catalog in place of the present ones."""
+        if self.model.kind:
+            self.model.kind = ""
+            self.apply_filter()
+
     def wish(self) -> Wish:
         """Return what the filter widgets ask for."""
         chosen = {title: box.currentData() for title, box in self._facets.items() if box.currentData()}
@@ -208,7 +214,11 @@ class PartsView(QWidget):
         active = len(self.wish().facets)
         self.narrow.setText(tr("Narrow ({active})", active=active) if active else tr("Narrow"))
         shown, total = len(self.model.parts), self.model.total
-        self.count.setText(f"{shown:,} of {total:,}" if shown < total else trn("{count} part", "{count} parts", total))
+        self.count.setText(
+            tr("{shown} of {total}", shown=number(shown), total=number(total))
+            if shown < total
+            else trn("{count} part", "{count} parts", total)
+        )
 
     def _size_columns(self) -> None:
         header = self.table.horizontalHeader()

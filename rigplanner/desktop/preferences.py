@@ -84,6 +84,11 @@ def with_wishes(rig: Rig, preferences: Preferences) -> Rig:
     return replace(rig, currency=fresh.currency, site=fresh.site, quote=fresh.quote)
 
 
+def folder_of(text: str) -> Path | None:
+    """Return the folder that a preference names, None for the usual one."""
+    return Path(text) if text else None
+
+
 def preferences_file() -> Path:
     """Return where the preferences are kept."""
     import platformdirs

@@ -67,10 +67,10 @@ class QuoteView(QWidget):
             rig, tr("Rig name"), lambda: self._session.rig.name, lambda text: Edit("rename", {"name": text or tr("Untitled rig")})
         )
         self._text(rig, tr("Quote number"), lambda: self._quote().number, self._quote_edit("number"))
-        self._text(rig, tr("Date"), lambda: self._quote().date or "", self._date_edit, "today")
-        self._number(rig, tr("Valid"), lambda: self._quote().valid_days, self._quote_edit("valid_days"), 0, 3650, "days")
+        self._text(rig, tr("Date"), lambda: self._quote().date or "", self._date_edit, tr("today"))
+        self._number(rig, tr("Valid"), lambda: self._quote().valid_days, self._quote_edit("valid_days"), 0, 3650, tr("days"))
         self._text(money, tr("Currency"), lambda: self._session.rig.currency, self._currency_edit)
-        self._number(money, tr("Budget"), lambda: self._session.rig.budget or 0, self._budget_edit, 2, 1e9, "", "none")
+        self._number(money, tr("Budget"), lambda: self._session.rig.budget or 0, self._budget_edit, 2, 1e9, "", tr("none"))
         self._number(
             money,
             tr("Tax"),
@@ -79,10 +79,17 @@ class QuoteView(QWidget):
             2,
             100,
             "%",
-            "none",
+            tr("none"),
         )
         self._number(
-            money, tr("Discount"), lambda: self._quote().discount_percent, self._quote_edit("discount_percent"), 2, 100, "%", "none"
+            money,
+            tr("Discount"),
+            lambda: self._quote().discount_percent,
+            self._quote_edit("discount_percent"),
+            2,
+            100,
+            "%",
+            tr("none"),
         )
         included = QCheckBox(tr("Prices include tax"))
         included.toggled.connect(lambda on: self._edit(tr("Prices include tax"), self._quote_edit("prices_include_tax")(on)))
@@ -109,7 +116,7 @@ class QuoteView(QWidget):
             0,
             1e5,
             "W",
-            "none",
+            tr("none"),
         )
         boxes = [_group("QUOTE", rig), _group("MONEY", money), _group("SITE", site)]
         return boxes + self._party_boxes() + [self._text_box()]

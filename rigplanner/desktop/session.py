@@ -2,22 +2,22 @@
 
 import logging
 import math
-import os
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLockFile, QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from rigplanner.catalog.find import PartIndex
-from rigplanner.catalog.garbage import spare_the_living
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import AnyPart
+from rigplanner.desktop import notices
 from rigplanner.desktop.change import Change, Message, State
+from rigplanner.desktop.held_file import HeldFile
 from rigplanner.desktop.preferences import PreferenceStore
+from rigplanner.desktop.shelf import Shelf
 from rigplanner.desktop.tasks import Tasks
 from rigplanner.report.language import tr
 from rigplanner.rig import journal
@@ -45,14 +45,19 @@ class Session(QObject):
     document_changed = Signal()
     message_given = Signal(object)
     subject_pointed = Signal(str)
+    catalog_changed = Signal()
 
     def __init__(self, catalog: Catalog, preferences: PreferenceStore, journals: Path | None = None, today: str = "") -> None:
         super().__init__()
-        self.catalog = catalog
         self.preferences = preferences
         self.today = today or datetime.now(UTC).astimezone().date().isoformat()
         self.tasks = Tasks(self)
-        self.path: Path | None = None
+        self.shelf = Shelf(catalog, self.tasks, self)
+        self.shelf.exchanged.connect(self._take_catalog)
+        self.shelf.faulted.connect(lambda fault: notices.catalog_fault(self, fault))
+        self._file = HeldFile(self)
+        self._file.changed.connect(lambda: notices.file_changed(self))
+        self._file.gone.connect(lambda: notices.file_gone(self))
         self.is_open = False
         self.fault: str | None = None
         self.assess_ms = math.inf
@@ -61,25 +66,41 @@ class Session(QObject):
         self._saved: Rig = self._states[0].rig
         self._judged: Rig = self._states[0].rig
         self._another = False
-        self._stamp: tuple[int, int] | None = None
-        self._lock: QLockFile | None = None
         self._assessments: dict[int, tuple[Rig, Assessment]] = {}
         self._journal = journal.new_journal(journals) if journals else None
         self._journals = journals
         self._recorder = QTimer(self, singleShot=True, interval=JOURNAL_DELAY_MS)
         self._recorder.timeout.connect(self.record)
 
-    @cached_property
+    @property
+    def catalog(self) -> Catalog:
+        """The parts in use."""
+        return self.shelf.catalog
+
+    @property
     def index(self) -> PartIndex:
-        """All parts by their words; made when somebody first types."""
-        made = PartIndex(self.catalog.parts.values())
-        spare_the_living()
-        return made
+        """All parts by their words."""
+        return self.shelf.index
 
     def find(self, words: str, kind: str) -> list[AnyPart]:
         """Return the parts of a kind that hold all words, all of them in catalog order for none."""
-        found: list[Any] = self.index.find(words, kind) if words.strip() else self.catalog.of_kind(kind)
-        return found
+        return self.shelf.find(words, kind)
+
+    @property
+    def path(self) -> Path | None:
+        """The file of the rig, None when it has none yet."""
+        return self._file.path
+
+    def _take_catalog(self) -> None:
+        """Judge the rig by another catalog: nothing that was known by the former one holds."""
+        self._assessments.clear()
+        self.catalog_changed.emit()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show everything anew, as after a change of the catalog or of what is marked."""
+        if self.is_open:
+            self._show(Change("", self.rig, self.rig, another=True))
 
     @property
     def rig(self) -> Rig:
@@ -237,8 +258,7 @@ class Session(QObject):
         self._states = [State(name, rig)]
         self._position = 0
         self._saved = rig
-        self.path = path
-        self._stamp = _stamp(path)
+        self._file.follow(path)
         self.is_open = True
         self._show(Change(name, before, rig, another=True))
 
@@ -265,7 +285,6 @@ class Session(QObject):
             self.tell(str(fault), "error")
             return False
         if sample:
-            self._release()
             self.start_rig(rig, tr("Open sample"))
             return True
         if path != self.path and not self._take(path):
@@ -276,8 +295,7 @@ class Session(QObject):
 
     def save(self, path: Path) -> bool:
         """Write the rig; say what is wrong when the disk refuses, and keep the edits."""
-        same = path == self.path
-        if same and self._stamp != _stamp(path) and self._stamp is not None:
+        if path == self.path and self._file.is_changed():
             self.tell(
                 tr("{name} was changed by another program. Saving replaces that.", name=path.name),
                 "warning",
@@ -295,7 +313,8 @@ class Session(QObject):
         except RigFault as fault:
             self.tell(str(fault), "error", tr("Try again"), lambda: self._save_over(path))
             return False
-        self.path, self._saved, self._stamp = path, self.rig, _stamp(path)
+        self._file.follow(path)
+        self._saved = self.rig
         self.preferences.remember_file(path.resolve())
         self.forget_journal()
         self.document_changed.emit()
@@ -303,19 +322,10 @@ class Session(QObject):
         return True
 
     def _take(self, path: Path) -> bool:
-        lock = QLockFile(str(path.with_name(f".{path.name}.lock")))
-        lock.setStaleLockTime(0)
-        if not lock.tryLock(0) and lock.error() == QLockFile.LockError.LockFailedError:
-            self.tell(tr("{name} is open in another window.", name=path.name), "warning")
-            return False
-        self._release()
-        self._lock = lock
-        return True
-
-    def _release(self) -> None:
-        if self._lock is not None:
-            self._lock.unlock()
-            self._lock = None
+        if self._file.lock(path):
+            return True
+        self.tell(tr("{name} is open in another window.", name=path.name), "warning")
+        return False
 
     def record(self) -> None:
         """Write the journal when there are edits that no file holds."""
@@ -349,6 +359,17 @@ class Session(QObject):
         self._recorder.start()
         self.document_changed.emit()
 
+    def hand_over(self) -> "Session":
+        """Return a session with this one's rig, history, file and journal, and end this one."""
+        fresh = Session(self.catalog, self.preferences, None, self.today)
+        fresh._states, fresh._position, fresh._saved = self._states, self._position, self._saved
+        fresh._journal, fresh._journals = self._journal, self._journals
+        fresh.is_open = self.is_open
+        self._journal, path = None, self.path
+        self.close()
+        fresh._file.follow(path)
+        return fresh
+
     def point_at(self, subject: str) -> None:
         """Tell all views which piece, place or workload is meant."""
         self.subject_pointed.emit(subject)
@@ -362,7 +383,8 @@ class Session(QObject):
                 self._record_now(self._journal)
             else:
                 journal.forget(self._journal)
-        self._release()
+        self._file.close()
+        self.shelf.close()
 
 
 def _assessed(rig: Rig, catalog: Catalog, today: str) -> "tuple[Assessment, float]":
@@ -371,11 +393,3 @@ def _assessed(rig: Rig, catalog: Catalog, today: str) -> "tuple[Assessment, floa
 
     start = time.perf_counter()
     return assess(rig, catalog, today), time.perf_counter() - start
-
-
-def _stamp(path: Path | None) -> tuple[int, int] | None:
-    try:
-        stat = os.stat(path) if path else None  # noqa: PTH116
-    except OSError:
-        return None
-    return (stat.st_mtime_ns, stat.st_size) if stat else None

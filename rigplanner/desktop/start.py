@@ -89,7 +89,8 @@ def make_window(path: Path | None = None):  # type: ignore[no-untyped-def]
     from rigplanner.catalog.user_catalog import full_catalog
     from rigplanner.desktop import faults
     from rigplanner.desktop.documents import open_file
-    from rigplanner.desktop.preferences import PreferenceStore, preferences_file
+    from rigplanner.desktop.preferences import PreferenceStore, folder_of, preferences_file
+    from rigplanner.desktop.relaunch import speak
     from rigplanner.desktop.session import Session
     from rigplanner.desktop.theme import look
     from rigplanner.desktop.window import Window
@@ -100,18 +101,21 @@ def make_window(path: Path | None = None):  # type: ignore[no-untyped-def]
     QApplication.setApplicationVersion(__version__)
     QApplication.setDesktopFileName("rigplanner")
     preferences = PreferenceStore(preferences_file())
+    speak(preferences.now.language)
     look.use(preferences.now.theme)
     QApplication.styleHints().colorSchemeChanged.connect(lambda _: look.follow_system())
     try:
         journals: Path | None = journal_folder()
     except OSError:
         journals = None
-    full = full_catalog()
+    folder = folder_of(preferences.now.catalog_folder)
+    full = full_catalog(folder)
     spare_the_living()
     sys.setswitchinterval(SWITCH_S)
     session = Session(full.catalog, preferences, journals)
     window = Window(session, journals)
-    faults.show_in(session)
+    session.shelf.follow(folder)
+    faults.show_in(window)
     if full.faults:
         session.tell(" ".join(full.faults), "warning")
     if path is not None:

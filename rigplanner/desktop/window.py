@@ -7,7 +7,6 @@ from PySide6.QtCore import QByteArray, Qt
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QFontMetrics, QShowEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
 
-from rigplanner import __version__
 from rigplanner.desktop import documents, icons
 from rigplanner.desktop.actions import fill_menus, make_actions, paint_actions
 from rigplanner.desktop.build_list import BuildList
@@ -42,7 +41,7 @@ class Window(QMainWindow):
         self.setWindowIcon(icons.icon("rigplanner", "accent"))
         self.setAcceptDrops(True)
         self.setDockOptions(QMainWindow.DockOption.AnimatedDocks | QMainWindow.DockOption.AllowTabbedDocks)
-        self._journals = journals
+        self.journals = journals
         self.parts = PartsView(session)
         self.build = BuildList(session)
         self.findings = FindingsView(session)
@@ -77,7 +76,7 @@ class Window(QMainWindow):
     def _make_start(self) -> QWidget:
         from rigplanner.desktop.start_view import StartView
 
-        made = StartView(self.session, self._journals)
+        made = StartView(self.session, self.journals)
         made.file_asked.connect(lambda path, sample: documents.open_file(self, path, sample))
         made.new_asked.connect(lambda: documents.new_rig(self))
         made.open_asked.connect(lambda: documents.ask_open(self))
@@ -150,6 +149,7 @@ class Window(QMainWindow):
         self.build.kind_chosen.connect(self._show_kind)
         self.gauges.asked.connect(self._show_limit)
         session.document_changed.connect(self._show_title)
+        session.catalog_changed.connect(self.parts.take_catalog)
         look.look_changed.connect(self._repaint)
 
     def _show_title(self) -> None:
@@ -220,17 +220,11 @@ class Window(QMainWindow):
 
         shortcut_sheet(self).open()
 
-    def show_about(self) -> None:
-        """Say which program and catalog these are."""
-        catalog = self.session.catalog
-        self.session.tell(
-            tr(
-                "RigPlanner {version}, catalog {catalog}: {parts} parts. MIT licence; catalog data CC BY 4.0.",
-                version=__version__,
-                catalog=catalog.version or tr("unknown"),
-                parts=f"{len(catalog.parts):,}",
-            )
-        )
+    def use_language(self, code: str) -> "Window":
+        """Take another language and remember it: a new window takes this one's place and is returned."""
+        from rigplanner.desktop.relaunch import relaunch
+
+        return relaunch(self, code)
 
     def _show_limit(self, limit: Limit) -> None:
         from rigplanner.desktop.breakdown import limit_steps, show_breakdown
@@ -240,12 +234,11 @@ class Window(QMainWindow):
             show_breakdown(self, *limit_steps(assessment, limit))
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if any(url.toLocalFile().endswith(".rig") for url in event.mimeData().urls()):
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        for url in event.mimeData().urls()[:1]:
-            documents.open_file(self, Path(url.toLocalFile()))
+        documents.open_dropped(self, [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()])
 
     def _restore_layout(self) -> None:
         kept = self.session.preferences.now
@@ -263,10 +256,15 @@ class Window(QMainWindow):
                 sides = [self.panels["build"], self.panels["findings"]]
                 self.resizeDocks(sides, [row_px() * 11, row_px() * 12], Qt.Orientation.Horizontal)
             self.tabs.tabBar().setFocus()
+            self.session.shelf.warm()
 
-    def closeEvent(self, event: QCloseEvent) -> None:
+    def keep_layout(self) -> None:
+        """Remember where the window and its panels stand."""
         self.session.preferences.change(
             geometry=bytes(self.saveGeometry().toHex().data()).decode(), layout=bytes(self.saveState().toHex().data()).decode()
         )
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self.keep_layout()
         self.session.close(keep_journal=True)
         super().closeEvent(event)
