@@ -4,9 +4,9 @@ from itertools import product
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_parts import board, cpu, gpu, machine_of, slot
+from small_parts import board, cpu, gpu, m2, machine_of, places, slot
 
-from rigplanner.catalog.parts import GPU, LaneMode, Motherboard, Slot, When
+from rigplanner.catalog.parts import GPU, DrivePort, LaneMode, Motherboard, Slot, When
 from rigplanner.machine.lanes import seat
 from rigplanner.machine.pcie import LANE_GBS
 
@@ -74,3 +74,60 @@ def test_no_placement_is_better(made: Motherboard, gpus: list[GPU]) -> None:
     names = [piece.name for piece in machine.pieces if piece.name.startswith("gpu")]
     assert score(made, gpus, tuple(where.get(name) for name in names)) == best
     assert len(machine.problems) == len(gpus) - best[0]
+
+
+PORTS = "MNO"
+
+
+@st.composite
+def boards_with_ports(draw: st.DrawFn) -> Motherboard:
+    """Boards of two or three slots and sockets for drives that take lanes from slots, from each other, or switch them off."""
+    slots = [slot(IDS[n], 3 * n + 1, draw(st.sampled_from((8, 16)))) for n in range(draw(st.integers(2, 3)))]
+    ports = [
+        DrivePort(
+            id=PORTS[n], kind="m2", origin="cpu0", gen=4, width=4, protocols=draw(st.sampled_from((("nvme",), ("nvme", "sata"))))
+        )
+        for n in range(draw(st.integers(1, 3)))
+    ]
+    modes = []
+    places = [place.id for place in (*slots, *ports)]
+    for _ in range(draw(st.integers(0, 3))):
+        used, target = draw(st.sampled_from(places)), draw(st.sampled_from(places))
+        if used == target:
+            continue
+        if draw(st.booleans()):
+            modes.append(LaneMode(when=When(used=(used,)), disabled=(target,)))
+        elif target in IDS:
+            modes.append(LaneMode(when=When(used=(used,)), widths={target: 8}))
+    return board(slots, ports, modes)
+
+
+def whole_score(made: Motherboard, gpus: int, drives: list[str], choice: tuple[str | None, ...]) -> tuple[float, ...] | None:
+    """Return GPUs and drives placed, slowest and summed GPU links, None when two pieces meet, fit not, or switch each other off."""
+    used = [place for place in choice if place is not None]
+    if len(set(used)) < len(used):
+        return None
+    ports = {port.id: port for port in made.layout.drives}
+    held = {place: kind for kind, place in zip(drives, choice[gpus:], strict=True) if place is not None}
+    if any(kind not in ports[place].protocols for place, kind in held.items()):
+        return None
+    offers = seat(made.layout, (cpu(),), {}).at(frozenset(used), held)
+    if any(offers[place].disabled_by for place in used):
+        return None
+    rates = [(offers[place].width or 0) * LANE_GBS[offers[place].gen or 4] for place in choice[:gpus] if place is not None]
+    return (len(rates), len(held), round(min(rates, default=0.0), 6), round(sum(rates), 6))
+
+
+@settings(max_examples=150, deadline=None)
+@given(boards_with_ports(), st.integers(1, 2), st.lists(st.sampled_from(("nvme", "sata")), max_size=3))
+def test_no_placement_of_cards_and_drives_is_better(made: Motherboard, gpus: int, drives: list[str]) -> None:
+    slots, ports = [None, *(s.id for s in made.layout.slots)], [None, *(p.id for p in made.layout.drives)]
+    choices = product(*([slots] * gpus), *([ports] * len(drives)))
+    best = max(found for choice in choices if (found := whole_score(made, gpus, drives, choice)) is not None)
+    machine = machine_of(made, cpu(), (gpu(), gpus), *(m2(f"{kind}{n}", kind) for n, kind in enumerate(drives)))
+    where = places(machine)
+    names = sorted(name for name in where if name.startswith("storage"))
+    chosen = tuple(where.get(f"gpu.{n}") for n in range(gpus))
+    stored = tuple(where.get(f"storage{n or ''}.0") for n in range(len(drives)))
+    assert len(names) == best[1]
+    assert whole_score(made, gpus, drives, (*chosen, *stored)) == best
