@@ -34,7 +34,7 @@ _BASICS = _codes("RIG", "KNO")
 
 PLACED = {
     "storage": ("form_factor", "interface", "gen", "width", "m2_length_mm"),
-    "nic": ("form_factor", "edge_gen", "edge_width", "ports", "port_gbps"),
+    "nic": ("form_factor", "edge_gen", "edge_width", "ports", "port_gbps", "rdma", "protocol"),
 }
 """Fields of a candidate that decide places and links; for kinds not listed all may, for GPUs see `GPU_PLACED`."""
 
@@ -49,7 +49,7 @@ _GPU_GROUPS = (
     Group(("CLG001", "PCI006"), ("cooling", "form_factor")),
     Group(("PCI007",), ("vendor",)),
     Group(_SOFTWARE, ("compute_capability", "form_factor")),
-    Group(_SOCKETS, ("connectors", "form_factor"), "power"),
+    Group(_SOCKETS, ("connectors", "form_factor", "cooling"), "power"),
     Group(_WATTS, ("architecture", "form_factor"), "power", "tdp_w"),
     Group(("CLG005",), ("cooling", "form_factor"), rising="tdp_w"),
     Group(("PWR014",), ("power_min_w", "power_max_w")),
@@ -93,7 +93,7 @@ GROUPS: dict[str, tuple[Group, ...]] = {
     ),
     "psu": (Group(("SPC005", "SPC006"), ("form_factor", "length_mm")), Group((*_POWER, *_BASICS), (), "power")),
     "chassis": (Group((*_SPACE, *_codes("CLG"), *_BASICS, "DSK002")),),
-    "cooler": (Group((*_SPACE, *_codes("CLG"), *_BASICS, *_POWER), (), "power"),),
+    "cooler": (Group((*_SPACE, *_codes("CLG"), *_BASICS, *_POWER, "DSK002"), (), "power"),),
     "storage": (
         Group(_codes("DSK"), ("form_factor", "interface", "capacity_gb", "rotation_rpm", "read_gbs")),
         Group(_POWER, ("form_factor", "power_w"), "power"),
