@@ -26,7 +26,7 @@ MAKER_WORDS = {
 CHIP_KINDS = ("gpu", "cpu")
 """Kinds whose name needs no maker beside it: a board partner sells NVIDIA's chip."""
 FAMILY_WORDS = {
-    "nvidia", "amd", "intel", "geforce", "radeon", "ryzen", "core", "threadripper", "epyc", "xeon", "instinct", "ssd",
+    "nvidia", "amd", "intel", "geforce", "radeon", "ryzen", "core", "threadripper", "epyc", "xeon", "instinct", "ssd", "ethernet",
     "3", "5", "7", "9", "r3", "r5", "r7", "r9",
 }  # fmt: skip
 """Words before a model number that shops leave out or shorten."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from rigplanner.catalog.find import PartIndex, words_of
+from rigplanner.catalog.kits import kit_in
 from rigplanner.catalog.parts import Part, kind_of
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
@@ -30,7 +31,15 @@ def read_wish(text: str, index: PartIndex, kind: str | None = None) -> Wish:
     elif match := _TRAILING.search(words):
         quantity, words = int(match.group(1)), words[: match.start()]
     parts = index.find(words, kind, limit=8) if words_of(words) else []
-    return Wish(text=text, quantity=quantity, parts=tuple(parts))
+    return Wish(text=text, quantity=quantity, parts=tuple(parts or _named(words, index, kind)))
+
+
+def _named(words: str, index: PartIndex, kind: str | None) -> list[Part]:
+    """Return the part that a shop's line names among words that are not the part's ("3.4 GHz 16-Core Processor")."""
+    named = index.named_in(words, kind).part
+    if named is None and kind in (None, "memory"):
+        named = kit_in(words, index.find("", "memory"))
+    return [] if named is None else [named]
 
 
 def rig_from_wishes(name: str, wishes: Sequence[Wish], start: Rig | None = None) -> Rig:

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.parts import CPU, GPU
 from rigplanner.rig.parts_list import read_parts_list, rig_from_entries
 
@@ -14,6 +15,7 @@ INDEX = PartIndex(
         CPU(id="amd.ryzen.5950x", name="AMD Ryzen 9 5950X", vendor="AMD", socket="AM4"),
     ]
 )
+SHIPPED = PartIndex(shipped_catalog().parts.values())
 DAY = "2026-11-21"
 
 TEXT = """PCPartPicker Part List: https://example.invalid/list/x
@@ -38,6 +40,26 @@ def test_the_usual_shapes(text: str) -> None:
     entries = read_parts_list(text, INDEX, DAY)
     found = [(e.kind, e.wish.parts[0].id, e.price.amount if e.price else None) for e in entries]
     assert found == [("cpu", "amd.ryzen.5950x", 549.0), ("gpu", "nvidia.geforce.rtx-3090", 1499.99)]
+
+
+@pytest.mark.parametrize(
+    ("line", "part_id"),
+    [
+        ("CPU: AMD Ryzen 9 5950X 3.4 GHz 16-Core Processor ($350.00 @ Shop)", "amd.ryzen.9-5950x"),
+        ("CPU Cooler: Noctua NH-D15 82.5 CFM CPU Cooler", "noctua.nh-d15.nh-d15"),
+        ("Motherboard: Asus ProArt X670E-CREATOR WIFI ATX AM5 Motherboard", "asus.proart.x670e-creator-wifi"),
+        ("Memory: Corsair Vengeance LPX 32 GB (2 x 16 GB) DDR4-3200 CL16 Memory", "corsair.vengeance-lpx.cmk32gx4m2b3200c16"),
+        ("Storage: Samsung 990 Pro 2 TB M.2-2280 PCIe 4.0 X4 NVME Solid State Drive", "samsung.ssd-990-pro.2-tb"),
+        ("Video Card: Gigabyte GAMING OC GeForce RTX 4090 24 GB Video Card", "nvidia.geforce.rtx-4090"),
+        ("Case: Fractal Design Define 7 XL ATX Full Tower Case", "fractal-design.define-7-xl.define-7-xl"),
+        ("Power Supply: EVGA SuperNOVA 1600 T2 1600 W 80+ Titanium Certified Fully Modular ATX Power Supply",
+         "evga.supernova.1600-t2"),
+        ("Wired Network Adapter: Intel X550-T2 2 x 10 Gb/s Ethernet PCIe x4 Network Adapter", "intel.ethernet.x550-t2"),
+    ],
+)  # fmt: skip
+def test_lines_as_pcpartpicker_writes_them(line: str, part_id: str) -> None:
+    (entry,) = read_parts_list(line, SHIPPED, DAY)
+    assert [part.id for part in entry.wish.parts] == [part_id]
 
 
 def test_plain_lines_with_quantities() -> None:
