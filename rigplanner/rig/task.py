@@ -24,6 +24,7 @@ class Workload(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `model` is a slug of the model zoo; or `config` holds a Hugging Face configuration; or `params_m`, `gmacs` and
     `activations_m` (millions, 1e9 multiply-adds, millions of values) at `image_size` describe a net known by its figures only.
+    `components`: millions of parameters of what a diffusion model brings along, by name; `weights_gib`: the weights as stored.
     `gradient_accumulation`: micro-batches per step. `gpu_layers`: layers that a llama.cpp server keeps on the GPUs; `tensor_split`:
     the share of each GPU. `memory_utilization`: the share of a card that a serving engine reserves. `mig`: the partition used.
     """
@@ -36,6 +37,8 @@ class Workload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     gmacs: float | None = None
     activations_m: float | None = None
     kind: str | None = None
+    components: dict[str, float] | None = None
+    weights_gib: float | None = None
     head: str | None = None
     task: str | None = None
     precision: str | None = None

@@ -20,7 +20,8 @@ class MemoryParts(Struct, frozen=True, kw_only=True):
 class MemoryEstimate(Struct, frozen=True, kw_only=True):
     """Memory of one GPU in GiB: peak of live tensors, what the allocator hands out, what it holds, what nvidia-smi shows,
     and the 80 % interval of the last. `host_gib` and `nvme_gib` are RAM and drive space that offload needs for the whole job.
-    `assumed` names settings that were absent."""
+    `detail_gib` takes workspace and context apart: communication, buffers, library, fragmentation, driver, nccl. `assumed` names
+    settings that were absent."""
 
     parts: MemoryParts
     tensors_gib: float
@@ -32,6 +33,7 @@ class MemoryEstimate(Struct, frozen=True, kw_only=True):
     stack: str
     host_gib: float = 0.0
     nvme_gib: float = 0.0
+    detail_gib: dict[str, float] = {}
     assumed: dict[str, str] = {}
     steps: tuple[Step, ...] = ()
 

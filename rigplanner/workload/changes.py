@@ -43,7 +43,7 @@ class Candidate(Struct, frozen=True):
 def cheapest_changes(workload: Workload, gpu: GPU, count: int, zoo: Zoo) -> tuple[Change, ...]:
     """Single changes that reduce the memory, those that fit first, then without another card, then by the speed they leave; where
     none fits, pairs that do; where no pair does, the one row of several that saves most at every step."""
-    now, room = estimate_memory(workload, gpu, count, zoo), room_gib(gpu)
+    now, room = estimate_memory(workload, gpu, count, zoo, explained=False), room_gib(gpu)
     single = candidates(workload, gpu, count, zoo, now.stack)
     found = [change for one in single if (change := _tried(workload, (one,), gpu, count, zoo, now, room)) is not None]
     if not any(change.fits for change in found):
@@ -87,7 +87,7 @@ def _tried(
     fields = {name: value for one in together for name, value in one.fields.items()}
     gpus = count + sum(one.more_gpus for one in together)
     try:
-        then = estimate_memory(msgspec.structs.replace(workload, **fields), gpu, gpus, zoo)
+        then = estimate_memory(msgspec.structs.replace(workload, **fields), gpu, gpus, zoo, explained=False)
     except WorkloadFault:
         return None
     if then.device_gib >= now.device_gib - 0.01:
@@ -198,7 +198,7 @@ def _layers_that_fit(workload: Workload, gpu: GPU, count: int, zoo: Zoo) -> int:
     room, low, high = room_gib(gpu), 0, workload.gpu_layers or 1024
     while high - low > 1:
         middle = (low + high) // 2
-        need = estimate_memory(msgspec.structs.replace(workload, gpu_layers=middle), gpu, count, zoo)
+        need = estimate_memory(msgspec.structs.replace(workload, gpu_layers=middle), gpu, count, zoo, explained=False)
         low, high = (middle, high) if need.high_gib <= room else (low, middle)
     return low
 

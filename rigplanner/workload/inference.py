@@ -22,8 +22,8 @@ PREFILL_CHUNK = {"vllm": 2048, "llama.cpp": 512}
 
 
 def weights_of(network: Network, job: Job) -> float:
-    """Bytes of the stored weights in the job's precision, components of the pipeline in 16 bits."""
-    word = job.precision.removeprefix("amp_") if job.precision.startswith("amp") else job.precision
+    """Bytes of the stored weights in the job's precision; autocast keeps them in fp32."""
+    word = "fp32" if job.precision.startswith("amp") else job.precision
     word = {"fp16": "fp16", "tf32": "fp32"}.get(word, word)
     whole = network.embedding_params + network.side_params
     if word == "mxfp4" and network.expert_params:
@@ -70,7 +70,7 @@ def _activations(network: Network, job: Job, stack: MemoryStack, generates: bool
     if network.config is None:
         return 2.0 * job.batch * min(job.length, 4096) * max(network.hidden, 1024) * 8
     length = min(job.length, PREFILL_CHUNK.get(stack.slug, 10**9))
-    dtype = F32 if job.precision in ("fp32", "tf32") else BF16
+    dtype = F32 if job.precision in ("fp32", "tf32") or job.precision.startswith("amp") else BF16
     setting = Setting(batch=job.batch, length=max(1, length), dtype=dtype, training=False, eager=job.eager)
     precision = "amp_bf16" if job.precision.startswith("amp") else "fp32" if dtype == F32 else "bf16"
     step = walked(network.config, setting, precision, "sgd", stack.slug == "trace")

@@ -76,6 +76,7 @@ class Job(Struct, frozen=True, kw_only=True):
     dora: bool
     gpu_layers: int | None
     utilization: float
+    stored_bytes: float | None
     flags: frozenset[str]
     stack: str
     cap: bool
@@ -110,7 +111,8 @@ def read_job(workload: Workload, network: Network, count: int, card: bool) -> Jo
         kv_precision=_kv(workload), data=_data(degrees, count), zero=degrees.zero, tensor=degrees.tensor, pipeline=degrees.pipeline,
         context=degrees.context, expert=degrees.expert, sequence=degrees.sequence is not False, offload=_offload(degrees),
         accumulation=workload.gradient_accumulation or 1, dora=workload.task == "train_dora" or "dora" in workload.flags,
-        gpu_layers=workload.gpu_layers, utilization=workload.memory_utilization or UTILIZATION, flags=frozenset(workload.flags),
+        gpu_layers=workload.gpu_layers, utilization=workload.memory_utilization or UTILIZATION,
+        stored_bytes=None if workload.weights_gib is None else workload.weights_gib * 2**30, flags=frozenset(workload.flags),
         stack=_stack(workload, network, task, precision, card, assumed), cap=bool(workload.size_is_cap), assumed=assumed,
     )  # fmt: skip
 

@@ -44,7 +44,7 @@ def with_context(workload: Workload, length: int) -> Workload:
 
 
 def _need(workload: Workload, gpu: GPU, count: int, zoo: Zoo) -> float:
-    return estimate_memory(workload, gpu, count, zoo).device_gib
+    return estimate_memory(workload, gpu, count, zoo, explained=False).device_gib
 
 
 def largest(need: Callable[[int], float], room: float, most: int) -> int:

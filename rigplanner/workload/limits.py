@@ -22,6 +22,8 @@ def check_numbers(workload: Workload) -> None:
         value = getattr(workload, field)
         if value is not None and not (0 if field in MAY_BE_NONE else 1) <= value <= most:
             raise WorkloadFault(f"{field}: expected a whole number from 1 to {most}, found {value}.")
+    if workload.weights_gib is not None and not 0 < workload.weights_gib < 1e6:
+        raise WorkloadFault(f"weights_gib: expected GiB from 0 to 1e6, found {workload.weights_gib}.")
     share = workload.memory_utilization
     if share is not None and not 0.05 <= share <= 1:
         raise WorkloadFault(f"memory_utilization: expected a share from 0.05 to 1, found {share}.")

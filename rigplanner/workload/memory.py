@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
-from rigplanner.evidence import Step
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import MemoryEstimate, MemoryParts, WorkloadFault
 from rigplanner.workload.diffusion import diffuse
+from rigplanner.workload.explain import steps_of
 from rigplanner.workload.figures import figured
 from rigplanner.workload.inference import infer, pool
 from rigplanner.workload.job import Job, read_job
@@ -24,8 +24,9 @@ RELATIVE_SPREAD = 1.5
 """A network walked as a relative of its family has an interval this much wider."""
 
 
-def estimate_memory(workload: Workload, gpu: GPU | None, count: int, zoo: Zoo) -> MemoryEstimate:
-    """Return the memory of the fullest of `count` GPUs in GiB, with the 80 % interval of what the device shows.
+def estimate_memory(workload: Workload, gpu: GPU | None, count: int, zoo: Zoo, *, explained: bool = True) -> MemoryEstimate:
+    """Return the memory of the fullest of `count` GPUs in GiB, with the 80 % interval of what the device shows; `explained` with
+    the steps it came from.
 
     Without a GPU and without a stack the answer is the operators' alone, on the CPU. Raises WorkloadFault naming the field that is
     unknown, absurd or missing."""
@@ -37,7 +38,7 @@ def estimate_memory(workload: Workload, gpu: GPU | None, count: int, zoo: Zoo) -
     job = read_job(workload, network, count, gpu is not None)
     stack = memory_stack(job.stack)
     demand, reservation = _demand(network, job, stack, gpu)
-    return answered(network, job, stack, demand, reservation, count)
+    return answered(network, job, stack, demand, reservation, count, explained)
 
 
 def _demand(network: Network, job: Job, stack: MemoryStack, gpu: GPU | None) -> tuple[Demand, float | None]:
@@ -54,7 +55,7 @@ def _demand(network: Network, job: Job, stack: MemoryStack, gpu: GPU | None) -> 
 
 
 def answered(
-    network: Network, job: Job, stack: MemoryStack, demand: Demand, reservation: float | None, count: int
+    network: Network, job: Job, stack: MemoryStack, demand: Demand, reservation: float | None, count: int, explained: bool = True
 ) -> MemoryEstimate:
     """What a demand of live tensors becomes on a GPU under a stack: allocated, reserved, seen by nvidia-smi, with the interval."""
     tensors = demand.tensors / GIB
@@ -77,6 +78,10 @@ def answered(
         activations_gib=demand.activations / GIB, kv_cache_gib=demand.kv_cache / GIB,
         workspace_gib=demand.buffers / GIB + spare + fixed, context_gib=stack.context_gib + nccl,
     )  # fmt: skip
+    detail = {
+        "communication": demand.communication / GIB, "buffers": (demand.buffers - demand.communication) / GIB, "library": fixed,
+        "fragmentation": spare, "driver": stack.context_gib, "nccl": nccl,
+    }  # fmt: skip
     assumed = dict(job.assumed)
     if network.relative:
         assumed["architecture"] = network.relative
@@ -84,53 +89,5 @@ def answered(
         parts=parts, tensors_gib=tensors, allocated_gib=allocated, reserved_gib=reserved, device_gib=device,
             low_gib=low * reserved, high_gib=high * device,
         stack=stack.slug, host_gib=demand.host.ram / GIB, nvme_gib=demand.host.nvme / GIB, assumed=assumed,
-        steps=_steps(network, job, stack, demand),
+        detail_gib=detail, steps=steps_of(network, job, stack, demand, detail, (tensors, reserved, device)) if explained else (),
     )  # fmt: skip
-
-
-def _steps(network: Network, job: Job, stack: MemoryStack, demand: Demand) -> tuple[Step, ...]:
-    return (
-        Step(
-            "weights",
-            "parameters x bytes",
-            {"parameters": network.params, "precision": job.precision},
-            demand.weights / GIB,
-            "GiB",
-            network.source,
-        ),
-        Step(
-            "gradients",
-            "trained parameters x bytes / shards",
-            {"data": job.data, "zero": job.zero},
-            demand.gradients / GIB,
-            "GiB",
-            "",
-        ),
-        Step("optimizer", "state of the optimizer / shards", {"optimizer": job.optimizer}, demand.optimizer / GIB, "GiB", ""),
-        Step(
-            "activations",
-            "peak of the operator walk",
-            {"batch": job.batch, "length": job.length},
-            demand.activations / GIB,
-            "GiB",
-            "pytorch",
-        ),
-        Step("kv_cache", "values per token x tokens x bytes", {"precision": job.kv_precision}, demand.kv_cache / GIB, "GiB", ""),
-        Step(
-            "buffers",
-            "gathered layers and gradients on the way + dequantised matrix + cache joined anew",
-            {"data": job.data, "zero": job.zero, "fp32_reduced": stack.reduces_fp32},
-            demand.buffers / GIB,
-            "GiB",
-            stack.slug,
-        ),
-        Step(
-            "allocator",
-            "slack x moving tensors + fixed",
-            {"slack": stack.slack, "fixed_gib": stack.fixed_gib},
-            stack.fixed_gib,
-            "GiB",
-            stack.slug,
-        ),
-        Step("context", "driver and kernels", {"stack": stack.slug}, stack.context_gib, "GiB", stack.slug),
-    )

@@ -102,6 +102,8 @@ def resolve(workload: Workload, zoo: Zoo) -> Network:
         value = getattr(workload, field)
         if value is not None and not 0 < value < 1e9:
             raise WorkloadFault(f"{field}: expected a positive number below 1e9, found {value}.")
+    if workload.config is not None and workload.config.get("model_type") in ("dit", "unet"):
+        return _denoiser(workload, workload.config)
     if workload.config is not None:
         return _from_config(msgspec.json.encode(workload.config), workload.model or "config")
     model = zoo.get(workload.model) if workload.model else None
@@ -141,6 +143,24 @@ def from_model(model: Model) -> Network:
         source=model.source,
         components=model.components,
     )
+
+
+def _denoiser(workload: Workload, config: dict[str, Any]) -> Network:
+    """A diffusion model described by its sizes, its parameters and its components."""
+    if not workload.params_m:
+        raise WorkloadFault("params_m: expected the parameters of the denoiser in millions, found none.")
+    sizes: dict[str, Any] = {ours: config.get(theirs) or 0 for ours, theirs in _SIZES}
+    if not all(isinstance(size, int) and 0 <= size <= 2_000_000 for size in sizes.values()):
+        raise WorkloadFault(f"config: expected whole numbers as sizes of the denoiser, found {str(sizes)[:80]}.")
+    beside = tuple(
+        Component(role="vae" if name.startswith("vae") else "text_encoder", params_m=size)
+        for name, size in (workload.components or {}).items()
+    )
+    if not all(0 <= part.params_m < 1e6 for part in beside):
+        raise WorkloadFault("components: expected millions of parameters from 0 to 1e6.")
+    kind = "diffusion_unet" if config["model_type"] == "unet" else "diffusion_transformer"
+    params = 1e6 * workload.params_m
+    return Network(slug=workload.model or "pipeline", kind=kind, params=params, active_params=params, components=beside, **sizes)
 
 
 _SIZES = (

@@ -57,7 +57,7 @@ def fits_slices(workload: Workload, gpu: GPU, zoo: Zoo) -> tuple[SliceFit, ...]:
         if profile.most:
             continue
         offered = slice_of(gpu, profile)
-        need = estimate_memory(replace(workload, mig=profile.name), gpu, 1, zoo)
+        need = estimate_memory(replace(workload, mig=profile.name), gpu, 1, zoo, explained=False)
         found.append(SliceFit(slice=offered, need=need, fits=_verdict(need, offered.memory_gib)))
     return tuple(found)
 

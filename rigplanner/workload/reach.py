@@ -50,9 +50,9 @@ def reach(what: str, workload: Workload, gpu: GPU, count: int, zoo: Zoo) -> Reac
 
 def _found(what: str, change: Callable[[int], Workload], most: int, gpu: GPU, count: int, zoo: Zoo) -> Reach:
     room = room_gib(gpu)
-    value = largest(lambda size: estimate_memory(change(size), gpu, count, zoo).device_gib, room, most)
-    sure = largest(lambda size: estimate_memory(change(size), gpu, count, zoo).high_gib, room, most)
-    at = estimate_memory(change(value), gpu, count, zoo) if value else None
+    value = largest(lambda size: estimate_memory(change(size), gpu, count, zoo, explained=False).device_gib, room, most)
+    sure = largest(lambda size: estimate_memory(change(size), gpu, count, zoo, explained=False).high_gib, room, most)
+    at = estimate_memory(change(value), gpu, count, zoo, explained=False) if value else None
     return Reach(what=what, value=value, sure=min(sure, value), room_gib=room, at=at)
 
 
@@ -77,6 +77,6 @@ def _served(what: str, workload: Workload, gpu: GPU, count: int, zoo: Zoo) -> Re
         return float(wanted - most_users(with_context(plain, length), gpu, count, zoo).users)
 
     value = largest(lacks, 0.0, LONGEST_CONTEXT)
-    at = estimate_memory(with_context(plain, value), gpu, count, zoo) if value else None
+    at = estimate_memory(with_context(plain, value), gpu, count, zoo, explained=False) if value else None
     users = most_users(with_context(plain, value), gpu, count, zoo) if value else None
     return Reach(what=what, value=value, sure=value, room_gib=room_gib(gpu), at=at, users=users)
