@@ -145,6 +145,14 @@ def _lookup() -> str:
     return f"{1000 * _seconds(lambda: index.find('card 59999')):.1f} ms"
 
 
+def _window(figure: str) -> Callable[[], str]:
+    def measure() -> str:
+        command = [sys.executable, "-m", "tools.bench_window", figure]
+        return f"{json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout):.0f} ms"
+
+    return measure
+
+
 def _quote() -> str:
     from rigplanner.catalog.load import shipped_catalog
     from rigplanner.report.quote_pdf import quote_pdf
@@ -162,6 +170,10 @@ FIGURES: tuple[tuple[str, Callable[[], str], str], ...] = (
     ("one edit of a power cap to all verdicts, 8 GPUs, p95", _power_edits, "16 ms"),
     ("one edit of a batch size to all verdicts, 8 GPUs, p95", _batch_edits, "16 ms"),
     ("one edit of a sequence length, batch 1, 8 GPUs, p95", _length_edits, "16 ms"),
+    ("edit to repaint, all parts, 8 GPUs, p95", _window("repaint"), "16 ms"),
+    ("filter keystroke to table, 5 000 rows, p95", _window("keystrokes"), "16 ms"),
+    ("filter keystroke to table, 60 000 rows, p95", _window("many"), "50 ms"),
+    ("longest stall while 60 000 parts get badges", _window("stall"), "50 ms"),
     ("catalog load per 1 000 shipped parts", _catalog_load, "50 ms"),
     ("catalog load, 60 000 synthetic parts", _large_catalog_load, "500 ms"),
     ("import of 4 500 foreign part files, scaled to 45 000", _foreign_files, "30 s"),

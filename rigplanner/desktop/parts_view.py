@@ -97,7 +97,7 @@ class PartsView(QWidget):
         self._delay = QTimer(self, singleShot=True, interval=FILTER_DELAY_MS)
         self._delay.timeout.connect(self.apply_filter)
         self._scrolled = QTimer(self, singleShot=True, interval=BADGE_DELAY_MS)
-        self._scrolled.timeout.connect(self._make_badges)
+        self._scrolled.timeout.connect(self.make_badges)
         self.table.verticalScrollBar().valueChanged.connect(lambda _: self._scrolled.start())
         session.rig_changed.connect(self._rig_changed)
         look.look_changed.connect(self.table.viewport().update)
@@ -208,7 +208,7 @@ class PartsView(QWidget):
             self._fill_facets()
         self._restore_selection()
         self._say_count()
-        self._make_badges()
+        self.make_badges()
 
     def _say_count(self) -> None:
         active = len(self.wish().facets)
@@ -268,9 +268,9 @@ class PartsView(QWidget):
         super().showEvent(event)
         if not self.model.kind:
             self.show_kind("gpu", "")
-        self._make_badges()
+        self.make_badges()
 
-    def _make_badges(self) -> None:
+    def make_badges(self) -> None:
         """Ask the worker for the badges that are missing, rows in sight first."""
         session, model = self._session, self.model
         if session.assessment is None or not self.isVisible():
