@@ -69,13 +69,14 @@ def read_catalog(folder: Path, extra: tuple[Path, ...] = ()) -> Catalog:
     parts: dict[str, AnyPart] = {}
     sources: dict[str, Source] = {}
     files = [path for name in PART_FOLDERS for path in sorted((folder / name).glob("*.json"))]
-    for path in [*files, *extra]:
-        family = read_family(path)
-        sources.update(family.sources)
-        for part in family.parts:
-            if part.id in parts and path not in extra:
-                raise CatalogFault(f"{path}: the id {part.id} is used twice.")
-            parts[part.id] = part
+    with collector_paused():
+        for path in [*files, *extra]:
+            family = read_family(path)
+            sources.update(family.sources)
+            for part in family.parts:
+                if part.id in parts and path not in extra:
+                    raise CatalogFault(f"{path}: the id {part.id} is used twice.")
+                parts[part.id] = part
     renamed_file, version_file = folder / "renamed.json", folder / "VERSION"
     renamed = msgspec.json.decode(renamed_file.read_bytes(), type=dict[str, str]) if renamed_file.exists() else {}
     version = version_file.read_text("utf-8").strip() if version_file.exists() else ""
