@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 LOCAL_HOSTS = ("127.0.0.1", "::1", "localhost")
 """Machines that may be asked without TLS: this one."""
+GoOn = Callable[[int, int | None], bool]
+"""Told the bytes that came and how many were announced (None: not said); False stops the fetching."""
 SHA256 = re.compile(r"[0-9a-f]{64}")
 CHUNK_BYTES = 64 * 1024
 LARGEST_CHECKSUM_BYTES = 64 * 1024
@@ -68,22 +70,33 @@ class FetchFault(Exception):
     """A file could not be fetched and none is there; the text is one sentence."""
 
 
+class Stopped(FetchFault):
+    """The person stopped the fetching; the file is as it was."""
+
+
 class Refused(FetchFault):
     """The answer must not be used: it breaks a limit, a rule or its checksum."""
 
 
-def fetch(url: str, path: Path, check: Callable[[bytes], object], limits: Limits = STANDARD_LIMITS, checksum: str = "") -> Fetched:
+def fetch(
+    url: str,
+    path: Path,
+    check: Callable[[bytes], object],
+    limits: Limits = STANDARD_LIMITS,
+    checksum: str = "",
+    go_on: GoOn = lambda _done, _all: True,
+) -> Fetched:
     """Bring the file at `path` up to date from `url` and return how it stands.
 
     `check` raises CatalogFault for content that is not what was wanted; then, as when the checksum (64 hexadecimal digits, or the
     URL of a file of them) does not fit, the file stays as it was and Refused is raised. A server that cannot be reached leaves the
-    file as it was too, with the fault told; FetchFault when there is none.
+    file as it was too, with the fault told; FetchFault when there is none. `go_on` is asked between pieces: Stopped for no.
     """
     old = _old(path)
     try:
-        answer = _get(url, limits, old if old and old.url == url else None)
+        answer = _get(url, limits, old if old and old.url == url else None, go_on)
         wanted = _wanted_sha256(checksum, urlsplit(url).path.rpartition("/")[2], limits)
-    except Refused:
+    except (Refused, Stopped):
         raise
     except FetchFault as fault:
         if old is None:
@@ -169,7 +182,7 @@ def allowed(url: str, first: str = "") -> bool:
         return False
 
 
-def _get(url: str, limits: Limits, old: Stamp | None) -> tuple[bytes, str, str] | None:
+def _get(url: str, limits: Limits, old: Stamp | None, go_on: GoOn = lambda _done, _all: True) -> tuple[bytes, str, str] | None:
     """Return content, ETag and Last-Modified; None when the server says that `old` is current."""
     import requests
     from urllib3.exceptions import HTTPError, ReadTimeoutError
@@ -195,7 +208,7 @@ def _get(url: str, limits: Limits, old: Stamp | None) -> tuple[bytes, str, str] 
                     if reply.status_code == requests.codes.not_modified and old is not None:
                         return None
                     return (
-                        _body(reply, url, limits, deadline),
+                        _body(reply, url, limits, deadline, go_on),
                         reply.headers.get("ETag", ""),
                         reply.headers.get("Last-Modified", ""),
                     )
@@ -206,7 +219,7 @@ def _get(url: str, limits: Limits, old: Stamp | None) -> tuple[bytes, str, str] 
     raise Refused(f"{url}: more than {limits.redirects} redirects.")
 
 
-def _body(reply: "requests.Response", url: str, limits: Limits, deadline: float) -> bytes:
+def _body(reply: "requests.Response", url: str, limits: Limits, deadline: float, go_on: GoOn) -> bytes:
     if reply.status_code != 200:
         raise FetchFault(f"{url}: the server answered {reply.status_code} {reply.reason}.")
     announced = reply.headers.get("Content-Length", "")
@@ -219,5 +232,7 @@ def _body(reply: "requests.Response", url: str, limits: Limits, deadline: float)
             raise Refused(f"{url}: more than {limits.largest_bytes:,} bytes.")
         if time.monotonic() > deadline:
             raise FetchFault(f"{url}: not complete within {limits.total_s:g} s.")
+        if not go_on(size, int(announced) if announced.isdigit() else None):
+            raise Stopped(f"{url}: stopped.")
         pieces.append(piece)
     return b"".join(pieces)

@@ -53,13 +53,20 @@ def kept_count(made: Import | Offers, least: Confidence = "exact") -> int:
     return len(made.parts) if isinstance(made, Import) else len(price_file("", made, least).prices)
 
 
-def keep(source: str, place: Path, made: Import | Offers, least: Confidence = "exact", name: str | None = None) -> Path:
+def keep(
+    source: str,
+    place: Path,
+    made: Import | Offers,
+    least: Confidence = "exact",
+    name: str | None = None,
+    folder: Path | None = None,
+) -> Path:
     """Write what was read into the user's catalog, in place of the import of the same name; return the file. Raises OSError.
 
     The name is that of the source, for a CSV that of the file.
     """
     name = name or (slug(place.stem) if source == "csv" else source) or source
     if isinstance(made, Import):
-        return user_catalog.keep_import(name, made)
+        return user_catalog.keep_import(name, made, folder)
     title = coolpc.SOURCE if source == "coolpc" else place.name
-    return user_catalog.keep_prices(name, price_file(title, made, least))
+    return user_catalog.keep_prices(name, price_file(title, made, least), folder)

@@ -3,16 +3,10 @@
 import argparse
 import sys
 from datetime import UTC, datetime
-from pathlib import Path, PurePosixPath
-from urllib.parse import urlsplit
 
-import msgspec
-
-from rigplanner.catalog import fetch, user_catalog
+from rigplanner.catalog import fetch
 from rigplanner.catalog.exchange import ECB_URL, read_ecb
-from rigplanner.catalog.foreign import slug
-from rigplanner.catalog.load import CatalogFault, Family
-from rigplanner.catalog.prices import decode_prices
+from rigplanner.catalog.updating import check_family, check_prices, target
 from rigplanner.cli.faults import FINE, InputFault
 
 
@@ -45,26 +39,3 @@ def run(args: argparse.Namespace) -> int:
     if args.rates:
         print(f"exchange rates of {read_ecb(path.read_bytes()).day}")
     return FINE
-
-
-def target(url: str, *, rates: bool = False, prices: bool = False) -> Path:
-    """Return where the file of a URL is kept: one place per URL."""
-    folder = user_catalog.user_folder()
-    if rates:
-        return folder / user_catalog.RATES_FILE
-    parts = urlsplit(url)
-    name = slug(f"{parts.hostname or ''}-{PurePosixPath(parts.path).stem}") or "file"
-    return folder / (user_catalog.PRICES if prices else user_catalog.UPDATES) / f"{name}.json"
-
-
-def check_family(content: bytes) -> None:
-    """Raise CatalogFault when the content is not a catalog file."""
-    try:
-        msgspec.json.decode(content, type=Family)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
-        raise CatalogFault(f"not a catalog file: {fault}.") from fault
-
-
-def check_prices(content: bytes) -> None:
-    """Raise CatalogFault when the content is not a price file."""
-    decode_prices(content, "not a price file")

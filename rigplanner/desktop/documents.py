@@ -79,6 +79,16 @@ def ask_open(window: "Window") -> None:
     _ask(window, tr("Open a rig"), RIG_FILES, True, lambda path: open_file(window, path))
 
 
+def ask_locate(window: "Window", name: str) -> None:
+    """Ask where a recent file that is no longer in its place has gone, and open it there."""
+
+    def found(path: Path) -> None:
+        window.session.preferences.forget_file(name)
+        open_file(window, path)
+
+    _ask(window, tr("Where is {name} now", name=Path(name).name), RIG_FILES, True, found)
+
+
 def save(window: "Window") -> None:
     """Write the rig to its file, or ask for one."""
     if window.session.path is None:

@@ -78,8 +78,8 @@ class Window(QMainWindow):
 
         made = StartView(self.session, self.journals)
         made.file_asked.connect(lambda path, sample: documents.open_file(self, path, sample))
-        made.new_asked.connect(lambda: documents.new_rig(self))
-        made.open_asked.connect(lambda: documents.ask_open(self))
+        made.command_asked.connect(lambda command: self.actions_by_id[command].trigger())
+        made.locate_asked.connect(lambda name: documents.ask_locate(self, name))
         return made
 
     def _make_history(self) -> QWidget:
@@ -196,7 +196,14 @@ class Window(QMainWindow):
 
     def toggle_panel(self, name: str) -> None:
         """Show or hide a panel."""
-        self.panels[name].setVisible(not self.panels[name].isVisible())
+        self._wanted ^= {name}
+        self._show_panels()
+
+    def _show_panels(self) -> None:
+        """Show the panels that are wanted; the start page has the window for itself."""
+        at_start = self.tabs.currentIndex() == TABS.index("Start")
+        for name, dock in self.panels.items():
+            dock.setVisible(name in self._wanted and not at_start)
 
     def focus_filter(self) -> None:
         """Put the cursor into the catalog's filter."""
@@ -247,6 +254,9 @@ class Window(QMainWindow):
             self.restoreGeometry(QByteArray.fromHex(kept.geometry.encode()))
         if kept.layout:
             self.restoreState(QByteArray.fromHex(kept.layout.encode()))
+        self._wanted = {name for name, dock in self.panels.items() if not dock.isHidden()}
+        self._show_panels()
+        self.tabs.currentChanged.connect(lambda _: self._show_panels())
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -260,6 +270,8 @@ class Window(QMainWindow):
 
     def keep_layout(self) -> None:
         """Remember where the window and its panels stand."""
+        for name, dock in self.panels.items():
+            dock.setVisible(name in self._wanted)
         self.session.preferences.change(
             geometry=bytes(self.saveGeometry().toHex().data()).decode(), layout=bytes(self.saveState().toHex().data()).decode()
         )

@@ -313,9 +313,8 @@ def _reasons(assessment: Assessment, abilities: tuple[Ability, ...], aim: Aim) -
     ability = next(each for each in abilities if each.aim is aim)
     power, machine = assessment.machine.power, assessment.machine
     figures: dict[str, dict[str, float | str | None]] = {
-        "gpu": {"needed": ability.needed_gib, "capacity": ability.capacity_gib, "count": len(machine.gpus)},
+        "gpu": {"needed": ability.needed_gib, "capacity": ability.capacity_gib},
         "system": {"needed": ability.needed_gib, "capacity": ability.capacity_gib},
-        "board": {"cards": len(machine.gpus)},
         "cpu": {"cores": sum(cpu.cpu.cores or 0 for cpu in machine.cpus)},
         "memory": {"vram": sum(node.gpu.memory_gib or 0.0 for node in machine.gpus)},
         "psu": {"load": power.sustained_w, "supply": power.supply_w},

@@ -45,7 +45,7 @@ RUNS_WORDS = {"yes": "runs", "tight": "may just fit", "no": "does not fit", "unk
 REASON_TEXTS = {
     "gpu": "The job needs {needed} on each card; this card has {capacity}.",
     "system": "The job needs {needed}; this machine has {capacity} for it, everything included.",
-    "board": "The cheapest board with which no rule objects to {cards} cards and all that is around them.",
+    "board": "The cheapest board with which no rule objects to the cards and all that is around them.",
     "cpu": "The cheapest processor for the board with at least the {cores} cores that feed the cards.",
     "memory": "At least as much as the {vram} of the cards together, so that a model can be loaded and kept.",
     "ssd": "The cheapest fast drive of the size that data and models of this kind ask for.",
@@ -151,10 +151,13 @@ def ability_text(ability: Ability) -> str:
     return ", ".join(parts)
 
 
+PROVIDERS = {"aws": "AWS", "azure": "Azure", "gcp": "Google Cloud", "lambda": "Lambda"}
+
+
 def rented_text(machine: Rented, total: float | None, currency: str) -> str:
     """Return a machine for hire with its price, and after how many hours the rig's price is reached."""
     price = money(machine.price.amount, machine.price.currency)
-    text = tr("{provider} {name}, {gpus}: {price} an hour ({day})", provider=machine.provider, name=machine.name,
+    text = tr("{provider} {name}, {gpus}: {price} an hour ({day})", provider=PROVIDERS.get(machine.provider, machine.provider), name=machine.name,
               gpus=machine.gpus, price=price, day=day(machine.price.day))  # fmt: skip
     if total and machine.price.currency == currency and machine.price.amount:
         hours = number(total / machine.price.amount, 0)

@@ -1,0 +1,95 @@
+"""About: which program, which catalog, which libraries, under which licences."""
+
+import platform
+from typing import TYPE_CHECKING
+
+from PySide6 import __version__ as qt_version
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QDialog, QPlainTextEdit, QTabWidget
+
+from rigplanner import __version__
+from rigplanner.data import data_path
+from rigplanner.desktop import icons
+from rigplanner.desktop.tables import fill, plain_table
+from rigplanner.desktop.theme import row_px
+from rigplanner.desktop.widgets import button, column, label, row
+from rigplanner.desktop.words import KIND_WORDS
+from rigplanner.report.language import tr
+
+if TYPE_CHECKING:
+    from rigplanner.desktop.window import Window
+
+LIBRARIES = (
+    ("Qt and PySide6", "LGPL 3"),
+    ("msgspec", "BSD 3-clause"),
+    ("networkx", "BSD 3-clause"),
+    ("reportlab", "BSD 3-clause"),
+    ("requests", "Apache 2.0"),
+    ("platformdirs", "MIT"),
+    ("polib", "MIT"),
+)
+
+
+def versions(window: "Window") -> str:
+    """Return what a person would be asked for when something is wrong, one line each."""
+    catalog = window.session.catalog
+    return "\n".join(
+        (
+            f"RigPlanner {__version__}",
+            f"catalog {catalog.version or 'unknown'}, {len(catalog.parts)} parts",
+            f"Python {platform.python_version()}, PySide6 {qt_version}",
+            platform.platform(),
+        )
+    )
+
+
+def about_dialog(window: "Window") -> QDialog:
+    """Show the dialog over the window."""
+    dialog = QDialog(window)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setWindowTitle(tr("About RigPlanner"))
+    dialog.resize(row_px() * 24, row_px() * 20)
+    catalog = window.session.catalog
+    sign = label()
+    sign.setPixmap(icons.pixmap("rigplanner", "accent", 40, dialog.devicePixelRatioF()))
+    sign.setAccessibleName("RigPlanner")
+    said = tr("Catalog {version}: {parts} parts from {sources} sources", version=catalog.version or tr("unknown"),
+              parts=f"{len(catalog.parts):,}", sources=f"{len(catalog.sources):,}")  # fmt: skip
+    head = row(sign, column(label(f"RigPlanner {__version__}", "large"), label(said, "small", wrap=True), spacing=2), 1, spacing=16)
+    kinds = plain_table(tr("Catalog by kind"), (tr("Kind"), tr("Parts"), tr("With a price")))
+    fill(
+        kinds,
+        [
+            (words, f"{len(parts):,}", f"{sum(bool(part.prices) for part in parts):,}")
+            for kind, words in KIND_WORDS.items()
+            if (parts := catalog.of_kind(kind))
+        ],
+        numbers=(1, 2),
+    )
+    libraries = plain_table(tr("Libraries"), (tr("Library"), tr("Licence")))
+    fill(libraries, LIBRARIES)
+    licences = QPlainTextEdit(readOnly=True)
+    licences.setAccessibleName(tr("Licences"))
+    licences.setPlainText(_licences())
+    tabs = QTabWidget()
+    tabs.setAccessibleName(tr("About RigPlanner"))
+    tabs.tabBar().setAccessibleName(tr("About RigPlanner"))
+    for title, page in ((tr("Catalog"), kinds), (tr("Libraries"), libraries), (tr("Licences"), licences)):
+        tabs.addTab(page, title)
+    copy = button(tr("Copy versions"), lambda: QGuiApplication.clipboard().setText(versions(window)), "copy")
+    close = button(tr("Close"), dialog.close, role="primary")
+    note = label(tr("The program is under the MIT licence, the catalog data under CC BY 4.0."), "small", wrap=True)
+    dialog.setLayout(column(head, note, tabs, row(copy, 1, close), margins=(20, 16, 20, 16), spacing=12))
+    dialog.open()
+    return dialog
+
+
+def _licences() -> str:
+    texts = []
+    for name in ("LICENSES.md",):
+        try:
+            texts.append((data_path("resources") / name).read_text("utf-8"))
+        except OSError:
+            texts.append(tr("The file {name} did not come with this installation.", name=name))
+    return "\n\n".join(texts)

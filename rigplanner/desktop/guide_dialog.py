@@ -1,0 +1,308 @@
+"""The guide: a few questions on the left, the answer with its reasons on the right, opened as a rig by one button."""
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDoubleSpinBox,
+    QFormLayout,
+    QGridLayout,
+    QLayout,
+    QProgressBar,
+    QRadioButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from rigplanner.catalog.user_catalog import user_rates
+from rigplanner.desktop import icons
+from rigplanner.desktop.preferences import begin, folder_of
+from rigplanner.desktop.tasks import Ticket
+from rigplanner.desktop.theme import look, row_px
+from rigplanner.desktop.widgets import button, clear, column, indented, label, panel, row, rule, scrolled, stretchy
+from rigplanner.planning.aims import AIMS, USUAL_AIM, Purpose
+from rigplanner.report.format import money
+from rigplanner.report.language import tr, trn
+from rigplanner.rig.document import Site
+from rigplanner.rules.mains import USUAL
+
+if TYPE_CHECKING:
+    from rigplanner.desktop.window import Window
+    from rigplanner.planning.guide import Ability, Advice, Proposal
+
+TOPIC = "guide"
+ASK_DELAY_MS = 350
+RUNS_ICONS = {"yes": ("tick", "fits"), "tight": ("warn", "warns"), "no": ("cross", "fails"), "unknown": ("question", "unknown")}
+USUAL_BUDGETS: dict[Purpose, float] = {
+    "little-money": 1200, "kaggle": 2000, "vision": 4500, "language": 4500, "serve": 6000, "trying": 1200,
+}  # fmt: skip
+
+
+class GuideDialog(QDialog):
+    """Answers are worked out aside, each time a question changes; a stale answer never shows."""
+
+    def __init__(self, window: "Window") -> None:
+        from rigplanner.report import words_guide
+
+        super().__init__(window)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(tr("Guide"))
+        self.resize(row_px() * 46, row_px() * 29)
+        self._window, self._session, self._words = window, window.session, words_guide
+        self.advice: Advice | None = None
+        self._shown: Proposal | None = None
+        self._delay = QTimer(self, singleShot=True, interval=ASK_DELAY_MS)
+        self._delay.timeout.connect(self.ask)
+        self.head = label("", "large", wrap=True)
+        self.note = label("", "small", wrap=True)
+        self.progress = QProgressBar(maximum=0)
+        self.progress.setAccessibleName(tr("Progress"))
+        self.progress.setTextVisible(False)
+        self.stop = button(tr("Stop"), self.cancel)
+        self._answer = QVBoxLayout()
+        self._answer.setSpacing(6)
+        self.take = button(tr("Open as a rig"), lambda: self._open(self._best()), "new", "primary")
+        self.take_cheapest = button(
+            tr("Open the least expensive"), lambda: self._open(self.advice.cheapest if self.advice else None)
+        )
+        right = column(
+            panel(column(self.head, self.note, spacing=2)),
+            row(self.progress, self.stop),
+            scrolled(panel(column(self._answer, 1, margins=(0, 0, 12, 0))), tr("Answer")),
+            row(1, self.take_cheapest, self.take, button(tr("Close"), self.close)),
+            spacing=10,
+        )
+        questions = panel(self._make_questions())
+        questions.setFixedWidth(row_px() * 14)
+        self.setLayout(row(questions, panel(right), margins=(20, 16, 20, 16), spacing=24))
+        self._rest()
+        self._choose(self.purpose)
+
+    def _make_questions(self) -> QVBoxLayout:
+        self._purposes = QButtonGroup(self)
+        lines = column(label(tr("What is it for").upper(), "section"), spacing=2)
+        for n, purpose in enumerate(self._words.PURPOSES):
+            choice = QRadioButton(self._words.purpose_title(purpose).replace("&", "&&"))
+            choice.setAccessibleDescription(self._words.purpose_note(purpose))
+            choice.setChecked(n == 0)
+            self._purposes.addButton(choice, n)
+            note = label(self._words.purpose_note(purpose), "small", wrap=True)
+            note.setContentsMargins(22, 0, 0, 6)
+            lines.addWidget(choice)
+            lines.addWidget(note)
+        self._purposes.idClicked.connect(lambda n: self._choose(list(self._words.PURPOSES)[n]))
+        form = QFormLayout()
+        form.setVerticalSpacing(8)
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapAllRows)
+        self.aim = QComboBox()
+        self.aim.setAccessibleName(tr("What it must do"))
+        self.aim.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.aim.setMinimumContentsLength(10)
+        self.aim.activated.connect(self._delay.start)
+        form.addRow(tr("What it must do"), self.aim)
+        currency = self._session.preferences.now.currency
+        self.budget = QDoubleSpinBox(minimum=0, maximum=1e8, decimals=0, singleStep=100)
+        self.budget.setAccessibleName(tr("Budget"))
+        self.budget.setSuffix(f"\u202f{currency}")
+        self.budget.setSpecialValueText(tr("open"))
+        indented(self.budget)
+        self.budget.valueChanged.connect(self._delay.start)
+        form.addRow(tr("Budget"), self.budget)
+        self.country = QComboBox()
+        self.country.setAccessibleName(tr("Country and its usual outlet"))
+        self.country.addItem(tr("not said"), "")
+        for code, (volts, amperes) in sorted(USUAL.items()):
+            self.country.addItem(f"{code}, {volts:.0f}\u202fV {amperes:.0f}\u202fA", code)
+        self.country.setCurrentIndex(max(0, self.country.findData(self._session.preferences.now.site.country or "")))
+        self.country.activated.connect(self._delay.start)
+        form.addRow(tr("Country and its usual outlet"), self.country)
+        self.quiet = QCheckBox(tr("It stands beside a person"))
+        self.quiet.setToolTip(
+            tr("Leaves out blower and passive cards, open frames, and more than two cards. There are no noise figures.")
+        )
+        self.quiet.toggled.connect(self._delay.start)
+        form.addRow(self.quiet)
+        lines.addLayout(form)
+        lines.addStretch(1)
+        return lines
+
+    @property
+    def purpose(self) -> Purpose:
+        """The purpose that is chosen."""
+        return list(self._words.PURPOSES)[self._purposes.checkedId()]
+
+    def _choose(self, purpose: Purpose) -> None:
+        self.aim.clear()
+        for aim in AIMS[purpose]:
+            self.aim.addItem(self._words.aim_title(aim.code), aim.code)
+        self.aim.setCurrentIndex(self.aim.findData(USUAL_AIM[purpose]))
+        self.budget.blockSignals(True)
+        self.budget.setValue(USUAL_BUDGETS[purpose])
+        self.budget.blockSignals(False)
+        self._delay.start()
+
+    def ask(self) -> None:
+        """Work the answer out aside."""
+        from rigplanner.planning.guide import Answers, advise
+
+        self._delay.stop()
+        session = self._session
+        rates = user_rates(folder_of(session.preferences.now.catalog_folder))
+        answers = Answers(
+            purpose=self.purpose, aim=self.aim.currentData(), budget=self.budget.value() or None,
+            currency=session.preferences.now.currency, site=self._site(), quiet=self.quiet.isChecked(), rates=rates,
+        )  # fmt: skip
+        catalog, today = session.catalog, session.today
+
+        def work(ticket: Ticket) -> "Advice":
+            return advise(answers, catalog, today, lambda: not ticket.cancelled)
+
+        self.advice = None
+        self.head.setText(tr("Looking for a rig…"))
+        self.note.setText("")
+        self.progress.setMaximum(0)
+        session.tasks.run_task(TOPIC, work, self.show_advice, self._fail)
+        self._rest()
+
+    def _site(self) -> Site:
+        kept, code = self._session.preferences.now.site, self.country.currentData()
+        if code == (kept.country or ""):
+            return kept
+        volts, amperes = USUAL.get(code, (None, None))
+        return replace(kept, country=code or None, volts=volts, breaker_a=amperes)
+
+    def cancel(self) -> None:
+        """Stop looking."""
+        self._session.tasks.cancel(TOPIC)
+        self.head.setText(tr("Stopped. Change a question to look again."))
+        self._rest()
+
+    def _fail(self, fault: Exception) -> None:
+        self.head.setText(tr("The guide stopped: {fault}", fault=str(fault)))
+        self._rest()
+
+    def _rest(self) -> None:
+        busy = self._session.tasks.is_busy(TOPIC)
+        self.progress.setVisible(busy)
+        self.stop.setVisible(busy)
+        self.take.setVisible(self._best() is not None)
+        self.take_cheapest.setVisible(bool(self.advice and self.advice.cheapest))
+        if self.advice is None and not busy:
+            clear(self._answer)
+
+    def _best(self) -> "Proposal | None":
+        return self.advice.best if self.advice else None
+
+    def show_advice(self, advice: "Advice") -> None:
+        """Show an answer."""
+        self.advice = advice
+        clear(self._answer)
+        self.head.setText(self._words.headline(advice))
+        chosen = advice.best or advice.cheapest
+        self.note.setText(self._checked(chosen) if chosen else tr("Ask for less, or let a machine do it by the hour."))
+        if chosen is not None:
+            self._add(label((tr("The rig") if advice.best else tr("The least expensive rig that does it")).upper(), "section"))
+            self._add(self._items(chosen))
+            self._add(label(tr("What it does").upper(), "section"))
+            self._add(self._abilities(chosen.abilities))
+        if advice.best is not None and advice.cheapest is not None:
+            price = money(advice.cheapest.total, advice.answers.currency)
+            self._add(label(tr("The least expensive rig that does it costs {price}.", price=price), "small", wrap=True))
+        if advice.rented:
+            self._add(label(tr("By the hour").upper(), "section"))
+            for machine in advice.rented:
+                text = self._words.rented_text(machine, chosen.total if chosen else None, advice.answers.currency)
+                self._add(label(text, "", wrap=True))
+        self._add(label(tr("What was passed over").upper(), "section"))
+        for text in self._words.passed_over_texts(advice):
+            self._add(label(text, "small", wrap=True))
+        self._rest()
+
+    def _add(self, thing: QWidget | QLayout) -> None:
+        if isinstance(thing, QLayout):
+            self._answer.addLayout(thing)
+        else:
+            if thing.property("role") == "section":
+                thing.setContentsMargins(0, 8, 0, 0)
+            self._answer.addWidget(thing)
+
+    def _checked(self, proposal: "Proposal") -> str:
+        report = proposal.assessment.report
+        warnings = trn("{count} warning", "{count} warnings", report.count("warning"))
+        unknown = trn("{count} fact not known", "{count} facts not known", report.count("unknown"))
+        return tr("Checked by all rules: no errors, {warnings}, {unknown}.", warnings=warnings, unknown=unknown)
+
+    def _items(self, proposal: "Proposal") -> QGridLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(16)
+        grid.setVerticalSpacing(0)
+        grid.setColumnStretch(0, 1)
+        for n, (name, price, reason) in enumerate(self._words.item_rows(proposal, self._session.catalog)):
+            amount = label(price, "small")
+            amount.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            grid.addWidget(stretchy(label(name, "strong", wrap=True)), 3 * n, 0)
+            grid.addWidget(amount, 3 * n, 1)
+            grid.addWidget(stretchy(label(reason, "small", wrap=True)), 3 * n + 1, 0, 1, 2)
+            line = rule()
+            line.setContentsMargins(0, 4, 0, 4)
+            grid.addWidget(line, 3 * n + 2, 0, 1, 2)
+            grid.setRowMinimumHeight(3 * n + 2, 9)
+        return grid
+
+    def _abilities(self, abilities: "tuple[Ability, ...]") -> QGridLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(2)
+        grid.setColumnStretch(1, 1)
+        for n, ability in enumerate(abilities):
+            icon, token = RUNS_ICONS[ability.runs]
+            sign = label()
+            sign.setPixmap(icons.pixmap(icon, token, 16, self.devicePixelRatioF()))
+            sign.setAccessibleName(tr(self._words.RUNS_WORDS[ability.runs]))
+            figures = label(self._words.ability_text(ability), "small")
+            figures.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            grid.addWidget(sign, n, 0)
+            grid.addWidget(stretchy(label(self._words.aim_title(ability.aim.code), wrap=True)), n, 1)
+            grid.addWidget(figures, n, 2)
+        return grid
+
+    def _open(self, proposal: "Proposal | None") -> None:
+        """Show a proposal as an unsaved rig with the seller of new ones, and close."""
+        from rigplanner.desktop.documents import leave_rig
+
+        if proposal is None:
+            return
+        session = self._session
+        quote = begin(session.preferences.now).quote
+        rig = replace(proposal.rig, name=self._words.purpose_title(self.purpose), quote=quote)
+
+        def show() -> None:
+            session.start_rig(rig, tr("Take the guide's rig"))
+            session.mark_unsaved()
+
+        leave_rig(session, show)
+        self._window.show_tab("Parts")
+        self._window.show_first_item()
+        self.close()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self._delay.stop()
+        self._session.tasks.cancel(TOPIC)
+        super().closeEvent(event)
+
+    def reject(self) -> None:
+        self.close()
+
+
+def guide_dialog(window: "Window") -> GuideDialog:
+    """Show the guide over the window."""
+    dialog = GuideDialog(window)
+    look.look_changed.connect(dialog.update)
+    dialog.open()
+    return dialog

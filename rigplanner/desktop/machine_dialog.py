@@ -1,0 +1,141 @@
+"""Read this machine: what the computer says of itself, what the catalog knows of it, and the rig of that."""
+
+import sys
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import QDialog, QHeaderView, QProgressBar
+
+from rigplanner.desktop.preferences import with_wishes
+from rigplanner.desktop.tables import fill, plain_table
+from rigplanner.desktop.theme import look, row_px
+from rigplanner.desktop.widgets import button, column, label, row
+from rigplanner.desktop.words import KIND_WORDS
+from rigplanner.machine.this_machine import Fact, Recognised, read_this_machine, recognise
+from rigplanner.report.language import Words, tr, trn
+
+if TYPE_CHECKING:
+    from rigplanner.desktop.window import Window
+
+TOPIC = "this machine"
+WHY_NOT = Words(
+    {
+        "memory": "not added: the machine says how much, not which modules",
+        "system": "not in the catalog; its board is looked up instead",
+        "": "not in the catalog by this name",
+    }
+)
+
+
+class MachineDialog(QDialog):
+    """Reads aside; nothing becomes a rig before the button."""
+
+    def __init__(self, window: "Window") -> None:
+        super().__init__(window)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(tr("Read this machine"))
+        self.resize(row_px() * 32, row_px() * 16)
+        self._window, self._session = window, window.session
+        self.found: Recognised | None = None
+        self.head = label(tr("Reading what this computer says of itself…"), "large", wrap=True)
+        self.note = label(
+            tr("Processor, board, drives and cards, from the system's own files and nvidia-smi. Nothing leaves this computer."),
+            "small",
+            wrap=True,
+        )
+        self.progress = QProgressBar(maximum=0)
+        self.progress.setAccessibleName(tr("Progress"))
+        self.progress.setTextVisible(False)
+        self.table = plain_table(tr("What was found"), (tr("Kind"), tr("As the machine says it"), tr("In the rig")))
+        heads = self.table.horizontalHeader()
+        for n, fit in enumerate((QHeaderView.ResizeMode.ResizeToContents, *[QHeaderView.ResizeMode.Stretch] * 2)):
+            heads.setSectionResizeMode(n, fit)
+        self.take = button(tr("Open as a rig"), self.open_rig, "new", "primary")
+        self.take.setEnabled(False)
+        self.setLayout(
+            column(
+                self.head, self.note, self.progress, self.table,
+                row(1, self.take, button(tr("Close"), self.close)), margins=(20, 16, 20, 16), spacing=10,
+            )
+        )  # fmt: skip
+        catalog = self._session.catalog
+
+        def work(_: object) -> tuple[tuple[Fact, ...], Recognised]:
+            facts = read_this_machine()
+            return facts, recognise(facts, catalog)
+
+        self._session.tasks.run_task(TOPIC, work, lambda answer: self.show_found(*answer), self._fail)
+
+    def show_found(self, facts: tuple[Fact, ...], found: Recognised) -> None:
+        """Show what was found and what became of it."""
+        self.found = found
+        self.progress.hide()
+        missing = [id(fact) for fact in found.unmatched]
+        items = iter(found.rig.items)
+        whole = any(item.uid.startswith("system") for item in found.rig.items)
+        rows: list[tuple[str, str, str]] = []
+        for fact in facts:
+            said = " · ".join(t for t in (f"{fact.count} × {fact.name}" if fact.count > 1 else fact.name, fact.detail) if t)
+            if id(fact) in missing:
+                became = WHY_NOT.get(fact.kind) or WHY_NOT[""]
+            elif whole and fact.kind == "motherboard":
+                became = tr("part of the system")
+            else:
+                part = self._session.catalog.get(next(items).part)
+                became = part.name if part else ""
+            rows.append((KIND_WORDS[fact.kind], said[:200], became))
+        fill(self.table, rows)
+        for n, fact in enumerate(facts):
+            cell = self.table.item(n, 2)
+            if id(fact) in missing and cell is not None:
+                cell.setForeground(look.tokens.color("soft"))
+        count = sum(item.quantity for item in found.rig.items)
+        self.head.setText(
+            trn("{count} part of this computer is in the catalog", "{count} parts of this computer are in the catalog", count)
+        )
+        if not facts:
+            self.head.setText(tr("This computer says nothing that can be read"))
+            self.note.setText(tr("Reading needs Linux with /proc and /sys; here runs {system}.", system=sys.platform))
+        self.take.setEnabled(bool(found.rig.items))
+
+    def _fail(self, fault: Exception) -> None:
+        self.progress.hide()
+        self.head.setText(tr("The computer could not be read: {fault}", fault=str(fault)))
+
+    def open_rig(self) -> None:
+        """Show the rig, unsaved, with what was not recognised in its notes."""
+        from rigplanner.desktop.documents import leave_rig
+
+        if self.found is None:
+            return
+        session = self._session
+        absent = "\n".join(
+            tr("Not in the catalog: {fact}", fact=f"{fact.count} × {fact.name} {fact.detail}".strip())
+            for fact in self.found.unmatched
+        )
+        rig = replace(with_wishes(self.found.rig, session.preferences.now), name=tr("This machine"), notes=absent)
+
+        def show() -> None:
+            session.start_rig(rig, tr("Read this machine"))
+            session.mark_unsaved()
+
+        leave_rig(session, show)
+        self._window.show_tab("Parts")
+        self._window.show_first_item()
+        self.close()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self._session.tasks.cancel(TOPIC)
+        super().closeEvent(event)
+
+    def reject(self) -> None:
+        self.close()
+
+
+def machine_dialog(window: "Window") -> MachineDialog:
+    """Show the dialog over the window."""
+    dialog = MachineDialog(window)
+    dialog.open()
+    return dialog

@@ -1,0 +1,33 @@
+"""What the window says when files change under it: one line, a way out, nothing lost."""
+
+from typing import TYPE_CHECKING
+
+from rigplanner.report.language import tr
+
+if TYPE_CHECKING:
+    from rigplanner.desktop.session import Session
+
+
+def file_changed(session: "Session") -> None:
+    """Another program wrote the rig's file."""
+    path = session.path
+    if path is not None:
+        said = tr("{name} was changed by another program.", name=path.name)
+        if session.unsaved:
+            said = tr(
+                "{name} was changed by another program. Your edits are kept; reading it again sets them aside.", name=path.name
+            )
+        session.tell(said, "warning", tr("Read it again"), lambda: session.open(path))
+
+
+def file_gone(session: "Session") -> None:
+    """The rig's file was moved or deleted."""
+    path = session.path
+    if path is not None:
+        said = tr("{name} is no longer in its folder. The rig is kept here.", name=path.name)
+        session.tell(said, "warning", tr("Save it again"), lambda: session.save(path))
+
+
+def catalog_fault(session: "Session", fault: str) -> None:
+    """Files of the catalog cannot be read; what was in use stays."""
+    session.tell(tr("The catalog in use is kept. {fault}", fault=fault), "warning", tr("Try again"), session.shelf.reload)

@@ -1,0 +1,159 @@
+"""Catalog updates: exchange rates and a file of parts or prices, fetched aside with progress and Stop."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import QDialog, QLabel, QProgressBar, QVBoxLayout
+
+from rigplanner.catalog.fetch import Fetched, FetchFault, GoOn, read_stamp
+from rigplanner.catalog.updating import fetch_file, fetch_rates, target
+from rigplanner.catalog.user_catalog import user_rates
+from rigplanner.desktop.preferences import folder_of
+from rigplanner.desktop.tasks import Ticket
+from rigplanner.desktop.theme import row_px
+from rigplanner.desktop.widgets import button, column, label, panel, row, rule, stretchy
+from rigplanner.desktop.words import age, day
+from rigplanner.report.language import tr
+
+if TYPE_CHECKING:
+    from rigplanner.desktop.window import Window
+
+TOPIC = "update"
+
+
+class UpdateDialog(QDialog):
+    """Nothing is fetched before a button asks for it; a server that cannot be reached changes nothing."""
+
+    _progressed = Signal(int, int)
+
+    def __init__(self, window: "Window") -> None:
+        super().__init__(window)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(tr("Update the catalog"))
+        self.setMinimumWidth(row_px() * 24)
+        self._window, self._session = window, window.session
+        self._folder = folder_of(self._session.preferences.now.catalog_folder)
+        self._rates_state, self._file_state = label("", "small", wrap=True), label("", "small", wrap=True)
+        self.rates_button = button(tr("Fetch"), self.fetch_rates, name=tr("Fetch the exchange rates"))
+        self.file_button = button(tr("Fetch"), self.fetch_file, name=tr("Fetch parts or prices"))
+        self.progress = QProgressBar()
+        self.progress.setAccessibleName(tr("Progress"))
+        self.progress.setTextVisible(False)
+        self.stop_button = button(tr("Stop"), self.stop)
+        self.outcome = label("", wrap=True)
+        close = button(tr("Close"), self.close)
+        self.setLayout(
+            column(
+                self._line(tr("Exchange rates of the European Central Bank"), self._rates_state, self.rates_button),
+                rule(),
+                self._line(tr("Parts or prices from the update address"), self._file_state, self.file_button),
+                rule(),
+                self.outcome,
+                row(self.progress, self.stop_button, 1, close),
+                margins=(20, 16, 20, 16),
+                spacing=12,
+            )
+        )
+        self._progressed.connect(self._show_progress)
+        self._show_states()
+        self._rest()
+
+    def _line(self, title: str, state: QLabel, press: object) -> QVBoxLayout:
+        words = stretchy(panel(column(label(title, "strong"), state, spacing=2)))
+        return column(row(words, press))  # type: ignore[arg-type]
+
+    def _show_states(self) -> None:
+        rates, today = user_rates(self._folder), self._session.today
+        if rates is None:
+            self._rates_state.setText(tr("None are here yet. Prices in other currencies do not count in totals."))
+        else:
+            self._rates_state.setText(tr("Rates of {day}, {age} old.", day=day(rates.day), age=age(rates.day, today)))
+        now = self._session.preferences.now
+        self.file_button.setEnabled(bool(now.update_url))
+        if not now.update_url:
+            self._file_state.setText(tr("No address is set. It is set in Settings under Catalog."))
+            return
+        stamp = read_stamp(target(now.update_url, prices=now.update_prices, folder=self._folder))
+        known = tr("Last fetched {day}.", day=day(stamp.read[:10])) if stamp else tr("Not fetched yet.")
+        self._file_state.setText(f"{now.update_url}\n{known}")
+
+    def fetch_rates(self) -> None:
+        """Fetch the exchange rates."""
+        folder = self._folder
+        self._fetch(lambda go_on: fetch_rates(go_on, folder))
+
+    def fetch_file(self) -> None:
+        """Fetch the file of the update address."""
+        now, folder = self._session.preferences.now, self._folder
+        self._fetch(lambda go_on: fetch_file(now.update_url, now.update_prices, go_on, folder))
+
+    def _fetch(self, deed: Callable[[GoOn], Fetched]) -> None:
+        progressed = self._progressed
+
+        def work(ticket: Ticket) -> Fetched:
+            def go_on(done: int, announced: int | None) -> bool:
+                if not ticket.cancelled:
+                    progressed.emit(done, announced or 0)
+                return not ticket.cancelled
+
+            return deed(go_on)
+
+        self.progress.setRange(0, 0)
+        self.outcome.setText(tr("Asking the server…"))
+        self._session.tasks.run_task(TOPIC, work, self._done, self._failed)
+        self._rest()
+
+    def _show_progress(self, done: int, announced: int) -> None:
+        if self._session.tasks.is_busy(TOPIC):
+            self.progress.setRange(0, announced)
+            self.progress.setValue(min(done, announced))
+            self.outcome.setText(tr("{size} KiB are here.", size=f"{done / 1024:,.0f}"))
+
+    def _done(self, fetched: Fetched) -> None:
+        days = fetched.age_days(datetime.now(UTC))
+        if fetched.fault:
+            self.outcome.setText(
+                tr("{fault} What was fetched {days} days ago stays in use.", fault=fetched.fault, days=f"{days:.0f}")
+            )
+        elif fetched.changed:
+            self.outcome.setText(tr("Updated. The new figures are in use now."))
+            self._session.shelf.reload()
+        else:
+            self.outcome.setText(tr("Nothing has changed since the last time."))
+        self._show_states()
+        self._rest()
+
+    def _failed(self, fault: Exception) -> None:
+        words = str(fault) if isinstance(fault, FetchFault) else f"{type(fault).__name__}: {fault}"
+        self.outcome.setText(tr("{fault} Nothing was changed.", fault=words))
+        self._rest()
+
+    def stop(self) -> None:
+        """Stop fetching; everything stays as it was."""
+        self._session.tasks.cancel(TOPIC)
+        self.outcome.setText(tr("Stopped. Nothing was changed."))
+        self._rest()
+
+    def _rest(self) -> None:
+        busy = self._session.tasks.is_busy(TOPIC)
+        self.progress.setVisible(busy)
+        self.stop_button.setVisible(busy)
+        self.rates_button.setEnabled(not busy)
+        self.file_button.setEnabled(not busy and bool(self._session.preferences.now.update_url))
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self._session.tasks.cancel(TOPIC)
+        super().closeEvent(event)
+
+    def reject(self) -> None:
+        self.close()
+
+
+def update_dialog(window: "Window") -> UpdateDialog:
+    """Show the dialog over the window."""
+    dialog = UpdateDialog(window)
+    dialog.open()
+    return dialog
