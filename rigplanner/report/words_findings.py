@@ -78,7 +78,10 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     },
     "SPC002": {"": "{a} is {needed} high, {b} takes {actual}."},
     "SPC003": {"": "{a} in {place} reaches column {needed}, {b} has {actual}."},
-    "SPC004": {"": "{a} is {needed} deep ({form_factor}), {b} takes {actual}."},
+    "SPC004": {
+        "": "{a} is {needed} deep ({form_factor}), {b} takes {actual}.",
+        "along": "{a} is {needed} long along its slots ({form_factor}), {b} takes {actual}.",
+    },
     "SPC005": {
         "": "{a} is an {actual} unit, {b} takes {needed}.",
         "warning": "{a} is an {actual} unit and needs a bracket in {b}, which takes {needed}.",
@@ -283,6 +286,7 @@ FIELD_WORDS = {
     "cooler_height_mm": "room for the cooler's height",
     "slot_columns": "expansion columns",
     "board_max_width_mm": "room for the board",
+    "board_max_depth_mm": "room for the board along its slots",
     "width_mm": "width",
     "depth_mm": "depth",
     "form_factor": "form factor",

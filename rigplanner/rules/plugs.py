@@ -11,19 +11,24 @@ from rigplanner.rules.power import INTERCHANGEABLE, Load, larger_supply, loads
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Situation, is_built_in
 
+EIGHT_PINS_PER_EPS = 2
+"""PCIe 8-pin plugs that the adapter to a card's EPS socket joins. Workstation cards come with one; for passive cards it is bought
+(accessory type "eps-adapter")."""
+
 EIGHT_PINS_PER_ADAPTER = 4
 """8-pin plugs that the adapter to a 16-pin card of 450 to 600 W joins (three for cards of 300 to 450 W)."""
 
 
 class Demand(Struct, frozen=True):
     """Plugs of one type that the rig needs; `offered` counts mating plugs of its supplies, `spare8` 8-pin plugs left over;
-    `essential` leaves out the further CPU sockets of a board, which start without."""
+    `essential` leaves out the further CPU sockets of a board, which start without; `eps_adapters` feed EPS sockets of cards."""
 
     name: str
     demand: PlugDemand
     offered: int | None
     spare8: int
     essential: int
+    eps_adapters: int
     load: Load
     psu: PowerSupply | System | None
 
@@ -40,14 +45,35 @@ def demands(situation: Situation) -> Iterator[Demand]:
     spare8 = max(0, (have8 or 0) - (eight.needed if eight else 0))
     for load in loads(situation):
         for demand in plugs.values():
-            yield Demand(load.name, demand, offered(situation, demand), spare8, essential(situation, demand), load, load.supply)
+            yield Demand(
+                name=load.name,
+                demand=demand,
+                offered=offered(situation, demand),
+                spare8=spare8,
+                essential=essential(situation, demand),
+                eps_adapters=eps_adapters(situation),
+                load=load,
+                psu=load.supply,
+            )
+
+
+def eps_adapters(situation: Situation) -> int:
+    """Return how many EPS sockets of cards adapters can feed: those that come with cards of their own fan, and bought ones."""
+    boxed = sum(eps_sockets(card.card) for card in situation.own_cards if card.card.cooling != "passive")
+    bought = sum(accessory.type == "eps-adapter" for _, accessory in situation.accessories)
+    return min(boxed + bought, sum(eps_sockets(card.card) for card in situation.own_cards))
+
+
+def eps_sockets(card: GPU) -> int:
+    """Return the EPS sockets of a card."""
+    return sum(plug.count for plug in card.connectors or () if plug.type == "eps8")
 
 
 def essential(situation: Situation, demand: PlugDemand) -> int:
     """Return the sockets that must be filled: all of the cards, and one EPS of the board for each CPU."""
     if demand.type not in ("eps8", "eps4"):
         return demand.needed
-    cards = sum(plug.count for card in situation.own_cards for plug in card.card.connectors or () if plug.type == demand.type)
+    cards = sum(eps_sockets(card.card) for card in situation.own_cards) if demand.type == "eps8" else 0
     board = demand.needed - cards
     has_eight = any(other.type == "eps8" and other.needed for other in situation.machine.power.plugs)
     wanted = 0 if demand.type == "eps4" and has_eight else max(1, len(situation.cpus))
@@ -78,7 +104,10 @@ def offered(situation: Situation, demand: PlugDemand) -> int | None:
 
 
 def by_adapter(case: Demand) -> bool:
-    """Say whether 8-pin plugs are left for the adapters that come with 16-pin cards."""
+    """Say whether 8-pin plugs are left for the adapters that come with 16-pin cards, or that feed the EPS sockets of cards."""
+    if case.demand.type == "eps8":
+        short = case.essential - (case.offered or 0)
+        return 0 < short <= case.eps_adapters and short * EIGHT_PINS_PER_EPS <= case.spare8
     short = case.demand.needed - (case.offered or 0)
     return case.demand.type in INTERCHANGEABLE and case.spare8 >= short * EIGHT_PINS_PER_ADAPTER - short
 

@@ -186,20 +186,31 @@ def board_sides(board: Motherboard) -> tuple[float, float] | None:
     return (low, high) if 304 <= low <= 306 else (high, low)
 
 
-def board_fits(board: Motherboard, space: Enclosure) -> bool | None:
-    """Compare millimetres where the case gives them, else what its labels stand for; None when neither tells."""
-    sides = board_sides(board)
-    if sides is None:
-        return None
+SPARE_MM = 30.0
+"""How much longer than its largest label a case may be along the slots: boards of 320 to 325 mm (XL-ATX, 7-slot server boards) go
+into many cases that name ATX, E-ATX or EEB only, and not into others."""
+
+
+def board_room(space: Enclosure) -> tuple[float | None, float | None]:
+    """Return the room for a board along the slots and towards the front in mm, by the case's figures, else by its labels."""
     labels = [LABEL_MM[label] for label in space.board_form_factors if label in LABEL_MM]
     along = space.board_max_depth_mm or max((size[0] for size in labels), default=None)
     front = space.board_max_width_mm or max((size[1] for size in labels), default=None)
-    if along is None or front is None:
+    return along, front
+
+
+def board_fits(board: Motherboard, space: Enclosure) -> bool | None:
+    """Compare millimetres where the case gives them, else what its labels stand for; None when neither tells."""
+    sides, (along, front) = board_sides(board), board_room(space)
+    if sides is None or along is None or front is None:
         return None
-    if sides[0] <= along + 1 and sides[1] <= front + 1:
-        return True
-    if space.board_max_width_mm is None and "E-ATX" in space.board_form_factors and sides[0] <= along + 1:
-        return True if sides[1] <= E_ATX_MM + 1 else None
+    is_long = sides[0] > along + 1
+    if is_long and (space.board_max_depth_mm is not None or sides[0] > along + SPARE_MM):
+        return False
+    if sides[1] <= front + 1:
+        return None if is_long else True
+    if space.board_max_width_mm is None and "E-ATX" in space.board_form_factors:
+        return True if sides[1] <= E_ATX_MM + 1 and not is_long else None
     return False
 
 
@@ -212,17 +223,23 @@ def board_fits(board: Motherboard, space: Enclosure) -> bool | None:
 def board_size(situation: Situation, case: BoardInCase) -> Iterator[Finding]:
     """Compare the sides in mm; labels only where a millimetre is missing."""
     board, space = case.board, _space(case.chassis)
-    fits, sides = board_fits(board, space), board_sides(board)
+    fits, sides, (along, front) = board_fits(board, space), board_sides(board), board_room(space)
     if fits is None:
-        absent = f"{board.id}:width_mm" if sides is None else f"{case.chassis.id}:board_max_width_mm"
-        yield board_size.unknown(case, absent)
+        is_long = sides is not None and along is not None and sides[0] > along + 1
+        field = "board_max_depth_mm" if is_long else "board_max_width_mm"
+        yield board_size.unknown(case, f"{board.id}:width_mm" if sides is None else f"{case.chassis.id}:{field}")
     elif not fits and sides is not None:
-        limit = space.board_max_width_mm or max(
-            (LABEL_MM[label][1] for label in space.board_form_factors if label in LABEL_MM), default=0
-        )
+        tight = sides[1] > (front or 0) + 1
+        needed, limit = (sides[1], front) if tight else (sides[0], along)
         fixes = swap(situation, "other-case", case.case_name, lambda other: holds(other, situation))
         yield board_size.finding(
-            case, needed=sides[1], actual=limit, unit="mm", fixes=fixes, form_factor=board.form_factor, along_mm=sides[0]
+            case,
+            needed=needed,
+            actual=limit,
+            unit="mm",
+            fixes=fixes,
+            variant="" if tight else "along",
+            form_factor=board.form_factor,
         )
 
 

@@ -41,6 +41,7 @@ def _ups(**figures: float | None) -> dict[str, dict[str, object]]:
 BACKED = bench_rig(ups="ups.mid")
 WALL_W = DESK_W / 0.94
 EPS, EIGHT = Plug("eps8", 1), Plug("pcie8", 2)
+CPU_SOCKET = {"gpu.card": {"connectors": (Plug("eps8", 1),)}}
 SIXTEEN = {"gpu.card": {"connectors": (Plug("12v-2x6", 1),)}}
 
 CASES = (
@@ -68,6 +69,13 @@ CASES = (
     case("PWR006", "unknown", DESK_RIG, {"psu.big": {"supply.plugs": None}}),
     case("PWR007", "fires", MID, {**_plugs(EPS, Plug("pcie8", 4)), **SIXTEEN}),
     case("PWR007", "limit", MID, {**_plugs(EPS, Plug("12vhpwr", 1)), **SIXTEEN}),
+    case("PWR007", "fires", MID, {**_plugs(EPS, Plug("pcie8", 2)), **CPU_SOCKET}),
+    case("PWR005", "fires", bench_rig(gpu="gpu.passive", psu="psu.mid", chassis="case.server"), _plugs(EIGHT)),
+    case("PWR006", "fires", bench_rig(gpu="gpu.passive", psu="psu.mid", chassis="case.server"), _plugs(EPS, EIGHT)),
+    case(
+        "PWR006", "limit", bench_rig(gpu="gpu.passive", psu="psu.mid", chassis="case.server", eps="eps.cable"), _plugs(EPS, EIGHT)
+    ),
+    case("PWR006", "limit", MID, {**_plugs(EPS, Plug("pcie8", 2)), **CPU_SOCKET}),
     case("PWR007", "silent", DESK_RIG),
     case("PWR007", "unknown", DESK_RIG, {"psu.big": {"supply.plugs": None}}),
     case("PWR008", "fires", DESK_RIG, {"gpu.card": {"connectors": None}}, "unknown"),

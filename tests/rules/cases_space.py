@@ -7,6 +7,9 @@ PAIR = bench_rig(gpu=("gpu.card", 2, ("PCIE1", "PCIE2")))
 LIQUID = bench_rig(cooler="cooler.liquid")
 PASSIVE = bench_rig(gpu="gpu.passive")
 
+LONG = {"case.tower": {"enclosure.board_max_width_mm": 280}}
+LABELS = {"case.tower": {"enclosure.board_max_width_mm": None, "enclosure.board_max_depth_mm": None}}
+
 CASES = (
     case("SPC001", "fires", DESK_RIG, {"gpu.card": {"length_mm": 390.5}, "case.tower": {"enclosure.gpu_length_mm": 390}}),
     case("SPC001", "limit", DESK_RIG, {"gpu.card": {"length_mm": 390}, "case.tower": {"enclosure.gpu_length_mm": 390}}),
@@ -21,7 +24,10 @@ CASES = (
     case("SPC003", "silent", DESK_RIG),
     case("SPC003", "unknown", DESK_RIG, {"case.tower": {"enclosure.slot_columns": None}}),
     case("SPC004", "fires", bench_rig(SERVER, chassis="case.tower")),
+    case("SPC004", "fires", DESK_RIG, {"board.desk": {"width_mm": 275, "depth_mm": 325}, **LONG}),
     case("SPC004", "limit", bench_rig(SERVER)),
+    case("SPC004", "limit", DESK_RIG, {"board.desk": {"width_mm": 272, "depth_mm": 305}}),
+    case("SPC004", "unknown", DESK_RIG, {"board.desk": {"width_mm": 244, "depth_mm": 325}, **LABELS}),
     case("SPC004", "silent", DESK_RIG),
     case(
         "SPC004",

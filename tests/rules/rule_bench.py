@@ -376,6 +376,7 @@ PARTS: tuple[AnyPart, ...] = (
     Accessory(**_named("cable.pigtail"), type="pigtail-cable"),
     Accessory(**_named("cable.psu"), type="psu-cable"),
     Accessory(**_named("fan.gpu"), type="gpu-fan"),
+    Accessory(**_named("eps.cable"), type="eps-adapter"),
     Accessory(**_named("ups.mid"), type="ups", output_w=1000, output_va=1100, runtime_half_min=24, runtime_full_min=6),
     Accessory(**_named("ups.big"), type="ups", output_w=3000, output_va=3000, runtime_half_min=30, runtime_full_min=10),
 )
