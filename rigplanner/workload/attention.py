@@ -11,9 +11,10 @@ from rigplanner.workload.tape import F32, Tape, Tensor, new, record
 
 class Traits(Struct, frozen=True, kw_only=True):
     """What sets a family apart. `names` maps our names of linear layers to the family's. `block`: pre, sandwich, post,
-    parallel (one norm), parallel_two. `projection`: separate, split, sliced.
-    `rope`: the share of the head that is rotated. `mlp`: gated, gated_fused, plain. `qk_norm`: head, full or none.
-    `broadcast_heads`: fused attention is given fewer key heads than query heads."""
+    parallel (one norm), parallel_two, after (norm after each sum). `projection`: separate, split, sliced.
+    `rope`: the share of the head that is rotated. `mlp`: gated, gated_fused, plain. `qk_norm`: head, full, per_head (a norm of its
+    own for each), late (head, after the rotation) or none. `broadcast_heads`: fused attention is given fewer key heads than query
+    heads. `embedding_width`: that of an embedding brought to the hidden width by a linear layer (0: none)."""
 
     names: dict[str, str] = {}
     norm: str = "rms"
@@ -41,6 +42,8 @@ class Traits(Struct, frozen=True, kw_only=True):
     broadcast_heads: bool = False
     sinks: bool = False
     latent: bool = False
+    last_norm: bool = True
+    embedding_width: int = 0
 
 
 class LatentForm(Struct, frozen=True, kw_only=True):
@@ -76,6 +79,8 @@ def activate(tape: Tape, x: Tensor, act: str) -> Tensor:
     """The activation by its name in transformers; gelu_new is written in Python there and keeps its steps."""
     if act in ("relu", "tanh", "sigmoid"):
         return ops.keeping_result(tape, x)
+    if act == "relu2":
+        return ops.square(tape, ops.keeping_result(tape, x))
     if act == "gelu_new":
         half = ops.sub_self(tape, x)
         bent = ops.keeping_result(tape, ops.sub_self(tape, ops.add(tape, x, ops.sub_self(tape, ops.square(tape, x)))))
@@ -120,6 +125,33 @@ def repeat_heads(tape: Tape, x: Tensor, heads: int) -> Tensor:
     return record(tape, wide, (x,), lambda grad: (new(tape, base, grad.dtype),))
 
 
+class HeadNorms:
+    """A layer norm without bias for each head, their results joined (StableLM 2)."""
+
+    def __init__(self, net: Net, heads: int, width: int) -> None:
+        self.net, self.norms = net, [Norm(net, "layer_plain", width) for _ in range(heads)]
+
+    def __call__(self, x: Tensor) -> Tensor:
+        tape, heads = self.net.tape, len(self.norms)
+        pieces = ops.split(tape, x, (x.shape[-1],) * heads) if heads > 1 else [x]
+        part = (*x.shape[:-2], 1, x.shape[-1])
+        return ops.cat(tape, [norm(piece.view(*part)) for norm, piece in zip(self.norms, pieces, strict=True)], -2)
+
+
+def qk_norm(net: Net, form: Form, heads: int) -> Norm | HeadNorms:
+    """The norm of queries or keys of `heads` heads."""
+    kind, norm = form.traits.qk_norm, form.traits.norm
+    if kind == "full":
+        return Norm(net, norm, heads * form.head_dim)
+    if kind == "per_head" and norm == "layer":
+        return HeadNorms(net, heads, form.head_dim)
+    made = Norm(net, norm, form.head_dim)
+    if kind == "per_head":
+        made.weight = net.parameter(heads, form.head_dim)
+        net.values -= form.head_dim
+    return made
+
+
 class Attention:
     """Self-attention with query, key and value projections."""
 
@@ -136,15 +168,16 @@ class Attention:
         self.query_norm = self.key_norm = None
         self.sinks = net.parameter(form.heads) if traits.sinks else None
         if traits.qk_norm != "none":
-            head = traits.qk_norm == "head"
-            self.query_norm = Norm(net, traits.norm, form.head_dim if head else wide)
-            self.key_norm = Norm(net, traits.norm, form.head_dim if head else narrow)
+            self.query_norm = qk_norm(net, form, form.heads)
+            self.key_norm = qk_norm(net, form, form.kv_heads)
 
     def __call__(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
         tape, form, setting = self.net.tape, self.form, self.net.setting
         query, key, value = self._project(x)
         if rope is not None:
             query, key = rotate_part(tape, query, rope, form.traits.rope), rotate_part(tape, key, rope, form.traits.rope)
+        if form.traits.qk_norm == "late" and self.query_norm and self.key_norm:
+            query, key = self.query_norm(query), self.key_norm(key)
         if setting.eager or form.traits.capped_attention or form.traits.eager_only:
             result, weights = self._eager(query, key, value, mask)
         else:
@@ -167,8 +200,8 @@ class Attention:
             query, key, value = ops.split(tape, self.joint(x), (wide, narrow, narrow))
         return self._heads(query, form.heads), self._heads(key, form.kv_heads), self._heads(value, form.kv_heads)
 
-    def _normed(self, x: Tensor, norm: Norm | None) -> Tensor:
-        if norm is None:
+    def _normed(self, x: Tensor, norm: Norm | HeadNorms | None) -> Tensor:
+        if norm is None or self.form.traits.qk_norm == "late":
             return x
         if self.form.traits.qk_norm == "full":
             return norm(x)

@@ -45,14 +45,14 @@ class Block:
         self.net, self.form = net, form
         self.attention = LatentAttention(net, form) if form.latent else Attention(net, form)
         self.mlp = feed(net, form, at)
-        norms = {"pre": 2, "post": 2, "sandwich": 4, "parallel": 1, "parallel_two": 2}[form.traits.block]
+        norms = {"pre": 2, "post": 2, "after": 2, "sandwich": 4, "parallel": 1, "parallel_two": 2}[form.traits.block]
         self.norms = [Norm(net, form.traits.norm, form.hidden) for _ in range(norms)]
 
     def __call__(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> Tensor:
         kind = self.form.traits.block
         if kind.startswith("parallel"):
             return self._parallel(x, rope, mask)
-        if kind == "pre":
+        if kind in ("pre", "after"):
             return self._pre(x, rope, mask)
         return self._normed_results(x, rope, mask)
 
@@ -61,16 +61,18 @@ class Block:
 
     def _pre(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> Tensor:
         tape, scaled = self.net.tape, self.form.traits.scaled_residual
+        late = self.form.traits.block == "after"
         residual = x
-        x = self.norms[0](x)
+        x = x if late else self.norms[0](x)
         x, _weights = self.attention(x, rope, mask)
         x = self._drop(x)
         x = ops.add(tape, residual, ops.sub_self(tape, x) if scaled else x)
-        residual = x
-        x = self.norms[1](x)
+        x = residual = self.norms[0](x) if late else x
+        x = x if late else self.norms[1](x)
         x = self.mlp(x)
         x = self._drop(x)
-        return ops.add(tape, residual, ops.sub_self(tape, x) if scaled else x)
+        x = ops.add(tape, residual, ops.sub_self(tape, x) if scaled else x)
+        return self.norms[1](x) if late else x
 
     def _normed_results(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> Tensor:
         tape, norms = self.net.tape, list(self.norms)
@@ -113,20 +115,24 @@ class Decoder:
 
     def __init__(self, net: Net, form: Form, feed: Callable[[Net, Form, int], Callable[[Tensor], Tensor]] | None = None) -> None:
         self.net, self.form, traits = net, form, form.traits
-        self.table = net.parameter(form.vocab, form.hidden)
+        inner = traits.embedding_width or form.hidden
+        self.table = net.parameter(form.vocab, inner)
+        self.widen = net.linear("project_in", inner, form.hidden) if traits.embedding_width else None
+        self.narrow = net.linear("project_out", form.hidden, inner) if traits.embedding_width else None
         self.positions = net.parameter(traits.learned_positions, form.hidden) if traits.learned_positions else None
         self.first_norm = Norm(net, traits.norm, form.hidden) if traits.embedding_norm else None
         make = feed or (lambda net, form, _: Mlp(net, form))
         self.blocks = [Block(net, form, make, at) for at in range(form.layers)]
-        self.norm = Norm(net, traits.norm, form.hidden)
+        self.norm = Norm(net, traits.norm, form.hidden) if traits.last_norm else None
         side = net.parameter(form.vocab) if traits.head_bias else None
-        self.head = Linear(net, self.table if form.tied else net.parameter(form.vocab, form.hidden), side)
+        self.head = Linear(net, self.table if form.tied else net.parameter(form.vocab, inner), side)
 
     def hidden(self) -> Tensor:
         """The states after the last norm."""
         net, form, traits = self.net, self.form, self.form.traits
         tape, shape = net.tape, (net.setting.batch, net.setting.length)
-        x = embedded = ops.embedding(tape, self.table, shape)
+        embedded = ops.embedding(tape, self.table, shape)
+        x = embedded = embedded if self.widen is None else self.widen(embedded)
         if self.positions is not None:
             x = ops.add(tape, x, ops.embedding(tape, self.positions, (1, shape[1])))
         if traits.scaled_embedding:
@@ -139,7 +145,8 @@ class Decoder:
         rope = rope_tables(net, turned, x.dtype) if traits.rope else None
         for block in self.blocks:
             x = checkpointed(net, lambda y, block=block: block(y, rope, mask), x)
-        x = self.norm(x)
+        x = x if self.norm is None else self.norm(x)
+        x = x if self.narrow is None else self.narrow(x)
         del embedded
         return x
 

@@ -13,7 +13,8 @@ from rigplanner.workload.tape import F32, I64, Grads, Tape, Tensor, new, record
 
 class ExpertForm(Struct, frozen=True, kw_only=True):
     """Experts of a layer: how many, how many a token visits, their width, that of the shared expert (0: none), and whether a gate
-    scales the shared one. The first `dense_layers` have an ordinary feed-forward layer. `biased` experts add a bias (gpt-oss)."""
+    scales the shared one. The first `dense_layers`, those of `dense_at` and all but one in
+    `every` have an ordinary feed-forward layer. `biased` experts add a bias (gpt-oss)."""
 
     experts: int
     used: int
@@ -21,7 +22,13 @@ class ExpertForm(Struct, frozen=True, kw_only=True):
     shared_ffn: int = 0
     shared_gate: bool = False
     dense_layers: int = 0
+    every: int = 1
+    dense_at: tuple[int, ...] = ()
     biased: bool = False
+
+    def dense(self, at: int) -> bool:
+        """Whether layer `at` (from 0) has an ordinary feed-forward layer."""
+        return at < self.dense_layers or at in self.dense_at or (at + 1) % self.every != 0
 
 
 class Experts:

@@ -41,12 +41,12 @@ class Net:
 
     def parameter(self, *shape: int, dtype: str | None = None, adapter: bool = False) -> Tensor:
         """Make a parameter; with LoRA only adapters train."""
-        trains = self.setting.training and (adapter or not self.setting.lora_rank)
+        trains = adapter or not self.setting.lora_rank
         made = Tensor(
             shape, dtype or self.setting.dtype, _parameter_storage(self.tape, shape, dtype or self.setting.dtype), None, trains
         )
         self.values += made.size
-        if trains:
+        if trains and self.setting.training:
             self.trained += made.size
             self.trained_tensors.append(made.storage.bytes)
         self.held.append(made)
@@ -109,8 +109,8 @@ class Linear:
 
 
 class Norm:
-    """A normalisation: `kind` is one of rms, rms_one (Gemma: float weight plus one), layer, layer_plain (no bias),
-    layer_bare, none."""
+    """A normalisation: `kind` is one of rms, rms_wide (scaled before it is cast back), rms_one (Gemma: float weight plus one), layer,
+    layer_plain (no bias), layer_mean, layer_bare, none."""
 
     def __init__(self, net: Net, kind: str, width: int) -> None:
         self.net, self.kind = net, kind
@@ -123,6 +123,9 @@ class Norm:
             return self._rms(x)
         if self.kind == "rms_one":
             return self._rms_one(x)
+        if self.kind == "rms_wide":
+            assert self.weight is not None
+            return cast(tape, mul(tape, self.weight, self._root_normed(cast(tape, x, F32))), x.dtype)
         if self.kind == "layer_bare":
             return cast(tape, fused_layer_norm(tape, cast(tape, x, F32), None, None), x.dtype)
         if self.kind == "layer_mean":

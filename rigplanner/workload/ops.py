@@ -32,11 +32,11 @@ def cast(tape: Tape, x: Tensor, dtype: str) -> Tensor:
 
 
 def cast_low(tape: Tape, x: Tensor) -> Tensor:
-    """What autocast does to the input of a matrix product: weights that train are cast once and kept."""
+    """What autocast does to the input of a matrix product: weights are cast once and kept until the region is left."""
     low = tape.autocast
     if low is None or x.dtype != F32:
         return x
-    if not (x.trains and tape.recording):
+    if not x.trains:
         return cast(tape, x, low)
     if x not in tape.casts:
         tape.casts[x] = cast(tape, x, low)

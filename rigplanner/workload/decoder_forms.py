@@ -1,0 +1,229 @@
+"""The sizes and traits of decoder families, read from a configuration: what each class of transformers makes of its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import structs
+
+from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.attention import Form, LatentForm, Traits
+from rigplanner.workload.config import pick
+from rigplanner.workload.moe import ExpertForm
+
+NEOX = {"qkv_proj": "query_key_value", "o_proj": "dense", "up_proj": "dense_h_to_4h", "down_proj": "dense_4h_to_h"}
+TRAITS: dict[str, Traits] = {
+    "llama": Traits(),
+    "mistral": Traits(),
+    "qwen2": Traits(qkv_bias=True),
+    "qwen3": Traits(qk_norm="head"),
+    "gemma": Traits(norm="rms_one", act="gelu", scaled_embedding=True),
+    "gemma2": Traits(norm="rms_one", act="gelu", scaled_embedding=True, block="sandwich", capped_attention=True,
+    capped_logits=True),
+    "gemma3_text": Traits(norm="rms_one", act="gelu", scaled_embedding=True, block="sandwich", qk_norm="head"),
+    "phi": Traits(names={"o_proj": "dense", "up_proj": "fc1", "down_proj": "fc2"}, norm="layer", block="parallel",
+    qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="gelu_new", rope=0.5, head_bias=True),
+    "phi3": Traits(projection="sliced", mlp="gated_fused"),
+    "gpt2": Traits(names={"qkv_proj": "c_attn", "o_proj": "c_proj", "up_proj": "c_fc", "down_proj": "c_proj"}, norm="layer",
+    projection="split", qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="gelu_new", rope=0.0,
+    learned_positions=1024,
+                   dropout=0.1, embedding_dropout=0.1, attention_dropout=0.1),
+    "gpt_neox": Traits(names=NEOX, norm="layer", block="parallel_two", projection="split", qkv_bias=True, out_bias=True,
+    mlp="plain", mlp_bias=True, act="gelu", rope=0.25),
+    "opt": Traits(names={"o_proj": "out_proj", "up_proj": "fc1", "down_proj": "fc2"}, norm="layer", qkv_bias=True,
+    out_bias=True, mlp="plain", mlp_bias=True, act="relu", rope=0.0, learned_positions=2050, dropout=0.1),
+    "olmo": Traits(norm="layer_bare"),
+    "olmo2": Traits(norm="rms_wide", block="post", qk_norm="full"),
+    "stablelm": Traits(norm="layer", rope=0.25),
+    "starcoder2": Traits(names={"up_proj": "c_fc", "down_proj": "c_proj"}, norm="layer", qkv_bias=True, out_bias=True,
+    mlp="plain", mlp_bias=True, act="gelu"),
+    "granite": Traits(scaled_embedding=True, scaled_residual=True, scaled_logits=True),
+    "cohere": Traits(norm="layer_mean", block="parallel", scaled_logits=True),
+    "glm": Traits(qkv_bias=True, rope=0.5, mlp="gated_fused"),
+    "smollm3": Traits(),
+    "mixtral": Traits(),
+    "qwen2_moe": Traits(qkv_bias=True),
+    "qwen3_moe": Traits(qk_norm="head"),
+    "gpt_oss": Traits(norm="rms_wide", qkv_bias=True, out_bias=True, sinks=True),
+    "deepseek_v3": Traits(latent=True),
+    "falcon": Traits(names=NEOX, norm="layer", block="parallel", projection="split", mlp="plain", act="gelu", broadcast_heads=True),
+    "gptj": Traits(names={"o_proj": "out_proj", "up_proj": "fc_in", "down_proj": "fc_out"}, norm="layer", block="parallel",
+    mlp="plain", mlp_bias=True,
+                   act="gelu_new", rope=0.25, head_bias=True),
+    "gpt_neo": Traits(names={"o_proj": "out_proj", "up_proj": "c_fc", "down_proj": "c_proj"}, norm="layer", out_bias=True,
+    mlp="plain", mlp_bias=True,
+                      act="gelu_new", rope=0.0, learned_positions=2048, eager_only=True),
+    "bloom": Traits(names=NEOX, norm="layer", projection="split", qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True,
+    act="gelu", rope=0.0,
+                    eager_only=True, embedding_norm=True),
+    "mpt": Traits(norm="layer_plain", projection="split", mlp="plain", act="gelu", rope=0.0),
+    "gpt_bigcode": Traits(names={"qkv_proj": "c_attn", "o_proj": "c_proj", "up_proj": "c_fc", "down_proj": "c_proj"},
+    norm="layer", projection="split",
+                          qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="gelu", rope=0.0, learned_positions=1024,
+                          dropout=0.1, embedding_dropout=0.1, attention_dropout=0.1),
+    "apertus": Traits(qk_norm="head", mlp="plain", act="gelu"),
+    "arcee": Traits(mlp="plain", act="relu2"),
+    "seed_oss": Traits(dropout=0.1, attention_dropout=0.1),
+    "hunyuan_v1_dense": Traits(qk_norm="late"),
+    "exaone4": Traits(block="post", qk_norm="head"),
+    "glm4": Traits(qkv_bias=True, rope=0.5, mlp="gated_fused", block="sandwich"),
+    "helium": Traits(norm="rms_wide"),
+    "nemotron": Traits(norm="layer", mlp="plain", act="relu2", rope=0.5),
+    "olmo3": Traits(norm="rms_wide", block="post", qk_norm="full"),
+    "cohere2": Traits(norm="layer_mean", block="parallel", scaled_logits=True),
+    "ministral3": Traits(),
+    "cwm": Traits(),
+    "olmoe": Traits(qk_norm="full"),
+    "glm4_moe": Traits(rope=0.5),
+    "dots1": Traits(qk_norm="head"),
+    "phimoe": Traits(norm="layer"),
+    "granitemoe": Traits(scaled_embedding=True, scaled_residual=True, scaled_logits=True),
+}  # fmt: skip
+
+
+TIED_BY_DEFAULT = {
+    "gpt2",
+    "gemma",
+    "gemma2",
+    "gemma3_text",
+    "opt",
+    "bloom",
+    "cohere",
+    "falcon",
+    "starcoder2",
+    "gpt_neo",
+    "gpt_bigcode",
+    "mpt",
+    "cohere2",
+}
+
+
+BIAS_EVERYWHERE = {
+    "llama", "qwen3", "qwen3_moe", "gemma", "gemma2", "gemma3_text", "granite", "cohere", "cohere2", "olmo", "olmo2", "olmo3",
+    "smollm3", "gpt_neox", "gpt_oss", "hunyuan_v1_dense", "apertus", "arcee", "nemotron", "cwm", "seed_oss", "olmoe", "exaone4",
+    "ministral3", "dots1", "phimoe", "granitemoe",
+}  # fmt: skip
+"""Families whose `attention_bias` adds a bias to query, key, value and output."""
+BIAS_BEFORE = {"glm", "glm4", "helium", "glm4_moe"}
+"""Families whose `attention_bias` adds one to query, key and value only."""
+ACTS = {"gelu_pytorch_tanh": "gelu", "gelu_fast": "gelu_new", "swish": "silu", "gelu": "gelu", "silu": "silu", "relu": "relu",
+    "relu2": "relu2", "gelu_new": "gelu_new", "tanh": "tanh"}  # fmt: skip
+"""Activations by their name in transformers, and how they are walked."""
+
+
+def traits_of(config: dict[str, Any], kind: str) -> Traits:
+    """The family's traits, changed where fields of the configuration say otherwise."""
+    traits = TRAITS[kind]
+    told: dict[str, Any] = {}
+    bias = config.get("attention_bias")
+    if isinstance(bias, bool) and kind in BIAS_EVERYWHERE | BIAS_BEFORE:
+        told |= {"qkv_bias": bias, "out_bias": bias and kind in BIAS_EVERYWHERE}
+    if isinstance(config.get("mlp_bias"), bool) and traits.mlp in ("gated", "plain"):
+        told["mlp_bias"] = config["mlp_bias"]
+    share = pick(config, "partial_rotary_factor", "rotary_pct")
+    if traits.rope and isinstance(share, int | float) and not isinstance(share, bool):
+        told["rope"] = float(share)
+    act = ACTS.get(pick(config, "hidden_act", "hidden_activation", "activation_function", default=""))
+    if act and kind not in ("bloom", "mpt", "apertus"):
+        told["act"] = act
+    told |= SPECIAL[kind](config, traits) if kind in SPECIAL else {}
+    return structs.replace(traits, **told)
+
+
+def _falcon(config: dict[str, Any], traits: Traits) -> dict[str, Any]:
+    bias = bool(config.get("bias"))
+    told: dict[str, Any] = {"qkv_bias": bias, "out_bias": bias, "mlp_bias": bias}
+    if not config.get("parallel_attn", True) and not config.get("new_decoder_architecture"):
+        return told | {"block": "pre"}
+    norms = config.get("num_ln_in_parallel_attn") or (2 if config.get("new_decoder_architecture") else 1)
+    shared = traits.broadcast_heads and not config.get("new_decoder_architecture")
+    return told | {"block": "parallel_two" if norms == 2 else "parallel", "broadcast_heads": shared}
+
+
+def _stablelm(config: dict[str, Any], traits: Traits) -> dict[str, Any]:
+    return {
+        "qkv_bias": bool(config.get("use_qkv_bias")), "qk_norm": "per_head" if config.get("qk_layernorm") else "none",
+        "block": "parallel" if config.get("use_parallel_residual") else "pre",
+    }  # fmt: skip
+
+
+def _starcoder(config: dict[str, Any], traits: Traits) -> dict[str, Any]:
+    bias = bool(config.get("use_bias", True))
+    return {"qkv_bias": bias, "out_bias": bias, "mlp_bias": bias, "dropout": config.get("residual_dropout") or 0.0,
+        "embedding_dropout": config.get("embedding_dropout") or 0.0}  # fmt: skip
+
+
+def _gpt2(config: dict[str, Any], traits: Traits) -> dict[str, Any]:
+    shares = {"dropout": "resid_pdrop", "embedding_dropout": "embd_pdrop", "attention_dropout": "attn_pdrop"}
+    return {ours: float(config[theirs]) for ours, theirs in shares.items() if isinstance(config.get(theirs), int | float)}
+
+
+def _opt(config: dict[str, Any], traits: Traits) -> dict[str, Any]:
+    narrow = config.get("word_embed_proj_dim") or 0
+    early = bool(config.get("do_layer_norm_before", True))
+    return {"block": "pre" if early else "after", "last_norm": early, "dropout": float(config.get("dropout", 0.1)),
+        "embedding_width": narrow if narrow != config.get("hidden_size") else 0}  # fmt: skip
+
+
+SPECIAL: dict[str, Callable[[dict[str, Any], Traits], dict[str, Any]]] = {
+    "falcon": _falcon, "stablelm": _stablelm, "starcoder2": _starcoder, "gpt2": _gpt2, "gpt_bigcode": _gpt2, "opt": _opt,
+    "gpt_neox": lambda config, traits: {"block": "parallel_two" if config.get("use_parallel_residual", True) else "pre"},
+    "seed_oss": lambda config, traits: {
+        "dropout": float(config.get("residual_dropout") or 0.0), "attention_dropout": float(config.get("attention_dropout") or 0.0)
+    },
+    "glm4_moe": lambda config, traits: {"qk_norm": "head" if config.get("use_qk_norm") else "none"},
+    "cohere": lambda config, traits: {"qk_norm": "per_head"} if config.get("use_qk_norm") else {},
+}  # fmt: skip
+"""What some families make of fields of their own."""
+
+
+def decoder_form(config: dict[str, Any], kind: str) -> Form:
+    """The sizes of a decoder whose blocks are those of the family `kind`."""
+    hidden = pick(config, "hidden_size", "n_embd", "d_model")
+    heads = pick(config, "num_attention_heads", "n_head", "num_heads", "n_heads")
+    kv_heads = pick(
+        config,
+        "num_key_value_heads",
+        "num_kv_heads",
+        default=1 if config.get("multi_query") and not config.get("new_decoder_architecture") else heads,
+    )
+    ffn = pick(config, "intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size", default=4 * (hidden or 0))
+    for field, value in (("hidden_size", hidden), ("num_attention_heads", heads), ("vocab_size", config.get("vocab_size"))):
+        if not isinstance(value, int):
+            raise WorkloadFault(f"config.{field}: expected a whole number, found {value!r}.")
+    traits = traits_of(config, kind)
+    positions = pick(config, "n_positions", "max_position_embeddings", default=traits.learned_positions)
+    if traits.learned_positions:
+        traits = structs.replace(traits, learned_positions=positions + (2 if kind == "opt" else 0))
+    return Form(
+        layers=pick(config, "num_hidden_layers", "n_layer", "num_layers", "n_layers"), hidden=hidden, heads=heads,
+            kv_heads=kv_heads,
+        head_dim=pick(config, "head_dim", default=hidden // heads), ffn=ffn // 2 if config["model_type"] == "qwen" else ffn,
+            vocab=config["vocab_size"],
+        tied=bool(pick(config, "tie_word_embeddings", default=kind in TIED_BY_DEFAULT)), traits=traits, latent=latent_form(config),
+    )  # fmt: skip
+
+
+def latent_form(config: dict[str, Any]) -> LatentForm | None:
+    """The sizes of multi-head latent attention, or None."""
+    if not config.get("kv_lora_rank"):
+        return None
+    return LatentForm(query_rank=config.get("q_lora_rank") or 0, value_rank=config["kv_lora_rank"], plain=pick(config,
+        "qk_nope_head_dim", default=128),
+                      turned=pick(config, "qk_rope_head_dim", default=64), value=pick(config, "v_head_dim",
+                          default=128))  # fmt: skip
+
+
+def expert_form(config: dict[str, Any]) -> ExpertForm | None:
+    """The experts of a configuration, or None."""
+    experts = pick(config, "num_experts", "num_local_experts", "n_routed_experts")
+    if not experts:
+        return None
+    ffn = pick(config, "moe_intermediate_size", "intermediate_size")
+    shared = config.get("shared_expert_intermediate_size") or (config.get("n_shared_experts") or 0) * ffn
+    return ExpertForm(experts=experts, used=pick(config, "num_experts_per_tok", default=2), ffn=ffn, shared_ffn=shared,
+                      shared_gate=bool(config.get("shared_expert_intermediate_size")),
+                          dense_layers=config.get("first_k_dense_replace") or 0,
+                      every=config.get("decoder_sparse_step") or 1, dense_at=tuple(config.get("mlp_only_layers") or ()),
+                      biased=config["model_type"] == "gpt_oss")  # fmt: skip
