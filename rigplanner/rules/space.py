@@ -71,8 +71,10 @@ def gpu_length(situation: Situation, case: CardInCase) -> Iterator[Finding]:
         yield gpu_length.finding(case, needed=needed, actual=min(left, limit), unit="mm", fixes=fixes, variant=beside)
 
 
-def holds(chassis: Chassis, situation: Situation) -> bool:
-    """Say whether a case is known to hold the rig's cards, board, supply and cooler."""
+def holds(chassis: Chassis | System, situation: Situation) -> bool:
+    """Say whether a case is known to hold the rig's cards, board, supply and cooler; a system is no case for another board."""
+    if not isinstance(chassis, Chassis):
+        return False
     space = chassis.enclosure
     cards = [card.card for card in situation.own_cards if card.card.form_factor == "pcie"]
     lengths = [card.length_mm for card in cards if card.length_mm is not None]

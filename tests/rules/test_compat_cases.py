@@ -112,6 +112,10 @@ SAID: dict[str, tuple[Rig, tuple[str, ...]]] = {
         ("NVL009",),
     ),
     "DL-026": (rig(*QUAD, (RTX3090, 2), "nvidia.nvlink-bridge.geforce-rtx-4-slot"), ("NVL002",)),
+    "DL-027": (
+        rig(*QUAD, ("nvidia.datacenter.a40", 2, ("PCIE7", "PCIE4")), "nvidia.nvlink-bridge.rtx-ampere-3-slot"),
+        ("NVL001", "NVL002", "NVL003", "NVL004", "NVL005", "NVL006"),
+    ),
     "DL-029": (
         rig(*QUAD, ("asus.tuf.rtx-3090-oc", 2, ("PCIE7", "PCIE4")), "nvidia.nvlink-bridge.geforce-rtx-3090-3-slot"),
         ("CLG002",),
@@ -122,6 +126,8 @@ SAID: dict[str, tuple[Rig, tuple[str, ...]]] = {
     "DL-036": (rig(X870E, R9950X, "asus.rog-astral.rtx-5090-oc", "fractal-design.north.north"), ("SPC001",)),
     "DL-037": (rig("asus.pro-ws.wrx90e-sage-se", "amd.threadripper-pro.7975wx", "fractal-design.define-7.define-7"), ("SPC004",)),
     "DL-039": (rig(*QUAD, "nvidia.tesla.p40", "corsair.rmx.rm650x-2018"), ("PWR005", "PWR006")),
+    "DL-041": (rig(*QUAD, RTX3090, "corsair.axi.ax1600i", "generic.power.pcie-8-pin-daisy-chain-cable"), ("PWR009",)),
+    "DL-042": (rig(*QUAD, RTX3090, "corsair.axi.ax1600i", "evga.cable.supernova-g2-p2-t2-cable-set"), ("PWR010",)),
     "DL-044": (
         rig(FORMULA, "intel.core.i9-13900k", "nvidia.rtx.a6000", "corsair.rmx.rm750x-2021"),
         ("PWR002", "PWR003", "PWR004"),
@@ -137,6 +143,7 @@ SAID: dict[str, tuple[Rig, tuple[str, ...]]] = {
     "DL-059": (rig("amd.radeon.vii", settings=software(os="Windows 11")), ("SW009",)),
     "DL-061": (rig(*QUAD, (RTX3090, 2), job=LLAMA_70B), ("VRM001", "VRM002")),
     "DL-062": (rig(*QUAD, ("nvidia.rtx.a4000", 6), job=tensor(6)), ("WRK001", "WRK002")),
+    "DL-064": (rig("hp.elitedesk.800-g5-sff", "intel.core.i5-8400", "nvidia.tesla.t4"), ("KNO001",)),
     "DL-066": (rig(X870E, R9950X, (RTX5090, 1, ("PCIEX16(G5)",)), (SSD, 1, ("M.2_1",))), ("PCI001", "PCI002")),
     "DL-067": (
         rig("msi.meg.b550-unify", "amd.ryzen.9-5950x", (SSD, 1, ("M2_1",)), ("samsung.ssd-870-evo.1-tb", 1, ("SATA5-6",))),
