@@ -101,10 +101,10 @@ def settle(application: "QApplication", window: "Window", seconds: float = 20.0)
     from PySide6.QtTest import QTest
 
     end = time.monotonic() + seconds
-    QTest.qWait(400)
-    while (window.session.pending or window.session.tasks.is_busy()) and time.monotonic() < end:
-        QTest.qWait(20)
-    QTest.qWait(700)
+    for pause_ms in (400, 700):
+        QTest.qWait(pause_ms)
+        while (window.session.pending or window.session.tasks.is_busy()) and time.monotonic() < end:
+            QTest.qWait(20)
 
 
 def _save(widget: "QWidget", path: Path) -> Path:

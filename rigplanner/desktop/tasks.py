@@ -27,6 +27,8 @@ class _Run(QRunnable):
         self._ticket, self._work, self._answered, self._progressed = ticket, work, answered, progressed
 
     def run(self) -> None:
+        if self._ticket.cancelled:
+            return
         answer: Any = None
         fault: Exception | None = None
         with contextlib.suppress(RuntimeError):  # the window may have gone meanwhile

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QFormLayout, QLineEdit, QSpinBox, QWidget
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QFormLayout, QLineEdit, QSizePolicy, QSpinBox, QWidget
 
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.step_slider import BATCHES, LENGTHS, StepSlider
+from rigplanner.desktop.theme import row_px
 from rigplanner.desktop.widgets import indented, label
 from rigplanner.desktop.words import shortened
 from rigplanner.planning.presets import Preset, preset_fields, presets
@@ -52,6 +53,8 @@ class WorkloadForm(QWidget):
         self._form = QFormLayout(self)
         self._form.setContentsMargins(0, 0, 0, 0)
         self._form.setSpacing(3)
+        self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        self.setMinimumWidth(row_px() * 10)
         self._fields: dict[str, QWidget] = {}
         self._add_model()
         self._add_sizes()
@@ -66,6 +69,7 @@ class WorkloadForm(QWidget):
         self.preset = QComboBox()
         self.preset.setAccessibleName(tr("Start again as"))
         self.preset.activated.connect(lambda _: self._take_preset())
+        self.preset.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._form.addRow(tr("Start again as"), self.preset)
         self._choice("task", tr("Task"), [(TASKS[code], code) for code in TASKS], usual=False)
         self._choice("precision", tr("Precision"), [(code, code) for code in PRECISIONS])
@@ -102,6 +106,7 @@ class WorkloadForm(QWidget):
 
     def _add(self, field: str, title: str, widget: QWidget) -> None:
         widget.setAccessibleName(title)
+        widget.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._fields[field] = widget
         self._form.addRow(title, widget)
 

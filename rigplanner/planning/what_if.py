@@ -19,7 +19,8 @@ from rigplanner.rig.edits import Edit, EditFault, apply
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.rules.assess import Assessment, Job, link_of, machine_of, memory_of
 from rigplanner.workload.answer import WorkloadFault
-from rigplanner.workload.levers import Change, cheapest_changes, largest_batch, longest_context
+from rigplanner.workload.changes import Change, cheapest_changes
+from rigplanner.workload.levers import largest_batch, longest_context
 
 COUNTS = (1, 2, 4, 8)
 """Numbers of GPUs that a curve of scaling asks for, beside the rig's own."""

@@ -163,10 +163,11 @@ def test_a_workload_is_added_edited_and_removed(qtbot, window, sample_folder):
     qtbot.keyClicks(window.view("Workloads").zoo, "resnet50")
     qtbot.keyClick(window.view("Workloads").zoo, Qt.Key.Key_Return)
     assert window.session.rig.workloads[-1].model == "resnet50"
-    window.view("Workloads").form._fields["batch_per_gpu"].setValue(48)
+    window.view("Workloads").form._fields["batch_per_gpu"].field.setValue(48)
+    qtbot.waitUntil(lambda: window.session.rig.workloads[-1].batch_per_gpu == 48)
     assert window.session.rig.workloads[-1].batch_per_gpu == 48
     assert window.session.assessment.jobs[-1].memory
-    window.view("Workloads")._remove_current()
+    window.view("Workloads").results.remove.click()
     assert len(window.session.rig.workloads) == before
     window.session.undo()
     assert len(window.session.rig.workloads) == before + 1
@@ -184,7 +185,7 @@ def test_a_config_that_is_none_is_told(window, sample_folder, tmp_path, content)
     open_sample(window, sample_folder, "dual-rtx-3090")
     before = window.session.rig
     (tmp_path / "config.json").write_bytes(content)
-    window.view("Workloads").add_config(str(tmp_path / "config.json"))
+    window.view("Workloads").add.add_file(tmp_path / "config.json")
     assert window.session.rig is before
     assert "config.json" in window.messages.text.text()
 

@@ -1,0 +1,234 @@
+"""What a workload could become, shown in two blocks: sizes and ways that fit, and speed over GPUs and under power caps."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from PySide6.QtWidgets import QWidget
+
+from rigplanner.desktop.curve import Curve, Mark
+from rigplanner.desktop.session import Session
+from rigplanner.desktop.widgets import button, clear, column, label, panel, row, rule, stretchy
+from rigplanner.desktop.words import interval, number, percent, quantity
+from rigplanner.performance.answer import TIME_METRICS
+from rigplanner.planning.what_if import CapPoint, Room, ScalePoint, Scaling, changed_fields, gpu_item, power_caps, room, scaling
+from rigplanner.report.language import tr, trn
+from rigplanner.report.quote_jobs import memory_bars
+from rigplanner.report.words_workloads import BOUND_WORDS, CHANGE_WORDS
+from rigplanner.rig.edits import Edit
+from rigplanner.workload.changes import Change
+
+if TYPE_CHECKING:
+    from rigplanner.catalog.load import Catalog
+    from rigplanner.rules.assess import Assessment, Job
+
+MOST_WAYS = 4
+KEPT_AT_CAP = 0.95
+"""Share of speed that a recommended power cap keeps at least."""
+
+
+class Prospects(Struct, frozen=True):
+    """Everything that is worked out aside for one workload."""
+
+    room: Room
+    scaling: Scaling | None
+    caps: tuple[CapPoint, ...]
+
+
+def prospects(job: "Job", assessment: "Assessment", catalog: "Catalog") -> Prospects:
+    """Return what a workload could become; takes up to some hundred milliseconds."""
+    return Prospects(room(job, assessment.machine), scaling(assessment, job, catalog), power_caps(assessment, job, catalog))
+
+
+class ProspectsPanel:
+    """Two widgets, `sizes` and `curves`, that are filled when the answer comes."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._job: Job | None = None
+        self._assessment: Assessment | None = None
+        self.sizes, self.curves = QWidget(), QWidget()
+        self._links = row(spacing=10)
+        self._ways = column(spacing=2)
+        self.sizes.setLayout(column(self._links, self._ways, spacing=4))
+        self.scale = Curve(tr("Speed by number of GPUs"))
+        self.caps = Curve(tr("Speed under a power cap"))
+        self.scale_note, self.cap_note = label("", "small", wrap=True), label("", "small", wrap=True)
+        self.use_cap = button("", self._use_cap, role="link", name=tr("Use the power cap"))
+        self._cap: CapPoint | None = None
+        self._units = (label("", "small"), label("", "small"))
+        self._scale_box = self._boxed(tr("Speed by number of GPUs"), self._units[0], self.scale, self.scale_note)
+        self._cap_box = self._boxed(tr("Speed under a power cap"), self._units[1], self.caps, self.cap_note, self.use_cap)
+        self.curves.setLayout(column(rule(), row(self._scale_box, self._cap_box, spacing=16), spacing=4))
+        for box in (self._scale_box, self._cap_box):
+            stretchy(box)
+        self.curves.hide()
+        self.sizes.hide()
+
+    def _boxed(self, title: str, unit: QWidget, *things: QWidget) -> QWidget:
+        return panel(column(row(label(title.upper(), "section"), 1, unit), *things, 1, spacing=4))
+
+    def begin(self, job: "Job", assessment: "Assessment") -> None:
+        """Another state of a workload is shown; its figures will follow. Those of another workload are taken away at once."""
+        if self._job is None or self._job.index != job.index or job.speed is None:
+            self.sizes.hide()
+            self.curves.hide()
+        self._job, self._assessment = job, assessment
+
+    def show_prospects(self, found: Prospects) -> None:
+        """Show the answer."""
+        for unit in self._units:
+            unit.setText(self._job.speed.metric.replace("_", " ") if self._job and self._job.speed else "")
+        self._show_sizes(found.room)
+        self._show_scaling(found.scaling)
+        self._show_caps(found.caps)
+        self.curves.setVisible(self._scale_box.isVisibleTo(self.curves) or self._cap_box.isVisibleTo(self.curves))
+
+    def _show_sizes(self, found: Room) -> None:
+        clear(self._links)
+        clear(self._ways)
+        links: list[tuple[str, dict[str, object]]] = []
+        if found.batch:
+            links.append((trn("batch {count}", "batch {count}", found.batch), {"batch_per_gpu": found.batch}))
+        if found.users:
+            links.append((trn("{count} user at once", "{count} users at once", found.users), {"batch_per_gpu": found.users}))
+        if found.context:
+            field = self._length_field()
+            links.append((trn("context of {count} token", "context of {count} tokens", found.context), {field: found.context}))
+        if links:
+            self._links.addWidget(label(tr("Largest that fits:"), "small"))
+        elif found.batch == 0 or found.users == 0:
+            self._links.addWidget(label(tr("Not even one sample fits."), "small"))
+        for text, fields in links:
+            use = button(text, partial(self._use, fields), role="link", name=tr("Use {size}", size=text))
+            use.setToolTip(tr("Use {size}", size=text))
+            self._links.addWidget(use)
+        self._links.addStretch(1)
+        self._show_ways(found)
+        self.sizes.setVisible(bool(self._links.count() > 1 or self._ways.count()))
+
+    def _length_field(self) -> str:
+        work = self._job.workload if self._job else None
+        return "input_tokens" if work and (work.input_tokens or work.output_tokens) else "seq_len"
+
+    def _show_ways(self, found: Room) -> None:
+        """Where the workload does not fit for certain: the single changes that need less."""
+        job, assessment = self._job, self._assessment
+        bars = memory_bars(job, assessment.machine) if job and assessment else ()
+        if all(bar.verdict in ("fits", "unknown") for bar in bars):
+            return
+        self._ways.addWidget(label(tr("Ways to need less:"), "small"))
+        for change in found.changes[:MOST_WAYS]:
+            words = " + ".join(CHANGE_WORDS.get(code, code.replace("_", " ")) for code in change.code.split("+"))
+            use = button(words, partial(self._use_change, change), role="link", name=tr("Use {size}", size=words))
+            use.setToolTip(change.source)
+            kept = tr("{share} of the speed", share=percent(change.speed_share))
+            verdict = tr("fits") if change.fits else tr("still too much")
+            text = f"{quantity(change.device_gib, 'GiB', 1)}, {verdict}, {kept}"
+            self._ways.addLayout(row(use, label(text, "small"), 1))
+        if not found.changes:
+            self._ways.addWidget(
+                label(tr("No single change of its settings needs less; a larger GPU or more of them would."), "small")
+            )
+
+    def _use(self, fields: dict[str, object]) -> None:
+        if self._job is not None:
+            edit = Edit("change_workload", {"index": self._job.index, **fields})
+            self._session.edit(tr("Change workload {number}", number=self._job.index + 1), edit)
+
+    def _use_change(self, change: Change) -> None:
+        """Make a change, with more GPUs where it asks for them."""
+        if self._job is None or self._assessment is None:
+            return
+        edits = [Edit("change_workload", {"index": self._job.index, **changed_fields(change)})]
+        uid, own = gpu_item(self._session.rig, self._assessment.machine), len(self._assessment.machine.gpus)
+        if change.count > own and uid is not None:
+            edits.append(Edit("set_quantity", {"uid": uid, "quantity": change.count}))
+        self._session.edit(tr("Change workload {number}", number=self._job.index + 1), *edits)
+
+    def _show_scaling(self, found: Scaling | None) -> None:
+        known = [point for point in found.points if point.value] if found else []
+        self._scale_box.setVisible(len(known) > 1)
+        if found is None or len(known) < 2:
+            return
+        own = len(self._assessment.machine.gpus) if self._assessment else 0
+        marks = [
+            Mark(
+                x=float(point.gpus),
+                value=point.value or 0.0,
+                low=point.low or 0.0,
+                high=point.high or 0.0,
+                text=f"{point.gpus}",
+                tip=_scale_tip(point, found.metric),
+                own=point.gpus == own,
+                dim=not point.placed or point.fits is False,
+            )
+            for point in known
+        ]
+        self.scale.show_marks(marks, found.metric)
+        self.scale_note.setText(_scale_words(found))
+
+    def _show_caps(self, found: tuple[CapPoint, ...]) -> None:
+        job, full = self._job, found[-1] if found else None
+        self._cap_box.setVisible(len(found) > 1)
+        if job is None or job.speed is None or full is None or len(found) < 2:
+            return
+        now = self._assessment.machine.gpus[0].power_cap_w if self._assessment else None
+        metric = job.speed.metric
+        self.caps.show_marks(
+            [
+                Mark(x=p.cap_w, value=p.value, low=p.low, high=p.high, text=number(p.cap_w, 0), own=p.cap_w == (now or full.cap_w),
+                     tip=_cap_tip(p, metric))
+                for p in found
+            ],
+            metric,
+        )  # fmt: skip
+        enough = [p for p in found if _kept(p, full, metric) >= KEPT_AT_CAP]
+        self._cap = min(enough, key=lambda p: p.cap_w)
+        kept = percent(_kept(self._cap, full, metric))
+        self.cap_note.setText(
+            tr("At {cap} a card it keeps {share} and saves {saved}.", cap=quantity(self._cap.cap_w, "W", 0), share=kept,
+               saved=quantity(self._cap.saved_w, "W", 0))
+        )  # fmt: skip
+        self.use_cap.setText(tr("Cap to {cap}", cap=quantity(self._cap.cap_w, "W", 0)))
+        self.use_cap.setVisible(self._cap.saved_w > 0 and now != self._cap.cap_w)
+
+    def _use_cap(self) -> None:
+        uid = gpu_item(self._session.rig, self._assessment.machine) if self._assessment else None
+        if uid is not None and self._cap is not None:
+            words = tr("Cap to {cap}", cap=quantity(self._cap.cap_w, "W", 0))
+            self._session.edit(words, Edit("set_power_cap", {"uid": uid, "watts": self._cap.cap_w}))
+
+
+def _kept(point: CapPoint, full: CapPoint, metric: str) -> float:
+    return full.value / point.value if metric in TIME_METRICS else point.value / full.value
+
+
+def _scale_tip(point: ScalePoint, metric: str) -> str:
+    speed = quantity(point.value, metric)
+    span = interval(point.low, point.high, metric)
+    said = [trn("{count} GPU: {speed}, {span}", "{count} GPUs: {speed}, {span}", point.gpus, speed=speed, span=span)]
+    if point.fits is False:
+        said.append(tr("does not fit into the memory of so many"))
+    elif not point.placed:
+        said.append(tr("this rig has no place for so many"))
+    return ", ".join(said)
+
+
+def _scale_words(found: Scaling) -> str:
+    if found.enough is not None:
+        return trn(
+            "More than {count} GPU gains little: {limit} is in the way.",
+            "More than {count} GPUs gain little: {limit} is in the way.",
+            found.enough,
+            limit=BOUND_WORDS[found.bound],
+        )
+    unplaced = [point.gpus for point in found.points if not point.placed]
+    if unplaced:
+        return tr("Hollow: not in this rig as it stands.")
+    return tr("More GPUs keep paying.") if all(point.fits is not False for point in found.points) else tr("Hollow: does not fit.")
+
+
+def _cap_tip(point: CapPoint, metric: str) -> str:
+    span = interval(point.low, point.high, metric)
+    return tr("{cap} a card: {speed}, {span}", cap=quantity(point.cap_w, "W", 0), speed=quantity(point.value, metric), span=span)

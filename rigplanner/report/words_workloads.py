@@ -1,0 +1,67 @@
+"""What window and quote say of workloads: what limits them, what would help, and where to begin."""
+
+from rigplanner.report.language import Words
+
+BOUND_WORDS = Words({
+    "compute": "arithmetic of the GPU",
+    "bandwidth": "memory bandwidth of the GPU",
+    "link": "links between GPUs",
+    "cpu": "the CPU that feeds the GPUs",
+    "storage": "storage",
+    "memory capacity": "memory of the GPU",
+    "launch": "kernel launches",
+    "power": "the power cap",
+    "unknown": "what is not known",
+})  # fmt: skip
+
+LIFT_WORDS = Words({
+    "more-matrix-rate": "A GPU with a higher matrix rate, or a lower precision, would lift it.",
+    "more-bandwidth": "A GPU with more memory bandwidth, or fewer bytes per weight, would lift it.",
+    "faster-link-or-larger-batch": "Faster links between the GPUs, or a larger batch, would lift it.",
+    "larger-batch-or-compile": "A larger batch, or compiled kernels, would lift it.",
+    "more-cores-or-gpu-decoding": "More CPU cores, or decoding on the GPU, would lift it.",
+    "faster-storage-or-packed-data": "A faster drive, a packed data set, or more RAM to hold it would lift it.",
+    "higher-power-limit": "A higher power limit would lift it.",
+    "more-memory": "More GPU memory would lift it.",
+})  # fmt: skip
+
+CHANGE_WORDS = Words({
+    "checkpointing": "Gradient checkpointing",
+    "selective_checkpointing": "Selective checkpointing",
+    "fused_optimizer": "Fused optimizer",
+    "fused_loss": "Fused loss",
+    "one_more_gpu": "One GPU more",
+    "fewer_gpu_layers": "Some layers in RAM",
+    "fused_attention": "Fused attention",
+    "eight_bit_optimizer": "8-bit optimizer",
+    "half_batch": "Half the batch",
+    "lora": "LoRA instead of all weights",
+    "quantised_base": "4-bit base under the LoRA",
+    "zero_1": "ZeRO stage 1: optimizer spread over the GPUs",
+    "zero_2": "ZeRO stage 2: gradients spread too",
+    "zero_3": "ZeRO stage 3: weights spread too",
+    "offload_optimizer": "Optimizer in RAM",
+    "eight_bit_weights": "8-bit weights",
+    "four_bit_weights": "4-bit weights",
+    "eight_bit_cache": "8-bit KV cache",
+    "tensor_parallel": "Model split over twice the GPUs",
+})  # fmt: skip
+
+PRESET_WORDS = Words({
+    "qlora": "Fine-tune with QLoRA, 4-bit base",
+    "lora": "Fine-tune with LoRA",
+    "full": "Train all weights",
+    "chat": "Chat, one user",
+    "chat_4_bit": "Chat, one user, 4-bit weights",
+    "serve": "Serve many users",
+    "fine_tune": "Fine-tune",
+    "read": "Read texts",
+    "train_images": "Train, mixed precision",
+    "train_images_fp32": "Train, single precision",
+    "see": "Classify images",
+    "draw": "Make pictures",
+    "learn": "Train",
+    "answer": "Run",
+})  # fmt: skip
+
+STAGE_WORDS = Words({"storage": "Drives", "cpu": "Decoding on the CPU", "link": "Copies to the GPUs"})

@@ -1,0 +1,173 @@
+"""The Workloads tab: models found and dropped, sliders, what fits, curves."""
+
+import json
+import time
+
+import pytest
+from PySide6.QtCore import QEventLoop
+from PySide6.QtWidgets import QApplication, QPushButton
+
+from rigplanner.desktop import documents
+from rigplanner.desktop.curve import Curve, Mark, nice_step
+from rigplanner.desktop.step_slider import BATCHES, StepSlider
+from rigplanner.desktop.unit_cells import split_unit
+from rigplanner.planning.what_if import room
+
+THIN = "\u202f"
+
+
+def open_tab(window, sample_folder, name: str):
+    documents.open_file(window, sample_folder / f"{name}.rig", sample=True)
+    window.show_tab("Workloads")
+    settle(window)
+    return window.view("Workloads")
+
+
+def settle(window) -> None:
+    """Until the rig is judged and what its workload could become is known."""
+    view, end = window.view("Workloads"), time.monotonic() + 60
+    while time.monotonic() < end:
+        QApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 20)
+        if not window.session.pending and not view._delay.isActive() and not window.session.tasks.is_busy():
+            return
+    pytest.fail("the workload's prospects did not come")
+
+
+def links(view) -> dict[str, QPushButton]:
+    return {made.text(): made for made in view.results.findChildren(QPushButton) if made.property("role") == "link"}
+
+
+def test_words_in_any_order_suggest_models_and_what_to_do_with_them(qtbot, window, sample_folder):
+    view = open_tab(window, sample_folder, "dual-rtx-3090")
+    qtbot.keyClicks(view.add.field, "8b llama-3.1")
+    assert any("Llama" in name for name in view.add._names.stringList())
+    offered = [view.add.preset.itemData(n).code for n in range(view.add.preset.count())]
+    assert offered[:2] == ["qlora", "lora"]
+    view.add.preset.setCurrentIndex(offered.index("serve"))
+    view.add.add()
+    settle(window)
+    assert window.session.rig.workloads[-1].task == "serve"
+    assert view.list.currentRow() == len(window.session.rig.workloads) - 1
+
+
+def test_the_largest_sizes_that_fit_are_used_with_one_click(window, sample_folder):
+    view = open_tab(window, sample_folder, "dual-rtx-3090")
+    batch = room(window.session.assessment.jobs[0], window.session.assessment.machine).batch
+    links(view)[f"batch {batch}"].click()
+    assert window.session.rig.workloads[0].batch_per_gpu == batch
+    settle(window)
+    assert window.session.assessment.jobs[0].memory[0].device_gib <= 24
+
+
+def test_what_does_not_fit_is_offered_ways_that_do(window, sample_folder):
+    view = open_tab(window, sample_folder, "rtx-5090")
+    view.form._fields["batch_per_gpu"].field.setValue(16)
+    settle(window)
+    assert view.results.prospects._ways.count() > 1
+    way = view.results.prospects._ways.itemAt(1).layout().itemAt(0).widget()
+    before = window.session.assessment.jobs[0].memory[0].device_gib
+    way.click()
+    settle(window)
+    assert window.session.assessment.jobs[0].memory[0].device_gib < before
+
+
+def test_a_slider_that_moves_is_one_step_of_the_history(window, sample_folder):
+    view = open_tab(window, sample_folder, "gtx-1080-ti")
+    steps = len(window.session.history)
+    slider = view.form._fields["batch_per_gpu"].slider
+    for position in range(2, 10):
+        slider.setValue(position)
+        QApplication.processEvents()
+    settle(window)
+    assert window.session.rig.workloads[0].batch_per_gpu == BATCHES[9]
+    assert len(window.session.history) == steps + 1
+
+
+def test_the_number_of_gpus_slides_with_the_rig(window, sample_folder):
+    view = open_tab(window, sample_folder, "titan-x-server")
+    view.form.gpus.slider.setValue(1)
+    settle(window)
+    assert len(window.session.assessment.machine.gpus) == 2
+    assert window.session.undo_name() == "Number of GPUs"
+
+
+def test_the_curves_hold_the_rigs_own_speed_and_a_cap_can_be_used(window, sample_folder):
+    view = open_tab(window, sample_folder, "quad-rtx-4090")
+    speed = window.session.assessment.jobs[0].speed
+    own = next(mark for mark in view.results.prospects.scale._marks if mark.own)
+    assert (own.text, own.value) == ("4", speed.value)
+    assert "8 GPUs" in view.results.prospects.scale.accessibleDescription()
+    view.results.prospects.use_cap.click()
+    cap = window.session.rig.item(window.session.assessment.machine.gpus[0].piece.partition(".")[0]).power_cap_w
+    assert cap and cap < 450
+
+
+def test_an_answer_for_another_workload_is_not_shown(window, sample_folder):
+    view = open_tab(window, sample_folder, "dual-rtx-3090")
+    view.list.setCurrentCell(1, 0)
+    assert not view.results.prospects.sizes.isVisible()
+    settle(window)
+    assert any("users at once" in text for text in links(view))
+
+
+def test_the_input_pipeline_is_shown_when_the_data_set_is_named(window, sample_folder):
+    view = open_tab(window, sample_folder, "gtx-1080-ti")
+    assert view.results.pipeline.rowCount() == 3
+    assert "fastest drive" in view.results.pipeline_note.text() or "RAM" in view.results.pipeline_note.text()
+    view.form._fields["dataset_gb"].setValue(0)
+    settle(window)
+    assert not view.results._pipeline.isVisible()
+
+
+def test_a_preset_takes_the_settings_of_another_task_away(window, sample_folder):
+    view = open_tab(window, sample_folder, "dual-rtx-3090")
+    box = view.form.preset
+    at = next(n for n in range(1, box.count()) if box.itemData(n).code == "chat")
+    box.setCurrentIndex(at)
+    box.activated.emit(at)
+    work = window.session.rig.workloads[0]
+    assert (work.task, work.lora_rank, work.seq_len, work.input_tokens) == ("inference", None, None, 1024)
+
+
+def test_dropped_files_that_may_be_models_are_taken(window, sample_folder, tmp_path):
+    view = open_tab(window, sample_folder, "dual-rtx-3090")
+    assert [view.add.takes(name) for name in ("a/config.json", "b.GGUF", "c.safetensors", "d.bin")] == [True, True, True, False]
+    (tmp_path / "config.json").write_text(json.dumps({
+        "model_type": "llama", "hidden_size": 2048, "num_hidden_layers": 16, "num_attention_heads": 32,
+        "num_key_value_heads": 8, "intermediate_size": 8192, "vocab_size": 128256,
+    }))  # fmt: skip
+    assert view.add.add_file(tmp_path / "config.json")
+    assert window.session.assessment.jobs[-1].memory
+
+
+def test_a_step_slider_shows_sizes_between_its_stops(qtbot):
+    told = []
+    slider = StepSlider("Batch", BATCHES, 65536, told.append)
+    qtbot.addWidget(slider)
+    slider.show_value(100)
+    assert (slider.value(), BATCHES[slider.slider.value()]) == (100, 96)
+    assert told == []
+    slider.field.setValue(130)
+    qtbot.waitUntil(lambda: told == [130])
+
+
+@pytest.mark.parametrize(("most", "step"), [(1.0, 0.25), (0.0, 1.0), (130.0, 50.0), (7000.0, 2000.0), (2e-3, 5e-4)])
+def test_axis_steps_are_round(most, step):
+    assert nice_step(most) == pytest.approx(step)
+
+
+def test_a_curve_finds_the_point_under_the_pointer(qtbot):
+    curve = Curve("Speed")
+    qtbot.addWidget(curve)
+    curve.resize(300, 120)
+    curve.show_marks([Mark(x=n, value=n, low=n, high=n, text=str(n), tip=f"point {n}") for n in (1.0, 2.0, 8.0)], "images/s")
+    assert curve.mark_at(299).tip == "point 8.0"
+    assert curve.mark_at(0).tip == "point 1.0"
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [(f"1{THIN}440{THIN}W", (f"1{THIN}440", f"{THIN}W")), (f"1{THIN}440", (f"1{THIN}440", "")), ("unknown", ("unknown", ""))],
+)
+def test_units_are_told_from_thousands(text, parts):
+    assert split_unit(text) == parts
