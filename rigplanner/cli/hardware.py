@@ -13,10 +13,13 @@ from rigplanner.rig.task import Hardware
 from rigplanner.workload.answer import WorkloadFault
 
 MOST_GPUS = 100_000
+MOST_LISTED = 64
+"""GPUs that are looked at one by one."""
 
 
 class Place(Struct, frozen=True, kw_only=True):
-    """Where a case runs: `count` GPUs over `nodes` computers; `machine` of a rig file. Without `gpu`, `fault` says why."""
+    """Where a case runs: `count` GPUs over `nodes` computers, one by one in `gpus`; `free_gib` on each where it was said; `machine`
+    of a rig file. Without `gpu`, `fault` says why."""
 
     gpu: GPU | None
     count: int
@@ -24,21 +27,46 @@ class Place(Struct, frozen=True, kw_only=True):
     link: str
     machine: Machine | None = None
     fault: str = ""
+    gpus: tuple[GPU, ...] = ()
+    free_gib: tuple[float, ...] | None = None
+
+    @property
+    def unequal(self) -> bool:
+        """Whether the GPUs differ in memory."""
+        return len({gpu.memory_gib for gpu in self.gpus}) > 1
 
 
 def place_of(hardware: Hardware) -> Place:
     """Return where a case runs. Raises WorkloadFault for a count beyond sense or a rig that cannot be read."""
     if hardware.rig:
         return _place_of_rig(Path(hardware.rig))
+    if hardware.gpus:
+        return _place_of_gpus(hardware)
     count, nodes = (1 if value is None else value for value in (hardware.count, hardware.nodes))
     for field, value in (("count", count), ("nodes", nodes)):
         if not 1 <= value <= MOST_GPUS:
             raise WorkloadFault(f"hardware.{field}: expected 1 to {MOST_GPUS}, found {value}.")
     link = hardware.link or "unknown"
     try:
-        return Place(gpu=find_gpu(hardware.gpu), count=count, nodes=nodes, link=link)
+        gpu = find_gpu(hardware.gpu)
+        free = None if hardware.free_gib is None else tuple(hardware.free_gib)
+        return Place(
+            gpu=gpu, count=count, nodes=nodes, link=link, gpus=(gpu,) * count if count <= MOST_LISTED else (), free_gib=free
+        )
     except WorkloadFault as fault:
         return Place(gpu=None, count=count, nodes=nodes, link=link, fault=str(fault))
+
+
+def _place_of_gpus(hardware: Hardware) -> Place:
+    names = hardware.gpus or []
+    if len(names) > MOST_LISTED:
+        raise WorkloadFault(f"hardware.gpus: expected at most {MOST_LISTED} names, found {len(names)}.")
+    gpus = tuple(find_gpu(name) for name in names)
+    free = None if hardware.free_gib is None else tuple(hardware.free_gib)
+    if free is not None and not all(0 <= gib < 1e6 for gib in free):
+        raise WorkloadFault(f"hardware.free_gib: expected GiB from 0 to 1e6, found {str(list(free))[:60]}.")
+    link = hardware.link or "unknown"
+    return Place(gpu=gpus[0], count=len(gpus), nodes=hardware.nodes or 1, link=link, gpus=gpus, free_gib=free)
 
 
 def _place_of_rig(path: Path) -> Place:
@@ -50,4 +78,5 @@ def _place_of_rig(path: Path) -> Place:
         raise WorkloadFault(f"hardware.rig: {fault}") from fault
     if not machine.gpus:
         raise WorkloadFault(f"hardware.rig: {path} has no GPU.")
-    return Place(gpu=machine.gpus[0].gpu, count=len(machine.gpus), nodes=1, link=link_of(machine), machine=machine)
+    gpus = tuple(node.gpu for node in machine.gpus)
+    return Place(gpu=gpus[0], count=len(gpus), nodes=1, link=link_of(machine), machine=machine, gpus=gpus)

@@ -10,7 +10,9 @@ from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault
 
 COMMANDS = {
     "check": "check a rig against all rules",
-    "memory": "predict the GPU memory of cases",
+    "memory": "predict the GPU memory of cases or of one model, and how far it goes",
+    "mig": "partitions of a GPU, which jobs fit them, the best packing",
+    "trace": "measure a PyTorch model's memory without a GPU",
     "performance": "predict the speed of cases",
     "topology": "print what a rig's GPUs are linked by",
     "quote": "write a rig's quote as PDF",

@@ -1,4 +1,4 @@
-"""`rigplanner memory CASES.jsonl`: one case a line in, one answer a line out, in order."""
+"""`rigplanner memory`: the GPU memory of cases, one JSON answer a line, or of one model, in text."""
 
 import argparse
 import sys
@@ -9,26 +9,51 @@ from typing import Any
 import msgspec
 
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
+from rigplanner.cli.asked import add_job_arguments, asked_case, is_cases
 from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault
 from rigplanner.cli.hardware import place_of
+from rigplanner.report.words_memory import memory_lines
 from rigplanner.rig.task import Case
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
+from rigplanner.workload.cards import CardPlan, card_plan
 from rigplanner.workload.cases import BadCase, read_cases
+from rigplanner.workload.changes import cheapest_changes
+from rigplanner.workload.kinds import activation_kinds
 from rigplanner.workload.memory import estimate_memory
+from rigplanner.workload.packing import fits_slices
+from rigplanner.workload.reach import WHAT, reach
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("cases", help="file of cases, one JSON object a line; - reads standard input")
-    parser.add_argument("--steps", action="store_true", help="add the steps of each calculation")
+    """Declare the arguments of `memory`."""
+    parser.add_argument(
+        "what",
+        metavar="CASES.jsonl|MODEL",
+        help="a file of cases, one JSON object a line (- reads standard input), or one model: a name of the zoo, config.json, "
+        "model_index.json, a folder, *.safetensors, *.gguf",
+    )
+    add_job_arguments(parser)
+    parser.add_argument("--format", choices=("text", "json"), help="default: json for cases, text for one model")
+    parser.add_argument("--steps", action="store_true", help="add the steps of each calculation and activations by kind of layer")
+    parser.add_argument("--largest", action="append", choices=WHAT, default=[], help="the largest batch, context, number of users")
+    parser.add_argument("--changes", action="store_true", help="changes that make it fit, each with its cost in speed")
+    parser.add_argument("--mig", action="store_true", help="which MIG partitions of the GPU hold it")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Answer every line; one that cannot be answered says why and stops nothing. Exit 2 when a line is no case at all."""
-    zoo = shipped_zoo()
-    code, encode = FINE, msgspec.json.Encoder().encode
-    for case in read_cases(lines_of(args.cases)):
-        code = BAD_INPUT if isinstance(case, BadCase) else code
-        sys.stdout.write(encode(answer(case, zoo, args.steps)).decode() + "\n")
+    """Answer every case; one that cannot be answered says why and stops nothing. Exit 2 when a line is no case at all, or when
+    the one model that was asked for cannot be answered."""
+    zoo, encode = shipped_zoo(), msgspec.json.Encoder().encode
+    many = is_cases(args.what)
+    cases = read_cases(lines_of(args.what)) if many else iter([asked_case(args)])
+    as_text = args.format == "text" or (args.format is None and not many)
+    code = FINE
+    for case in cases:
+        found = answer(case, zoo, args)
+        code = BAD_INPUT if isinstance(case, BadCase) or (not many and "error" in found) else code
+        if "error" in found and not many:
+            raise InputFault(found["error"])
+        sys.stdout.write("\n".join(memory_lines(found)) + "\n" if as_text else encode(found).decode() + "\n")
     return code
 
 
@@ -44,20 +69,79 @@ def lines_of(name: str) -> Iterator[bytes]:
         raise InputFault(f"{name}: cannot be read ({fault.strerror}).") from fault
 
 
-def answer(case: Case | BadCase, zoo: Zoo, steps: bool) -> dict[str, Any]:
+def answer(case: Case | BadCase, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
     """The answer of one case, with `error` where there is none."""
     if isinstance(case, BadCase):
         return {"id": case.id, "error": case.error}
     try:
-        place = place_of(case.hardware)
-        return {"id": case.id, **_shown(estimate_memory(case.workload, place.gpu, place.count, zoo), steps)}
+        return {"id": case.id, **_answered(case, zoo, args)}
     except WorkloadFault as fault:
         return {"id": case.id, "error": str(fault)}
 
 
-def _shown(estimate: MemoryEstimate, steps: bool) -> dict[str, Any]:
+def _answered(case: Case, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
+    work, place = case.workload, place_of(case.hardware)
+    plan = None
+    if len(place.gpus) > 1 and (place.unequal or place.free_gib is not None or work.stack == "llama.cpp"):
+        plan = card_plan(work, place.gpus, zoo, place.free_gib)
+    found = plan.fullest.need if plan else estimate_memory(work, place.gpu, place.count, zoo, explained=args.steps)
+    shown = estimate_record(found, args.steps)
+    if plan:
+        shown |= _plan_record(plan)
+    elif place.gpu is not None:
+        shown |= {"gpu": place.gpu.name, "count": place.count, "capacity_gib": place.gpu.memory_gib}
+    if args.steps:
+        shown["activation_kinds_gib"] = {
+            name: round(gib, 6) for name, gib in activation_kinds(work, place.gpu, place.count, zoo).items()
+        }
+    if args.largest or args.changes or args.mig:
+        if place.gpu is None:
+            raise WorkloadFault(place.fault)
+        shown |= _other_way_round(case, place.gpu, place.count, zoo, args)
+    return shown
+
+
+def _other_way_round(case: Case, gpu: Any, count: int, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
+    work, shown = case.workload, dict[str, Any]()
+    if args.largest:
+        reached = [reach(what, work, gpu, count, zoo) for what in dict.fromkeys(args.largest)]
+        shown["largest"] = [
+            {
+                "what": one.what,
+                "value": one.value,
+                "sure": one.sure,
+                "room_gib": one.room_gib,
+                "users": msgspec.to_builtins(one.users),
+            }
+            for one in reached
+        ]
+    if args.changes:
+        shown["changes"] = msgspec.to_builtins(cheapest_changes(work, gpu, count, zoo))
+    if args.mig:
+        shown["partitions"] = [
+            {**msgspec.to_builtins(fit.slice), "device_gib": fit.need.device_gib, "low_gib": fit.need.low_gib,
+             "high_gib": fit.need.high_gib, "fits": fit.fits}
+            for fit in fits_slices(work, gpu, zoo)
+        ]  # fmt: skip
+    return shown
+
+
+def estimate_record(estimate: MemoryEstimate, steps: bool) -> dict[str, Any]:
+    """An estimate as the contract's fields."""
     parts = {field.removesuffix("_gib"): round(getattr(estimate.parts, field), 6) for field in estimate.parts.__struct_fields__}
-    figures = ("tensors_gib", "allocated_gib", "reserved_gib", "device_gib", "low_gib", "high_gib", "host_gib")
+    figures = ("tensors_gib", "allocated_gib", "reserved_gib", "device_gib", "low_gib", "high_gib", "host_gib", "nvme_gib")
     shown: dict[str, Any] = {"parts_gib": parts, **{field: round(getattr(estimate, field), 6) for field in figures}}
+    shown["detail_gib"] = {name: round(gib, 6) for name, gib in estimate.detail_gib.items()}
     shown |= {"stack": estimate.stack, "assumed": estimate.assumed}
     return shown | {"steps": msgspec.to_builtins(estimate.steps)} if steps else shown
+
+
+def _plan_record(plan: CardPlan) -> dict[str, Any]:
+    cards = [
+        {"gpu": card.gpu, "share": round(card.share, 4), "device_gib": round(card.need.device_gib, 6),
+         "low_gib": round(card.need.low_gib, 6), "high_gib": round(card.need.high_gib, 6), "room_gib": round(card.room_gib, 6),
+         "fits": card.fits, "over_gib": round(card.over_gib, 6)}
+        for card in plan.cards
+    ]  # fmt: skip
+    return {"cards": cards, "split": plan.split, "overflows": list(plan.overflows), "tight": list(plan.tight),
+            "total_gib": round(plan.need_gib, 6), "total_room_gib": round(plan.room_gib, 6)}  # fmt: skip

@@ -75,9 +75,12 @@ class Workload(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Hardware(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The machine of a case: `count` GPUs in all over `nodes` computers, or a rig file."""
+    """The machine of a case: `count` GPUs in all over `nodes` computers, or `gpus` that differ, or a rig file. `free_gib`: memory
+    free on each."""
 
     gpu: str | None = None
+    gpus: list[str] | None = None
+    free_gib: list[float] | None = None
     count: int | None = 1
     nodes: int | None = 1
     link: str | None = None

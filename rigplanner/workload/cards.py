@@ -47,6 +47,11 @@ class CardPlan(Struct, frozen=True, kw_only=True):
     overflows: tuple[int, ...]
     tight: tuple[int, ...]
 
+    @property
+    def fullest(self) -> CardNeed:
+        """The card that lacks most, or has least left."""
+        return max(self.cards, key=lambda card: card.need.device_gib - card.room_gib)
+
 
 def card_plan(workload: Workload, gpus: Sequence[GPU], zoo: Zoo, free_gib: Sequence[float] | None = None) -> CardPlan:
     """What each of the cards of one job needs. `free_gib`: memory free on each, where something else runs (a display). Raises

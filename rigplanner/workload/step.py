@@ -81,11 +81,11 @@ class Walk(Struct, frozen=True):
 
 def walk(
     make: Callable[[Net], Model], setting: Setting, *, precision: str, optimizer: str = "adamw", semantics: Semantics = CPU_TRACE,
-    trace: Trace | None = None,
+    trace: Trace | None = None, tape: Tape | None = None,
 ) -> Walk:  # fmt: skip
     """Run one step of the network that `make` builds; `precision` is fp32, bf16, fp16 or amp_*. `trace` takes live and gradient
-    bytes after every allocation."""
-    tape = Tape(semantics, BF16 if precision.startswith("amp") else None)
+    bytes after every allocation; `tape` may be one that watches."""
+    tape = tape or Tape(semantics, BF16 if precision.startswith("amp") else None)
     tape.trace = trace
     net = Net(tape, setting)
     model = make(net)

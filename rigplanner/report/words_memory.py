@@ -1,0 +1,159 @@
+"""The answers of the memory model in words: parts, figures, verdict, cards, what is largest, what would make it fit."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from rigplanner.report.format import number, quantity
+from rigplanner.report.language import Words, tr
+
+PARTS = Words({
+    "weights": "weights", "gradients": "gradients", "optimizer": "optimizer states", "activations": "activations",
+    "kv_cache": "key-value cache", "workspace": "workspace and buffers", "context": "driver and kernels",
+})  # fmt: skip
+DETAILS = Words({
+    "communication": "communication buffers", "buffers": "dequantised matrix and copies", "library": "library workspaces",
+    "fragmentation": "fragmentation", "driver": "driver's context", "nccl": "communicators",
+})  # fmt: skip
+FIGURES = Words({
+    "tensors_gib": "live tensors", "allocated_gib": "allocated", "reserved_gib": "reserved", "device_gib": "nvidia-smi shows",
+})  # fmt: skip
+KINDS = Words({
+    "attention": "attention", "feed-forward": "feed-forward", "experts": "experts", "norms": "norms",
+    "convolutions": "convolutions", "logits": "logits and loss", "embeddings": "embeddings",
+    "activation functions": "activation functions", "dropout": "dropout",
+    "pooling": "pooling", "blocks": "blocks", "head": "head", "backward": "gradients of activations",
+    "optimizer step": "copies of the optimizer's step", "feature maps": "feature maps", "other": "other",
+})  # fmt: skip
+CHANGES = Words({
+    "selective_checkpointing": "recompute attention in the backward pass",
+    "checkpointing": "recompute every layer in the backward pass",
+    "fused_attention": "fused attention", "fused_optimizer": "fused optimizer step",
+    "eight_bit_optimizer": "8-bit optimizer states", "fused_loss": "fused loss, no logits kept",
+    "half_batch": "half the batch, twice the steps", "lora": "LoRA instead of all weights", "quantised_base": "4-bit base (QLoRA)",
+    "zero_1": "ZeRO stage 1", "zero_2": "ZeRO stage 2", "zero_3": "ZeRO stage 3 or FSDP",
+    "offload_optimizer": "optimizer states in host memory", "one_more_gpu": "one more GPU", "eight_bit_weights": "8-bit weights",
+    "four_bit_weights": "4-bit weights", "eight_bit_cache": "8-bit key-value cache",
+    "tensor_parallel": "tensor parallel over two GPUs", "fewer_gpu_layers": "fewer layers on the GPU",
+})  # fmt: skip
+REACHED = Words({
+    "batch": "Largest batch: {value} ({sure} with the whole interval).",
+    "context": "Longest context: {value} tokens ({sure} with the whole interval).",
+    "users": "Most users at once: {value} ({sure} with the whole interval).",
+})  # fmt: skip
+BASES = Words({
+    "pool": "The pool of {pool} holds contexts of {tokens} tokens at {each} per user.",
+    "slots": "Every user has a slot of {tokens} tokens, {each} of cache.",
+    "batch": "Users run as one batch of {tokens} tokens each, {each} of cache.",
+})  # fmt: skip
+
+
+def change_text(code: str) -> str:
+    """A change, or several joined by "+", in words."""
+    return " + ".join(CHANGES.get(one, one) for one in code.split("+"))
+
+
+def memory_lines(answer: dict[str, Any]) -> list[str]:
+    """The answer of one case as lines of text."""
+    if "error" in answer:
+        return [tr("{id}: not answered: {error}", id=answer["id"], error=answer["error"])]
+    return [
+        *_head(answer), *_parts(answer), *_figures(answer), *_beside(answer), *_cards(answer), *_reached(answer),
+        *_changes(answer), *_partitions(answer), *_steps(answer),
+    ]  # fmt: skip
+
+
+def verdict(low: float, high: float, room: float | None) -> str:
+    """Whether an interval fits, in words."""
+    if room is None:
+        return tr("unknown")
+    return tr("fits") if high <= room else tr("does not fit") if low > room else tr("tight")
+
+
+def _head(answer: dict[str, Any]) -> Iterator[str]:
+    yield tr("{id}: {need} per GPU ({low} to {high}), stack {stack}", id=answer["id"], need=_gib(answer["device_gib"]),
+             low=number(answer["low_gib"], 1), high=number(answer["high_gib"], 1), stack=answer["stack"])  # fmt: skip
+    if "gpu" in answer:
+        word = verdict(answer["low_gib"], answer["high_gib"], answer["capacity_gib"])
+        yield tr("On {count} × {gpu} with {room}: {verdict}.", count=answer["count"], gpu=answer["gpu"],
+                 room=_gib(answer["capacity_gib"]), verdict=word)  # fmt: skip
+
+
+def _parts(answer: dict[str, Any]) -> Iterator[str]:
+    yield ""
+    for name, gib in answer["parts_gib"].items():
+        if gib > 0:
+            yield f"  {PARTS[name]:36}{number(gib, 2):>10}"
+        if name == "activations":
+            for kind, part in answer.get("activation_kinds_gib", {}).items():
+                yield f"    {KINDS.get(kind, kind):34}{number(part, 2):>10}"
+        if name in ("workspace", "context"):
+            inner = ("driver", "nccl") if name == "context" else ("communication", "buffers", "library", "fragmentation")
+            for detail in inner:
+                if answer["detail_gib"].get(detail, 0) > 0:
+                    yield f"    {DETAILS[detail]:34}{number(answer['detail_gib'][detail], 2):>10}"
+
+
+def _figures(answer: dict[str, Any]) -> Iterator[str]:
+    yield ""
+    for field, word in FIGURES.items():
+        yield f"  {word:36}{number(answer[field], 2):>10}"
+
+
+def _beside(answer: dict[str, Any]) -> Iterator[str]:
+    if answer["host_gib"]:
+        yield tr("Host memory for what is offloaded: {need}.", need=_gib(answer["host_gib"]))
+    if answer["nvme_gib"]:
+        yield tr("Drive space for what is offloaded: {need}.", need=_gib(answer["nvme_gib"]))
+    for field, value in answer["assumed"].items():
+        yield tr("Assumed: {field} = {value}.", field=field, value=value)
+
+
+def _cards(answer: dict[str, Any]) -> Iterator[str]:
+    for number_, card in enumerate(answer.get("cards", ()), 1):
+        word = verdict(card["low_gib"], card["high_gib"], card["room_gib"])
+        yield tr("GPU {number}, {gpu}: {share} of the layers, {need} of {room}: {verdict}.", number=number_, gpu=card["gpu"],
+                 share=f"{100 * card['share']:.0f} %", need=_gib(card["device_gib"]), room=_gib(card["room_gib"]),
+                 verdict=word)  # fmt: skip
+    if "cards" in answer:
+        yield tr("All cards: {need} of {room}.", need=_gib(answer["total_gib"]), room=_gib(answer["total_room_gib"]))
+        if answer["overflows"]:
+            names = ", ".join(str(at + 1) for at in answer["overflows"])
+            yield tr("Overflowing: GPU {numbers}.", numbers=names)
+
+
+def _reached(answer: dict[str, Any]) -> Iterator[str]:
+    for one in answer.get("largest", ()):
+        yield tr(REACHED[one["what"]], value=number(one["value"], 0), sure=number(one["sure"], 0))
+        if one["users"]:
+            users = one["users"]
+            yield "  " + tr(BASES[users["basis"]], pool=_gib(users["pool_gib"]), tokens=number(users["tokens"], 0),
+                            each=_gib(users["per_user_gib"]))  # fmt: skip
+
+
+def _changes(answer: dict[str, Any]) -> Iterator[str]:
+    if "changes" in answer and not answer["changes"]:
+        yield tr("No change that we know makes it smaller.")
+    for change in answer.get("changes", ()):
+        word = tr("fits") if change["fits"] else tr("does not fit yet")
+        yield tr("{change}: {need}, {verdict}, {share} of the speed ({source})", change=change_text(change["code"]),
+                 need=_gib(change["device_gib"]), verdict=word, share=f"{100 * change['speed_share']:.0f} %",
+                 source=change["source"])  # fmt: skip
+
+
+def _partitions(answer: dict[str, Any]) -> Iterator[str]:
+    for part in answer.get("partitions", ()):
+        word = tr("fits") if part["fits"] else tr("tight") if part["fits"] is None else tr("does not fit")
+        room = _gib(part["memory_gib"]) if part["listed"] else tr("about {room}", room=_gib(part["memory_gib"]))
+        yield tr("MIG {name}: {room}, {count} on a card, {compute} of the multiprocessors: {verdict}.", name=part["name"],
+                 room=room, count=part["count"], compute=f"{100 * part['compute_share']:.0f} %", verdict=word)  # fmt: skip
+
+
+def _steps(answer: dict[str, Any]) -> Iterator[str]:
+    for step in answer.get("steps", ()):
+        inputs = ", ".join(f"{name} {value}" for name, value in step["inputs"].items() if value is not None)
+        source = f" [{step['source']}]" if step["source"] else ""
+        yield f"  {step['name']} = {step['formula']} ({inputs}) = {number(step['value'], 3)} {step['unit']}{source}"
+
+
+def _gib(value: float | None) -> str:
+    return quantity(value, "GiB", 2 if value is not None and value < 10 else 1)
