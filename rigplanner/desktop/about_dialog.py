@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QPlainTextEdit, QTabWidget
 from rigplanner import __version__
 from rigplanner.data import data_path
 from rigplanner.desktop import icons
-from rigplanner.desktop.tables import fill, plain_table
+from rigplanner.desktop.tables import fill, plain_table, stretch_first
 from rigplanner.desktop.theme import row_px
 from rigplanner.desktop.widgets import button, column, label, row
 from rigplanner.desktop.words import KIND_WORDS
@@ -56,7 +56,8 @@ def about_dialog(window: "Window") -> QDialog:
     sign.setAccessibleName("RigPlanner")
     said = tr("Catalog {version}: {parts} parts from {sources} sources", version=catalog.version or tr("unknown"),
               parts=f"{len(catalog.parts):,}", sources=f"{len(catalog.sources):,}")  # fmt: skip
-    head = row(sign, column(label(f"RigPlanner {__version__}", "large"), label(said, "small", wrap=True), spacing=2), 1, spacing=16)
+    head = row(sign, spacing=16)
+    head.addLayout(column(label(f"RigPlanner {__version__}", "large"), label(said, "small", wrap=True), spacing=2), 1)
     kinds = plain_table(tr("Catalog by kind"), (tr("Kind"), tr("Parts"), tr("With a price")))
     fill(
         kinds,
@@ -67,8 +68,10 @@ def about_dialog(window: "Window") -> QDialog:
         ],
         numbers=(1, 2),
     )
+    stretch_first(kinds)
     libraries = plain_table(tr("Libraries"), (tr("Library"), tr("Licence")))
     fill(libraries, LIBRARIES)
+    stretch_first(libraries)
     licences = QPlainTextEdit(readOnly=True)
     licences.setAccessibleName(tr("Licences"))
     licences.setPlainText(_licences())

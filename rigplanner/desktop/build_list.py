@@ -20,9 +20,10 @@ from rigplanner.catalog.parts import GPU, KINDS, Price
 from rigplanner.desktop import icons
 from rigplanner.desktop.build_model import ROW_ROLE, BuildModel, BuildRow, build_rows
 from rigplanner.desktop.change import Change
+from rigplanner.desktop.fade import Figure
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import STATE_OF, look, row_px, sized_font, small_font
-from rigplanner.desktop.widgets import button, column, icon_button, indented, label, panel, row, rule, strip
+from rigplanner.desktop.widgets import button, column, icon_button, indented, label, panel, restyle, row, rule, strip
 from rigplanner.desktop.words import KIND_WORDS, VERDICT_ICONS, money
 from rigplanner.report.language import tr, trn
 from rigplanner.rig.document import Item, part_of
@@ -62,14 +63,23 @@ class BuildDelegate(QStyledItemDelegate):
             painter.drawPixmap(area.right() - 24, top, sign)
         if line.uid:
             painter.setFont(small_font())
-            painter.setPen(tokens.color("soft"))
             small = QFontMetrics(painter.font())
             second = QRect(left, first.bottom(), width + 20, small.height())
-            painter.drawText(
-                second, Qt.AlignmentFlag.AlignVCenter, small.elidedText(line.detail, Qt.TextElideMode.ElideRight, width + 20)
-            )
+            shown = small.elidedText(line.detail, Qt.TextElideMode.ElideRight, width + 20)
+            for text, token in _detail_pieces(line, shown):
+                painter.setPen(tokens.color(token))
+                painter.drawText(second, Qt.AlignmentFlag.AlignVCenter, text)
+                second.setLeft(second.left() + small.horizontalAdvance(text))
         if state & QStyle.StateFlag.State_HasFocus:
             painter.fillRect(area.left(), area.top(), 2, area.height(), tokens.color("accent"))
+
+
+def _detail_pieces(line: BuildRow, shown: str) -> tuple[tuple[str, str], ...]:
+    """Return what is shown of the second line in pieces with their tokens: the age of a stale price is amber."""
+    head = f"{line.price} · "
+    if not line.stale or not line.price_age or not shown.startswith(head + line.price_age):
+        return ((shown, "soft"),)
+    return (head, "soft"), (line.price_age, "warns"), (shown[len(head) + len(line.price_age) :], "soft")
 
 
 def _spoken(kind: str) -> str:
@@ -114,7 +124,7 @@ class BuildList(QWidget):
         self.view.selectionModel().currentChanged.connect(self._show_item)
         self.add = button(tr("Add part"), self.open_menu, "plus")
         self._editor = self._make_editor()
-        self._total = label("", "strong")
+        self._total = Figure("strong")
         self._note = label("", "small", wrap=True)
         foot = column(self._total, self._note, margins=(12, 4, 12, 8), spacing=0)
         self.setMinimumWidth(row_px() * 9)
@@ -171,12 +181,12 @@ class BuildList(QWidget):
     def _show_total(self) -> None:
         assessment = self._session.assessment
         if assessment is None:
-            self._total.setText("")
+            self._total.show_text("")
             self._note.setText("")
             return
         sums = assessment.totals
         priced = bool(sums.total) or not assessment.rig.items
-        self._total.setText(tr("Total {total}", total=money(sums.total, sums.currency)) if priced else tr("No prices yet"))
+        self._total.show_text(tr("Total {total}", total=money(sums.total, sums.currency)) if priced else tr("No prices yet"))
         open_items = (
             [trn("{count} item without a price", "{count} items without a price", len(sums.unpriced))] if sums.unpriced else []
         )
@@ -185,6 +195,11 @@ class BuildList(QWidget):
             if sums.foreign
             else []
         )
+        stale = sum(row.stale for row in self.model.rows)
+        if stale:
+            limit = trn("{count} day", "{count} days", self._session.preferences.now.price_days)
+            open_items.append(trn("{count} price older than {limit}", "{count} prices older than {limit}", stale, limit=limit))
+        restyle(self._note, "state", "warns" if stale else "")
         self._note.setText(", ".join(open_items))
         self._note.setVisible(bool(open_items))
 

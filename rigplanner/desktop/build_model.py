@@ -1,5 +1,6 @@
 """The build list: what is in the rig by kind, and which kinds it still lacks."""
 
+from datetime import date
 from typing import Any
 
 from msgspec import Struct
@@ -21,7 +22,7 @@ RANKS = {"error": 0, "unknown": 1, "warning": 2, "info": 3, "fits": 4}
 
 
 class BuildRow(Struct, frozen=True, kw_only=True):
-    """One line: an item of the rig, or (`uid` None) a kind that is still to be chosen."""
+    """One line: an item of the rig, or (`uid` None) a kind that is still to be chosen. `stale`: its price is older than wished."""
 
     kind: str
     uid: str | None = None
@@ -30,6 +31,7 @@ class BuildRow(Struct, frozen=True, kw_only=True):
     places: str = ""
     price: str = ""
     price_age: str = ""
+    stale: bool = False
     verdict: str = ""
 
     @property
@@ -39,9 +41,8 @@ class BuildRow(Struct, frozen=True, kw_only=True):
 
     @property
     def detail(self) -> str:
-        """Place, price and the price's age."""
-        dated = f"{self.price}, {self.price_age}" if self.price_age else self.price
-        return " · ".join(text for text in (self.places, dated) if text)
+        """Price, the price's age, and place."""
+        return " · ".join(text for text in (self.price, self.price_age, self.places) if text)
 
 
 def build_rows(session: Session) -> list[BuildRow]:
@@ -59,7 +60,8 @@ def build_rows(session: Session) -> list[BuildRow]:
 
 def _item_row(session: Session, item: Item, report: CheckReport | None) -> BuildRow:
     part = part_of(session.rig, session.catalog, item.part)
-    price, _ = price_of(session.rig, item.uid, session.catalog)
+    price, own = price_of(session.rig, item.uid, session.catalog)
+    old = age(price.day, session.today) if price else ""
     return BuildRow(
         kind=kind_of(part) if part else "accessory",
         uid=item.uid,
@@ -67,11 +69,19 @@ def _item_row(session: Session, item: Item, report: CheckReport | None) -> Build
         quantity=item.quantity,
         places=places_of(session, item),
         price=f"{number(price.amount, 0)} {price.currency}" if price else tr("no price"),
-        price_age=tr("{day} old", day=age(price.day, session.today))
-        if price and age(price.day, session.today) not in ("", tr("today"))
-        else "",
+        price_age=tr("set by hand") if own else tr("{age} old", age=old) if old not in ("", tr("today")) else "",
+        stale=price is not None and is_stale(price.day, session),
         verdict=worst(report, item) if report else "",
     )
+
+
+def is_stale(day: str, session: Session) -> bool:
+    """Return whether a price of that day is older than the person lets prices be."""
+    try:
+        days = (date.fromisoformat(session.today) - date.fromisoformat(day)).days
+    except ValueError:
+        return True
+    return days > session.preferences.now.price_days
 
 
 def places_of(session: Session, item: Item) -> str:

@@ -7,15 +7,17 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QPushButton, QSizePolicy, QWidget
 
+from rigplanner.catalog.prices import is_day
 from rigplanner.desktop import icons
 from rigplanner.desktop.details import MEASURES
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import STATE_OF
-from rigplanner.desktop.widgets import button, column, icon_button, label, panel, row
-from rigplanner.desktop.words import SEVERITY_WORDS, VERDICT_ICONS, quantity, signed
+from rigplanner.desktop.widgets import button, column, icon_button, label, panel, restyle, row
+from rigplanner.desktop.words import SEVERITY_WORDS, VERDICT_ICONS, day, quantity, signed
 from rigplanner.planning.effects import effects_of
 from rigplanner.report.language import tr
 from rigplanner.report.words import finding_text, fix_text, rule_title
+from rigplanner.rig.document import Waiver
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.registry import RULES
@@ -94,6 +96,8 @@ class FindingCard(QFrame):
         compared = needed_actual(finding)
         if compared and not _said(finding, text):
             lines.addWidget(label(compared, "small", wrap=True))
+        if waived:
+            lines.addWidget(label(self._waiver_text(), "small", wrap=True))
         self._fixes = column(spacing=4)
         for fix in () if waived else finding.fixes[:3]:
             self._fixes.addWidget(self._fix_button(fix))
@@ -138,21 +142,46 @@ class FindingCard(QFrame):
         self._by.setPlaceholderText(tr("Your name"))
         self._by.setAccessibleName(tr("Name under the waiver"))
         self._by.returnPressed.connect(self._waive)
-        made = panel(
-            column(
-                self._text, self._by, row(button(tr("Waive"), self._waive), button(tr("Cancel"), self._hide_reason), 1), spacing=4
-            )
-        )
+        self._until = QLineEdit()
+        self._until.setPlaceholderText(tr("Until, as 2027-06-30; empty for good"))
+        self._until.setAccessibleName(tr("Last day of the waiver"))
+        self._until.returnPressed.connect(self._waive)
+        keys = row(button(tr("Waive"), self._waive), button(tr("Cancel"), self._hide_reason), 1)
+        made = panel(column(self._text, self._by, self._until, keys, spacing=4))
         made.hide()
         return made
+
+    def _waiver(self) -> Waiver | None:
+        """Return the waiver that covers the finding."""
+        finding = self.finding
+        mine = ("", *finding.subjects)
+        return next((w for w in self._session.rig.waivers if w.code == finding.code and w.subject in mine), None)
+
+    def _waiver_text(self) -> str:
+        waiver = self._waiver()
+        if waiver is None:
+            return ""
+        until = tr("until {day}", day=day(waiver.until)) if waiver.until else tr("for good")
+        return tr("Accepted by {name} {until}: {reason}", name=waiver.by, until=until, reason=waiver.reason)
 
     def _hide_reason(self) -> None:
         self._reason.hide()
 
     def _waive(self) -> None:
-        finding = self.finding
+        finding, until = self.finding, self._until.text().strip()
+        fine = not until or (is_day(until) and until >= self._session.today)
+        restyle(self._until, "faulty", not fine)
+        if not fine:
+            self._session.tell(tr("The last day of a waiver is a day to come, as 2027-06-30."), "warning")
+            return
         subject = finding.subjects[0] if finding.subjects else ""
-        args = {"code": finding.code, "reason": self._text.text(), "by": self._by.text(), "subject": subject}
+        args = {
+            "code": finding.code,
+            "reason": self._text.text(),
+            "by": self._by.text(),
+            "subject": subject,
+            "until": until or None,
+        }
         if self._session.edit(tr("Waive {code}", code=finding.code), Edit("waive", args)):
             self._session.preferences.change(name=self._by.text().strip())
 
@@ -166,7 +195,8 @@ class FindingCard(QFrame):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if self._waived:
-            subject = next((w.subject for w in session.rig.waivers if w.code == code), "")
+            waiver = self._waiver()
+            subject = waiver.subject if waiver else ""
             menu.addAction(
                 tr("Take the waiver back"),
                 lambda: session.edit(

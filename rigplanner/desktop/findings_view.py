@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from rigplanner.desktop.fade import Figure
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import look, row_px
 from rigplanner.desktop.widgets import button, clear, column, label, panel, row, scrolled, stretchy, strip
@@ -23,7 +24,8 @@ class FindingsView(QWidget):
         self._session = session
         self._cards: dict[str, FindingCard] = {}
         self.setMinimumWidth(row_px() * 10)
-        self.verdict = label("", "strong", wrap=True)
+        self.verdict = Figure("strong")
+        self.verdict.setWordWrap(True)
         self.counts = label("", "small", wrap=True)
         self._list = QVBoxLayout()
         self._list.setContentsMargins(8, 0, 8, 8)
@@ -54,17 +56,17 @@ class FindingsView(QWidget):
                 self.counts.setText(tr("Checking…"))
                 return
             fault = self._session.fault
-            self.verdict.setText(tr("Not checked"))
+            self.verdict.show_text(tr("Not checked"))
             self.counts.setText(tr("The rig could not be assessed: {fault}", fault=fault) if fault else tr("Open or start a rig."))
             self._show_cards([])
             return
         report = assessment.report
         if not assessment.rig.items:
-            self.verdict.setText(tr("Nothing to check yet"))
+            self.verdict.show_text(tr("Nothing to check yet"))
             self.counts.setText(tr("Add parts; findings appear here with ways to fix them."))
         else:
             parts = [_counted(s, report.count(s)) for s in ("error", "warning", "unknown", "info") if report.count(s)]
-            self.verdict.setText(_verdict_words(report.verdict()))
+            self.verdict.show_text(_verdict_words(report.verdict()))
             self.counts.setText(", ".join(parts) or trn("{count} rule checked", "{count} rules checked", len(report.ran)))
         self._show_cards([(f, False) for f in report.findings] + [(f, True) for f in report.waived])
         self._show_unchecked()

@@ -5,6 +5,7 @@ from PySide6.QtGui import QFocusEvent, QFontMetrics, QKeyEvent, QMouseEvent, QPa
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from rigplanner.desktop import icons
+from rigplanner.desktop.fade import Glow
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import STATE_OF, look, row_px, sized_font, small_font
 from rigplanner.desktop.words import THIN, VERDICT_ICONS, VERDICT_WORDS, number, percent, shortened
@@ -42,6 +43,7 @@ class Gauge(QWidget):
     def __init__(self, title: str, limit: Limit, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.title, self.limit = title, limit
+        self._glow = Glow(self)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -54,6 +56,8 @@ class Gauge(QWidget):
     def show_limit(self, title: str, limit: Limit) -> None:
         """Show other figures."""
         if (title, limit) != (self.title, self.limit):
+            if gauge_text(limit) != gauge_text(self.limit) and title == self.title:
+                self._glow.begin()
             self.title, self.limit = title, limit
             self._tell()
             self.update()
@@ -84,6 +88,7 @@ class Gauge(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        self._glow.paint(painter, self.rect())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         tokens, limit = look.tokens, self.limit
         state = STATE_OF[limit.verdict]

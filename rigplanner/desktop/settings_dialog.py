@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from rigplanner.catalog.fetch import allowed
 from rigplanner.catalog.parts import Price
 from rigplanner.catalog.prices import is_currency
+from rigplanner.desktop.fade import want_motion
 from rigplanner.desktop.preferences import Preferences, folder_of
 from rigplanner.desktop.theme import row_px
 from rigplanner.desktop.widgets import button, column, indented, label, panel, restyle, row
@@ -108,9 +109,13 @@ class SettingsDialog(QDialog):
         self.language = self._choice(form, tr("Language"), languages, self._now.language, self._use_language)
         self.motion = QCheckBox(tr("Fade figures that change"))
         self.motion.setChecked(self._now.motion)
-        self.motion.toggled.connect(lambda on: self._store.change(motion=on))
+        self.motion.toggled.connect(self._use_motion)
         form.addRow("", self.motion)
         return form
+
+    def _use_motion(self, on: bool) -> None:
+        self._store.change(motion=on)
+        want_motion(on)
 
     def _use_language(self, code: str) -> None:
         self._window.use_language(code)

@@ -112,6 +112,7 @@ def _views(t: Tokens, small_px: int) -> str:
 QTableView, QListView, QTreeView, QTextBrowser {{ background: {t.surface}; border: 0; gridline-color: {t.line};
   selection-background-color: {t.selection}; selection-color: {t.text}; outline: 0; }}
 QTextBrowser {{ padding: 0; }}
+QListWidget::item {{ padding: 3px 12px; }}
 QTableView::item {{ padding: 0 6px; border: 0; }}
 QTableView::item:selected {{ background: {t.selection}; color: {t.text}; }}
 QHeaderView {{ background: {t.window}; }}

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem
 
 from rigplanner.desktop.theme import row_px
 
@@ -41,6 +41,14 @@ def fill(table: QTableWidget, rows: Sequence[Sequence[str]], numbers: Sequence[i
     for m in numbers:
         if (head := table.horizontalHeaderItem(m)) is not None:
             head.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+
+
+def stretch_first(table: QTableWidget) -> None:
+    """Let the first column take the width that the others leave."""
+    head = table.horizontalHeader()
+    head.setStretchLastSection(False)
+    for n in range(table.columnCount()):
+        head.setSectionResizeMode(n, QHeaderView.ResizeMode.ResizeToContents if n else QHeaderView.ResizeMode.Stretch)
 
 
 def fit_height(table: QTableWidget, most: int) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QDialog, QLabel, QProgressBar, QVBoxLayout
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushButton
 
 from rigplanner.catalog.fetch import Fetched, FetchFault, GoOn, read_stamp
 from rigplanner.catalog.updating import fetch_file, fetch_rates, target
@@ -14,7 +14,7 @@ from rigplanner.catalog.user_catalog import user_rates
 from rigplanner.desktop.preferences import folder_of
 from rigplanner.desktop.tasks import Ticket
 from rigplanner.desktop.theme import row_px
-from rigplanner.desktop.widgets import button, column, label, panel, row, rule, stretchy
+from rigplanner.desktop.widgets import button, column, label, panel, row, rule
 from rigplanner.desktop.words import age, day
 from rigplanner.report.language import tr
 
@@ -33,7 +33,7 @@ class UpdateDialog(QDialog):
         super().__init__(window)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Update the catalog"))
-        self.setMinimumWidth(row_px() * 24)
+        self.resize(row_px() * 26, row_px() * 11)
         self._window, self._session = window, window.session
         self._folder = folder_of(self._session.preferences.now.catalog_folder)
         self._rates_state, self._file_state = label("", "small", wrap=True), label("", "small", wrap=True)
@@ -52,6 +52,7 @@ class UpdateDialog(QDialog):
                 self._line(tr("Parts or prices from the update address"), self._file_state, self.file_button),
                 rule(),
                 self.outcome,
+                1,
                 row(self.progress, self.stop_button, 1, close),
                 margins=(20, 16, 20, 16),
                 spacing=12,
@@ -61,9 +62,11 @@ class UpdateDialog(QDialog):
         self._show_states()
         self._rest()
 
-    def _line(self, title: str, state: QLabel, press: object) -> QVBoxLayout:
-        words = stretchy(panel(column(label(title, "strong"), state, spacing=2)))
-        return column(row(words, press))  # type: ignore[arg-type]
+    def _line(self, title: str, state: QLabel, press: QPushButton) -> QHBoxLayout:
+        line = row(spacing=16)
+        line.addWidget(panel(column(label(title, "strong", wrap=True), state, spacing=2)), 1)
+        line.addWidget(press, 0, Qt.AlignmentFlag.AlignVCenter)
+        return line
 
     def _show_states(self) -> None:
         rates, today = user_rates(self._folder), self._session.today

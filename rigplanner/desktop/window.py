@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
 from rigplanner.desktop import documents, icons
 from rigplanner.desktop.actions import fill_menus, make_actions, paint_actions
 from rigplanner.desktop.build_list import BuildList
+from rigplanner.desktop.fade import want_motion
 from rigplanner.desktop.findings_view import FindingsView
 from rigplanner.desktop.gauges import GaugeRow
 from rigplanner.desktop.later import Later
@@ -38,6 +39,7 @@ class Window(QMainWindow):
         super().__init__()
         self.session = session
         self._shown = False
+        want_motion(session.preferences.now.motion)
         self.setWindowIcon(icons.icon("rigplanner", "accent"))
         self.setAcceptDrops(True)
         self.setDockOptions(QMainWindow.DockOption.AnimatedDocks | QMainWindow.DockOption.AllowTabbedDocks)
