@@ -8,6 +8,7 @@ from rigplanner.performance.answer import Anchor, SpeedEstimate
 from rigplanner.report import format as fmt
 from rigplanner.report.language import Words, tr
 from rigplanner.rules.assess import Job
+from rigplanner.rules.vram import part_seen
 
 
 class MemoryBar(Struct, frozen=True, kw_only=True):
@@ -54,17 +55,18 @@ def memory_bars(job: Job, machine: Machine) -> tuple[MemoryBar, ...]:
     """Return one bar per distinct GPU of a workload."""
     bars: dict[tuple[str, float], MemoryBar] = {}
     for gpu, estimate in zip(machine.gpus, job.memory, strict=False):
+        seen = part_seen(job.workload, gpu.gpu)
         key = (gpu.gpu.id, estimate.device_gib)
         count = bars[key].count + 1 if key in bars else 1
         bars[key] = MemoryBar(
-            gpu=gpu.gpu.name,
+            gpu=seen.name,
             count=count,
             parts=tuple((word, getattr(estimate.parts, field)) for field, word in PART_WORDS),
             total_gib=estimate.device_gib,
             low_gib=estimate.low_gib,
             high_gib=estimate.high_gib,
-            capacity_gib=gpu.gpu.memory_gib,
-            verdict=fit_verdict(estimate.low_gib, estimate.high_gib, gpu.gpu.memory_gib),
+            capacity_gib=seen.memory_gib,
+            verdict=fit_verdict(estimate.low_gib, estimate.high_gib, seen.memory_gib),
         )
     return tuple(bars.values())
 

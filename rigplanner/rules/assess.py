@@ -22,6 +22,8 @@ from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
 
 T = TypeVar("T")
 REMEMBERED = 512
+MOST_DEALT = 64
+"""Cards over which layers are dealt one by one."""
 
 
 class Job(Struct, frozen=True, kw_only=True):
@@ -128,12 +130,29 @@ def memory_of(workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
         except WorkloadFault as fault:
             return str(fault)
 
-    key = (msgspec.msgpack.encode(workload), gpu.memory_gib, count)
+    key = (msgspec.msgpack.encode(workload), gpu.memory_gib, count, gpu.id if workload.mig else "")
     return _memories.get(key, None, make)
+
+
+def _split_by_layers(workload: Workload, gpus: tuple[GPU, ...]) -> tuple[MemoryEstimate, ...]:
+    """What each card needs where the stack deals out layers by free memory."""
+    from rigplanner.catalog.zoo import shipped_zoo
+    from rigplanner.workload.cards import card_plan
+
+    key = ("cards", msgspec.msgpack.encode(workload), tuple(gpu.memory_gib for gpu in gpus))
+    return _memories.get(key, None, lambda: tuple(card.need for card in card_plan(workload, gpus, shipped_zoo()).cards))
 
 
 def _memory(workload: Workload, machine: Machine) -> tuple[tuple[MemoryEstimate, ...], str | None]:
     answers: list[MemoryEstimate] = []
+    gpus = tuple(node.gpu for node in machine.gpus)
+    if 1 < len(gpus) <= MOST_DEALT and all(gpu.memory_gib for gpu in gpus):
+        first = memory_of(workload, gpus[0], len(gpus))
+        if not isinstance(first, str) and first.stack == "llama.cpp":
+            try:
+                return _split_by_layers(workload, gpus), None
+            except WorkloadFault as fault:
+                return (), str(fault)
     for node in machine.gpus:
         answer = memory_of(workload, node.gpu, len(machine.gpus))
         if isinstance(answer, str):

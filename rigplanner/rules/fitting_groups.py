@@ -53,7 +53,7 @@ _GPU_GROUPS = (
     Group(_WATTS, ("architecture", "form_factor"), "power", "tdp_w"),
     Group(("CLG005",), ("cooling", "form_factor"), rising="tdp_w"),
     Group(("PWR014",), ("power_min_w", "power_max_w")),
-    Group((*_codes("VRM"), "MEM008", "MEM009"), ("memory_gib", "form_factor")),
+    Group((*_codes("VRM", "MIG"), "MEM008", "MEM009", "DSK008"), ("memory_gib", "form_factor", "chip", "mig_slices")),
 )
 """Rules on cards that look at a few fields each, whatever slot the card gets."""
 
@@ -106,4 +106,4 @@ GROUPS: dict[str, tuple[Group, ...]] = {
 """For each kind the rules that a candidate can change, cheap and telling ones first: a group that says no ends the matter.
 A kind that is not listed is judged by all rules on a machine of its own."""
 
-ASKING_MEMORY = {*_codes("VRM"), "MEM009"}
+ASKING_MEMORY = {*_codes("VRM"), "MEM009", "DSK008"}

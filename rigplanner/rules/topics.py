@@ -14,6 +14,7 @@ from rigplanner.rules import (
     memory,
     network,
     nvlink,
+    partitions,
     pcie,
     plugs,
     power,
@@ -47,6 +48,7 @@ TOPICS = (
     software,
     kernels,
     vram,
+    partitions,
     shape,
     known,
 )

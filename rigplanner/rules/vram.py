@@ -8,11 +8,13 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.parts import GPU
 from rigplanner.rig.edits import Edit
+from rigplanner.rig.task import Workload
 from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.fixes import fix, swap
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import JobFacts, Situation
-from rigplanner.workload.answer import MemoryEstimate
+from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
+from rigplanner.workload.mig import partition_of
 
 TIGHT = 0.95
 """Share of a GPU's memory above which a job's expected need leaves no room for fragmentation."""
@@ -41,7 +43,7 @@ def fits(situation: Situation) -> Iterator[Fit]:
             need = job.memory[number] if number < len(job.memory) else None
             known = seen.get(node.gpu.id)
             if known is None or (need and known.need and need.device_gib > known.need.device_gib):
-                seen[node.gpu.id] = Fit(node.piece, job, node.gpu, need, job.fault)
+                seen[node.gpu.id] = Fit(node.piece, job, part_seen(job.workload, node.gpu), need, job.fault)
         yield from seen.values()
 
 
@@ -87,6 +89,14 @@ def memory_tight(situation: Situation, case: Fit) -> Iterator[Finding]:
             low_gib=round(need.low_gib, 2),
             high_gib=round(need.high_gib, 2),
         )
+
+
+def part_seen(workload: Workload, gpu: GPU) -> GPU:
+    """The card, or the partition of it on which the job runs; the card where it has no such partition (MIG001 says so)."""
+    try:
+        return partition_of(workload, gpu)
+    except WorkloadFault:
+        return gpu
 
 
 def has_room(need: MemoryEstimate, have_gib: float) -> bool:
@@ -166,3 +176,36 @@ def offload(situation: Situation, case: Offload) -> Iterator[Finding]:
     """Compare what all processes keep in host memory with what there is, in GiB."""
     if case.have_gib is not None and case.host_gib > case.have_gib:
         yield offload.finding(case, needed=round(case.host_gib, 1), actual=case.have_gib, unit="GiB")
+
+
+class Swap(Struct, frozen=True):
+    """A job that keeps states on drives: `nvme_gb` is what it writes, `have_gb` what the NVMe drives hold."""
+
+    name: str
+    nvme_gb: float
+    have_gb: float | None
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def swapping(situation: Situation) -> Iterator[Swap]:
+    """Jobs that need room on drives."""
+    drives = [drive.drive.capacity_gb for drive in situation.drives if drive.drive.interface == "nvme"]
+    for job in situation.jobs:
+        need = max((need.nvme_gib for need in job.memory), default=0.0)
+        if need > 0:
+            yield Swap(job.name, need * 2**30 / 1e9, sum(drives) if situation.drives else None)
+
+
+@rule(
+    "DSK008", "Offload needs more room on NVMe drives than there is", "error", over=swapping,
+    needs=("have_gb",),
+    reason="Optimizer states and parameters of all processes lie on the drives between steps.",
+    source="The memory model; ZeRO-Infinity, arXiv 2104.07857",
+)  # fmt: skip
+def swap_room(situation: Situation, case: Swap) -> Iterator[Finding]:
+    """Compare what all processes keep on drives with what the NVMe drives hold, in GB."""
+    if case.have_gb is not None and case.nvme_gb > case.have_gb:
+        yield swap_room.finding(case, needed=round(case.nvme_gb), actual=case.have_gb, unit="GB")

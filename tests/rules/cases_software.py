@@ -1,6 +1,7 @@
 """Cases of software, memory fit, shape, completeness and known pairs. Jobs say what they need by the flag "gib:N"."""
 
-from rule_bench import bench_rig, case, named
+from msgspec.structs import replace
+from rule_bench import CARD, bench_rig, case, named
 
 from rigplanner.catalog.parts import Doubt
 from rigplanner.rig.task import Parallelism, Workload
@@ -30,6 +31,14 @@ def _split(config: dict[str, object] | None = None, count: int = 2, **degrees: i
         cooler=("cooler.server", 2),
         jobs=(job,),
     )
+
+
+A30 = replace(CARD, id="nvidia.datacenter.a30", name="A30", mig_slices=4)
+
+
+def _parts(*profiles: str):
+    jobs = tuple(replace(_job(1.0, mig=profile), name=profile) for profile in profiles)
+    return bench_rig(gpu=(A30.id, 1, ("PCIE1",)), jobs=jobs)
 
 
 CASES = (
@@ -112,6 +121,16 @@ CASES = (
     case("MEM009", "limit", _on(job=Workload(name="job", task="train", flags=["gib:10", "host:64"]))),
     case("MEM009", "silent", _on(job=_job())),
     case("MEM009", "unknown", bench_rig(memory=None, jobs=(Workload(name="job", task="train", flags=["gib:10", "host:64"]),))),
+    case("DSK008", "fires", _on(job=Workload(name="job", task="train", flags=["gib:10", "nvme:1863"]))),
+    case("DSK008", "limit", _on(job=Workload(name="job", task="train", flags=["gib:10", "nvme:1862"]))),
+    case("DSK008", "silent", _on(job=_job())),
+    case("DSK008", "unknown", bench_rig(storage=None, jobs=(Workload(name="job", task="train", flags=["gib:10", "nvme:1"]),))),
+    case("MIG001", "fires", _parts("4g.24gb", "1g.6gb"), None, None, (A30,)),
+    case("MIG001", "fires", _parts("3g.20gb"), None, None, (A30,)),
+    case("MIG001", "fires", _on(job=_job(1.0, mig="1g.6gb"))),
+    case("MIG001", "limit", _parts("2g.12gb", "1g.6gb", "1g.6gb"), None, None, (A30,)),
+    case("MIG001", "silent", _on(job=_job())),
+    case("MIG001", "unknown", _on(job=_job(1.0, mig="1g.6gb")), {"gpu.card": {"mig_slices": 7, "vendor": "NVIDIA"}}),
     case("WRK001", "fires", _split(count=3, tensor=3)),
     case("WRK001", "limit", _split(count=4, tensor=4)),
     case("WRK001", "silent", _split(count=4)),

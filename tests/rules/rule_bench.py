@@ -381,14 +381,14 @@ PARTS: tuple[AnyPart, ...] = (
     Accessory(**_named("ups.big"), type="ups", output_w=3000, output_va=3000, runtime_half_min=30, runtime_full_min=10),
 )
 
-_CARD = next(part for part in PARTS if part.id == "gpu.card")
+CARD = next(part for part in PARTS if part.id == "gpu.card")
 _BRIDGE = next(part for part in PARTS if part.id == "bridge.four")
 _PASSIVE = next(part for part in PARTS if part.id == "gpu.passive")
 _DISK = next(part for part in PARTS if part.id == "drive.disk")
 _BAREBONE = next(part for part in PARTS if part.id == "system.barebone")
 MORE: tuple[Part, ...] = (
-    replace(_CARD, id="gpu.twin", name="gpu.twin", prices=()),
-    replace(_CARD, id="gpu.thin", name="gpu.thin", slots=2, cooling="blower", tdp_w=200, connectors=(Plug("pcie8", 1),), prices=()),
+    replace(CARD, id="gpu.twin", name="gpu.twin", prices=()),
+    replace(CARD, id="gpu.thin", name="gpu.thin", slots=2, cooling="blower", tdp_w=200, connectors=(Plug("pcie8", 1),), prices=()),
     replace(_BRIDGE, id="bridge.two", name="bridge.two", spacing_slots=2, proven_with={"gpu.thin": "tested"}),
     replace(_DISK, id="drive.slow", name="drive.slow"),
     replace(_PASSIVE, id="nvidia.tesla.t4", name="Tesla T4", slots=1, tdp_w=70, connectors=(), compute_capability="7.5"),

@@ -50,6 +50,7 @@ def estimate(workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
     return MemoryEstimate(
         parts=MemoryParts(activations_gib=gib), tensors_gib=gib, allocated_gib=gib, reserved_gib=gib, device_gib=gib,
         low_gib=gib * 0.9, high_gib=gib * 1.1, stack="test", host_gib=_flag(workload, "host") or 0.0,
+        nvme_gib=_flag(workload, "nvme") or 0.0,
     )  # fmt: skip
 
 
