@@ -11,6 +11,9 @@ from rigplanner.desktop.words import VERDICT_ICONS
 from rigplanner.planning.moves import Move
 from rigplanner.report.language import tr
 
+WIDTH_TOKENS = ((16, "weights"), (8, "activations"), (4, "gradients"), (1, "kv_cache"))
+"""Least number of lanes to the hue of a link when lines are coloured by width; the label says the width too."""
+
 
 class MachineDrawing(QWidget):
     """`moved` asks to put a piece into a place; `explained` says why a place is not possible while dragging."""
@@ -26,6 +29,7 @@ class MachineDrawing(QWidget):
         self.setMouseTracking(True)
         self.setAccessibleName(tr("Machine drawing; the table of places says the same in words"))
         self._drawing = Drawing(width=1, height=1)
+        self.by_width = False
         self._piece = ""
         self._pressed: QPointF | None = None
         self._dragged = ""
@@ -134,9 +138,22 @@ class MachineDrawing(QWidget):
         if self._dragged:
             self._paint_dragged(painter)
 
+    def _wire_token(self, wire: Wire) -> str:
+        """The colour of a line: by the width of its link, or by what is wrong with it."""
+        if wire.fabric:
+            return "accent"
+        if self.by_width:
+            return next((token for lanes, token in WIDTH_TOKENS if (wire.lanes or 0) >= lanes), "strong_line")
+        return STATE_OF[wire.state] if wire.state else "strong_line"
+
+    def color_by_width(self, on: bool) -> None:
+        """Colour lines by the width of their links instead of by verdict."""
+        self.by_width = on
+        self.update()
+
     def _paint_wire(self, painter: QPainter, wire: Wire) -> None:
         tokens = look.tokens
-        token = STATE_OF[wire.state] if wire.state else "accent" if wire.fabric else "strong_line"
+        token = self._wire_token(wire)
         pen = QPen(tokens.color(token), wire.weight)
         pen.setCapStyle(Qt.PenCapStyle.FlatCap)
         pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
@@ -148,6 +165,10 @@ class MachineDrawing(QWidget):
         painter.setFont(small_font())
         metrics = QFontMetricsF(painter.font())
         width = metrics.horizontalAdvance(wire.label)
+        if wire.beside:
+            painter.setPen(tokens.color("accent" if wire.fabric else "soft"))
+            painter.drawText(QPointF(wire.label_x, wire.label_y + metrics.ascent() / 2 - 1), wire.label)
+            return
         if len(wire.points) > 2:
             area = QRectF(wire.label_x - width / 2 - 2, wire.label_y - metrics.height() / 2, width + 4, metrics.height())
             painter.fillRect(area, tokens.color("window"))

@@ -5,97 +5,43 @@ GPUs run on tracks at the right. The same machine always gives the same drawing.
 """
 
 from collections import defaultdict
+from itertools import pairwise
 
-from msgspec import Struct
-
-from rigplanner.desktop.machine_shapes import NARROWEST, Box, Drawing, Scale, Wire
-from rigplanner.machine.machine import DriveUse, Edge, Machine, SlotUse
-from rigplanner.report.language import tr
+from rigplanner.desktop.machine_leaves import WEIGHTS, Leaf, leaves
+from rigplanner.desktop.machine_shapes import NARROWEST, TALLEST, WIDEST, Box, Drawing, Scale, Wire
+from rigplanner.machine.machine import Edge, Machine
+from rigplanner.report.format import quantity
+from rigplanner.report.gpu_tracks import clear_height
+from rigplanner.report.language import tr, trn
 from rigplanner.report.quote_machine import link_text
 
-WEIGHTS = {1: 1.0, 2: 1.4, 4: 2.0, 8: 3.0, 16: 4.4}
 
-
-class _Leaf(Struct, frozen=True, kw_only=True):
-    origin: str
-    place: str
-    note: str
-    link: str
-    weight: float
-    state: str
-    piece: str
-    device: str
-    empty: bool
-
-
-def machine_drawing(machine: Machine, row: float, width: float = 0.0) -> Drawing:
-    """Return the drawing of a machine, with its empty places; narrowed somewhat if that makes it fit into `width`."""
+def machine_drawing(machine: Machine, row: float, width: float = 0.0, height: float = 0.0) -> Drawing:
+    """Return the drawing of a machine, with its empty places, fitted into `width` and drawn apart for `height`, within limits."""
     made = _drawing(machine, Scale(row))
-    if not width or made.width <= width:
+    if not made.boxes or not width:
         return made
-    fixed = made.width - sum((Scale(row).socket, Scale(row).hub, Scale(row).link, Scale(row).place, Scale(row).device))
-    return _drawing(machine, Scale(row, max(NARROWEST, (width - fixed) / max(1.0, made.width - fixed))))
+    growth = (made.width - _drawing(machine, Scale(row, NARROWEST)).width) / (1 - NARROWEST)
+    squeeze = max(NARROWEST, min(WIDEST, 1 + (width - made.width) / max(1.0, growth)))
+    apart = max(1.0, min(TALLEST, height / made.height)) if height else 1.0
+    return _drawing(machine, Scale(row, squeeze, apart))
 
 
 def _drawing(machine: Machine, scale: Scale) -> Drawing:
-    names = {piece.name: piece.part.name for piece in machine.pieces}
-    leaves = [_slot_leaf(use, machine, names) for use in machine.slots] + [_drive_leaf(use, names) for use in machine.drives]
-    if not leaves and not machine.cpus:
+    places = leaves(machine)
+    if not places and not machine.cpus:
         return Drawing(width=scale.device, height=scale.row)
-    return _Draft(machine, scale, leaves, names).drawing()
-
-
-def _slot_leaf(use: SlotUse, machine: Machine, names: dict[str, str]) -> _Leaf:
-    piece = use.piece or ""
-    gpus = {node.piece: f"GPU {node.index}  " for node in machine.gpus}
-    width = use.width if piece else use.available_width
-    state, note = "", ""
-    if use.disabled_by:
-        state, note = "warning", tr("off: {disabled_by}", disabled_by=", ".join(use.disabled_by))
-    elif use.covered_by:
-        state, note = "", tr("covered by {covered_by}", covered_by=names.get(use.covered_by, use.covered_by))
-    elif piece and use.width and use.available_width and use.width < use.available_width:
-        note = f"of x{use.available_width}"
-    elif piece and width and use.slot.width and width < use.slot.width:
-        state, note = "warning", f"of x{use.slot.width}"
-    link = "" if use.disabled_by else link_text(width, use.gen if piece else use.available_gen)
-    return _Leaf(
-        origin=use.slot.origin or "board",
-        place=use.slot.id,
-        note=note,
-        link=link,
-        weight=WEIGHTS.get(width or 1, 1.0),
-        state=state,
-        piece=piece,
-        device=gpus.get(piece, "") + names.get(piece, piece) if piece else "",
-        empty=not piece,
-    )
-
-
-def _drive_leaf(use: DriveUse, names: dict[str, str]) -> _Leaf:
-    devices = [names.get(piece, piece) for piece in use.pieces]
-    link = "SATA" if use.port.kind in ("sata", "sas") else link_text(use.width or use.port.width, use.gen or use.port.gen)
-    off = bool(use.disabled_by)
-    return _Leaf(
-        origin=use.port.origin or "board",
-        place=use.port.id,
-        note=tr("off: {disabled_by}", disabled_by=", ".join(use.disabled_by)) if off else "",
-        link="" if off else link,
-        weight=1.0 if link == "SATA" else WEIGHTS.get(use.width or 1, 1.0),
-        state="warning" if off else "",
-        piece=use.pieces[0] if use.pieces else "",
-        device=", ".join(devices),
-        empty=not use.pieces,
-    )
+    return _Draft(machine, scale, places).drawing()
 
 
 class _Draft:
     """One drawing in the making: rows are handed out from the top."""
 
-    def __init__(self, machine: Machine, scale: Scale, leaves: list[_Leaf], names: dict[str, str]) -> None:
-        self.machine, self.scale, self.names = machine, scale, names
-        self.by_origin: dict[str, list[_Leaf]] = defaultdict(list)
-        for leaf in leaves:
+    def __init__(self, machine: Machine, scale: Scale, places: list[Leaf]) -> None:
+        self.machine, self.scale = machine, scale
+        self.names = {piece.name: piece.part.name for piece in machine.pieces}
+        self.by_origin: dict[str, list[Leaf]] = defaultdict(list)
+        for leaf in places:
             self.by_origin[leaf.origin].append(leaf)
         self.boxes: list[Box] = []
         self.wires: list[Wire] = []
@@ -115,6 +61,7 @@ class _Draft:
         )
         for socket in sockets or ["cpu0"]:
             self._socket(socket)
+        self._join_sockets()
         self._loose()
         right = self.device_x + self.scale.device
         width = self._fabric(right)
@@ -136,14 +83,14 @@ class _Draft:
 
     def _socket(self, name: str) -> None:
         scale, top = self.scale, self.y
-        exits: list[tuple[float, _Leaf | None, str]] = []
+        exits: list[tuple[float, Leaf | None, str]] = []
         exits.extend((self._leaf(leaf), leaf, "") for leaf in self.by_origin.get(name, ()))
         hubs = [o for o in self.by_origin if not _is_socket(o) and self.parents[o] in (name, "chipset" if name == "cpu0" else name)]
         exits.extend((self._hub(hub), None, hub) for hub in sorted(hubs))
         if not exits:
             self.y += scale.row
         cpu = next((cpu for cpu in self.machine.cpus if f"cpu{cpu.index}" == name), None)
-        height = max(scale.box, self.y - top - scale.row * 0.15)
+        height = max(scale.box, self.y - top - (scale.step - scale.box))
         self.boxes.append(
             Box(
                 x=scale.row * 0.4,
@@ -170,10 +117,29 @@ class _Draft:
                         label=link_text(link.width, link.gen) if link and link.width else "",
                         label_x=self.hub_x - 6,
                         label_y=y - 4,
-                        tip=f"{name} to {hub}",
+                        tip=_hub_tip(name, hub, link),
+                        lanes=link.width if link else None,
                     )
                 )
-        self.y += scale.row * 0.4
+        self.y += scale.row * (0.8 if self._joined() else 0.4)
+
+    def _joined(self) -> list[Edge]:
+        """The links between sockets."""
+        return [edge for edge in self.machine.edges if edge.kind == "cpu"]
+
+    def _join_sockets(self) -> None:
+        """Neighbouring sockets that are linked: a line down their middle."""
+        if not self._joined():
+            return
+        stacked = sorted((box for box in self.boxes if box.role == "socket"), key=lambda box: box.y)
+        for upper, lower in pairwise(stacked):
+            x, top = upper.x + upper.width / 2, upper.y + upper.height
+            points = ((x, top), (x, lower.y))
+            tip = tr("{a} to {b}: the link between the CPUs", a=upper.note, b=lower.note)
+            self.wires.append(
+                Wire(points=points, weight=WEIGHTS[16], label=tr("CPU to CPU"), label_x=x + 8, label_y=(top + lower.y) / 2,
+                     tip=tip, beside=True)
+            )  # fmt: skip
 
     def _hub_link(self, hub: str) -> Edge | None:
         parent = self.parents[hub]
@@ -182,7 +148,7 @@ class _Draft:
     def _hub(self, name: str) -> float:
         top = self.y
         rows = [(self._leaf(leaf), leaf) for leaf in self.by_origin[name]]
-        height = max(self.scale.box, self.y - top - self.scale.row * 0.15)
+        height = max(self.scale.box, self.y - top - (self.scale.step - self.scale.box))
         text = tr("Chipset") if name == "chipset" else tr("Board") if name == "board" else name
         note = "" if name != "board" else tr("origin not known")
         self.boxes.append(Box(x=self.hub_x, y=top, width=self.scale.hub, height=height, role="hub", text=text, note=note))
@@ -190,22 +156,22 @@ class _Draft:
             self._wire(self.hub_x + self.scale.hub, self.place_x, y, leaf)
         return top + self.scale.box / 2
 
-    def _wire(self, left: float, right: float, y: float, leaf: _Leaf) -> None:
+    def _wire(self, left: float, right: float, y: float, leaf: Leaf) -> None:
         if leaf.link:
-            tip = f"{leaf.place}: {leaf.link} {leaf.note}".strip()
             self.wires.append(
                 Wire(
                     points=((left, y), (right, y)),
                     weight=leaf.weight,
-                    label=f"{leaf.link} {leaf.note}".strip(),
+                    label=f"{leaf.link} {leaf.less}".strip(),
                     label_x=right - 6,
                     label_y=y - 4,
                     state=leaf.state,
-                    tip=tip,
+                    tip=leaf.tip,
+                    lanes=leaf.lanes,
                 )
             )
 
-    def _leaf(self, leaf: _Leaf) -> float:
+    def _leaf(self, leaf: Leaf) -> float:
         scale, y = self.scale, self.y
         middle = y + scale.box / 2
         self.boxes.append(
@@ -239,8 +205,15 @@ class _Draft:
         )
         if leaf.piece:
             self.device_y[leaf.piece] = middle
-            self.wires.append(Wire(points=((self.place_x + scale.place, middle), (self.device_x, middle)), weight=leaf.weight))
-        self.y += scale.row * 1.12
+            self.wires.append(
+                Wire(
+                    points=((self.place_x + scale.place, middle), (self.device_x, middle)),
+                    weight=leaf.weight,
+                    tip=leaf.tip,
+                    lanes=leaf.lanes,
+                )
+            )
+        self.y += scale.step
         return middle
 
     def _loose(self) -> None:
@@ -262,7 +235,7 @@ class _Draft:
                 )
             )
             self.device_y[problem.piece] = self.y + self.scale.box / 2
-            self.y += self.scale.row * 1.12
+            self.y += self.scale.step
 
     def _fabric(self, right: float) -> float:
         """Links between GPUs on tracks at the right; returns the right edge of the drawing."""
@@ -275,8 +248,32 @@ class _Draft:
         edge_x = self._switched(right, where)
         if edge_x:
             return edge_x
+        routes = self._routes(pairs, right)
+        level = [(points[1][0], y) for _, points in routes for y in (points[1][1], points[2][1])]
+        count = len({points[1][0] for _, points in routes})
+        for edge, points in routes:
+            x, top, bottom = points[1][0], points[1][1], points[2][1]
+            short = count == 1 and bottom - top < self.scale.row * 1.6
+            crossing = [y for end, y in level if end > x]
+            self.wires.append(
+                Wire(
+                    points=points,
+                    fabric=True,
+                    weight=1.0 + 0.5 * min(edge.links, 4),
+                    label="XGMI" if edge.kind == "xgmi" else f"NV{edge.links}",
+                    label_x=x + 6 if short else x,
+                    label_y=clear_height(top, bottom, crossing, self.scale.row * 0.36),
+                    tip=_fabric_tip(edge),
+                    beside=short,
+                )
+            )
+        return right + self.scale.track * (count + (1.2 if count == 1 else 0.8)) if routes else right
+
+    def _routes(self, pairs: list[tuple[Edge, float, float]], right: float) -> list[tuple[Edge, tuple[tuple[float, float], ...]]]:
+        """Links as broken lines, short ones nearest the boxes, each on the first track that is free along its length."""
         tracks: list[list[tuple[float, float]]] = []
         taken: dict[float, int] = defaultdict(int)
+        routes: list[tuple[Edge, tuple[tuple[float, float], ...]]] = []
         for edge, top, bottom in sorted(pairs, key=lambda pair: (pair[2] - pair[1], pair[1])):
             n = next((n for n, spans in enumerate(tracks) if all(bottom < a or top > b for a, b in spans)), len(tracks))
             if n == len(tracks):
@@ -286,19 +283,8 @@ class _Draft:
             ends = [y + (taken[y] - 2) * self.scale.row * 0.13 for y in (top, bottom)]
             taken[top] += 1
             taken[bottom] += 1
-            mark = "XGMI" if edge.kind == "xgmi" else f"NV{edge.links}"
-            self.wires.append(
-                Wire(
-                    points=((right, ends[0]), (x, ends[0]), (x, ends[1]), (right, ends[1])),
-                    fabric=True,
-                    weight=1.0 + 0.5 * min(edge.links, 4),
-                    label=mark,
-                    label_x=x,
-                    label_y=(ends[0] + ends[1]) / 2,
-                    tip=tr("{a} to {b}: {links} links", a=edge.a, b=edge.b, links=edge.links),
-                )
-            )
-        return right + self.scale.track * (len(tracks) + 0.8) if tracks else right
+            routes.append((edge, ((right, ends[0]), (x, ends[0]), (x, ends[1]), (right, ends[1]))))
+        return routes
 
     def _gpu_rows(self) -> dict[str, float]:
         rows = {}
@@ -337,10 +323,28 @@ class _Draft:
                         label=f"NV{edge.links}",
                         label_x=x - 5,
                         label_y=y - 4,
-                        tip=tr("{end} to NVSwitch", end=end),
+                        tip=tr("{a} to {b}: {links}", a=end.upper(), b="NVSwitch", links=_links_words(edge)),
                     )
                 )
         return x + self.scale.row * 3.2
+
+
+def _hub_tip(socket: str, hub: str, link: Edge | None) -> str:
+    words = link_text(link.width, link.gen) if link and link.width else tr("link not known")
+    rate = tr("{rate} one way", rate=quantity(link.gbs, "GB/s")) if link and link.gbs else ""
+    return ", ".join(text for text in (tr("{a} to {b}: {links}", a=socket, b=hub, links=words), rate) if text)
+
+
+def _fabric_tip(edge: Edge) -> str:
+    return tr("{a} to {b}: {links}", a=edge.a.upper(), b=edge.b.upper(), links=_links_words(edge))
+
+
+def _links_words(edge: Edge) -> str:
+    if edge.kind == "xgmi":
+        words = trn("{count} XGMI link", "{count} XGMI links", edge.links)
+    else:
+        words = trn("{count} NVLink", "{count} NVLinks", edge.links)
+    return f"{words}, {tr('{rate} one way', rate=quantity(edge.gbs, 'GB/s'))}" if edge.gbs else words
 
 
 def _is_socket(origin: str) -> bool:

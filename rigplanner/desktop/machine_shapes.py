@@ -24,7 +24,8 @@ class Box(Struct, frozen=True, kw_only=True):
 
 
 class Wire(Struct, frozen=True, kw_only=True):
-    """A broken line of right angles with a label that ends at (`label_x`, `label_y`)."""
+    """A broken line of right angles with a label that ends at (`label_x`, `label_y`), or begins there when it stands `beside`;
+    `lanes` is the width of a PCIe link."""
 
     points: tuple[tuple[float, float], ...]
     weight: float
@@ -34,6 +35,8 @@ class Wire(Struct, frozen=True, kw_only=True):
     state: str = ""
     fabric: bool = False
     tip: str = ""
+    lanes: int | None = None
+    beside: bool = False
 
 
 class Drawing(Struct, frozen=True, kw_only=True):
@@ -45,14 +48,22 @@ class Drawing(Struct, frozen=True, kw_only=True):
     wires: tuple[Wire, ...] = ()
 
 
-NARROWEST = 0.72
+NARROWEST, WIDEST = 0.72, 1.75
+TALLEST = 1.45
+"""How far rows are drawn apart when there is room."""
 
 
 class Scale(Struct, frozen=True):
-    """Sizes that follow the font: `row` is the height of a table row; `squeeze` narrows all but the tracks."""
+    """Sizes that follow the font: `row` is the height of a table row; `squeeze` narrows or widens all but the tracks, `apart`
+    draws the rows apart."""
 
     row: float
     squeeze: float = 1.0
+    apart: float = 1.0
+
+    @property
+    def step(self) -> float:
+        return self.row * 1.12 * self.apart
 
     @property
     def box(self) -> float:

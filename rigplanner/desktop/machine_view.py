@@ -7,8 +7,10 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QComboBox, QHeaderView, QSizePolicy, QSplitter, QTabWidget, QWidget
 
 from rigplanner.desktop.change import Change
+from rigplanner.desktop.machine_better import BetterPlaces
 from rigplanner.desktop.machine_drawing import MachineDrawing
 from rigplanner.desktop.machine_layout import machine_drawing
+from rigplanner.desktop.machine_shapes import Drawing
 from rigplanner.desktop.picture_view import PictureView
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.tables import fill, plain_table
@@ -65,7 +67,8 @@ class MachineView(QWidget):
             box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
             box.setMinimumContentsLength(16)
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.setLayout(column(split, mover, spacing=0))
+        self.better = BetterPlaces(session)
+        self.setLayout(column(split, self.better, mover, spacing=0))
         session.rig_changed.connect(self._rig_changed)
         session.subject_pointed.connect(self._show_piece)
         look.look_changed.connect(self.drawing.update)
@@ -81,6 +84,12 @@ class MachineView(QWidget):
         pictures.setDocumentMode(True)
         pictures.setAccessibleName(tr("Pictures of the machine"))
         pictures.tabBar().setAccessibleName(tr("Pictures of the machine"))
+        self.coloring = QComboBox()
+        self.coloring.setAccessibleName(tr("What the colour of the links says"))
+        self.coloring.addItem(tr("Colour by verdict"), False)
+        self.coloring.addItem(tr("Colour by link width"), True)
+        self.coloring.activated.connect(lambda _: self.drawing.color_by_width(bool(self.coloring.currentData())))
+        pictures.setCornerWidget(self.coloring)
         pictures.addTab(self._canvas, tr("Topology"))
         pictures.addTab(scrolled(self.slots, tr("Slots and cards")), tr("Slots and cards"))
         return pictures
@@ -99,12 +108,18 @@ class MachineView(QWidget):
         self._show_places(machine, names)
         self._show_matrix(machine)
         self._show_pieces(machine, names)
+        if self.isVisible():
+            self.better.ask(assessment)
 
     def _draw(self) -> None:
         assessment = self._session.assessment
         if assessment is not None:
             self.slots.show_picture(slot_picture(assessment.machine))
-            self.drawing.show_drawing(machine_drawing(assessment.machine, row_px(), self._canvas.viewport().width()))
+            self.drawing.show_drawing(self._fitted(assessment.machine))
+
+    def _fitted(self, machine: Machine) -> Drawing:
+        room = self._canvas.viewport().size()
+        return machine_drawing(machine, row_px(), room.width(), room.height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -165,6 +180,8 @@ class MachineView(QWidget):
         super().showEvent(event)
         self._draw()
         self._fill_targets()
+        if self._session.assessment is not None:
+            self.better.ask(self._session.assessment)
 
     def _point(self, piece: str) -> None:
         self._session.point_at(piece)

@@ -97,7 +97,7 @@ def _direct(tracks: list[_Track], ends: Ends, right: float, box_height: float) -
     for x, top, bottom, track in spans:
         crossing = [y for end, y in flat if end > x]
         text = f"{WORDS[track.kind]}{track.links}"
-        shapes.append(Label(x + 2.6, _clear(top, bottom, crossing) + 2.2, text, 6.2, quiet=True))
+        shapes.append(Label(x + 2.6, clear_height(top, bottom, crossing) + 2.2, text, 6.2, quiet=True))
     many = max(track.number for track in tracks)
     return shapes, right + FIRST_TRACK + TRACK * (many + 1) + 4
 
@@ -115,11 +115,11 @@ def _heights(tracks: list[_Track], ends: Ends, box_height: float) -> dict[tuple[
     return heights
 
 
-def _clear(top: float, bottom: float, crossing: list[float]) -> float:
-    """Return the height nearest the middle of an upright line that no level line touches; the middle when there is none."""
+def clear_height(top: float, bottom: float, crossing: list[float], apart: float = 4.4) -> float:
+    """Return the height nearest the middle of an upright line with no level line within `apart`; the middle when there is none."""
     middle, reach = (top + bottom) / 2, max(0.0, (bottom - top) / 2 - 4)
     for step in range(int(reach) + 1):
         for y in (middle - step, middle + step):
-            if all(abs(y - line) > 4.4 for line in crossing):
+            if all(abs(y - line) > apart for line in crossing):
                 return y
     return middle

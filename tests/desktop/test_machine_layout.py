@@ -53,7 +53,19 @@ def test_links_between_gpus_are_drawn_once_each(machine):
     assert len(wires) == (len(switched) or len(direct))
 
 
-def test_a_narrow_view_narrows_the_drawing(machine):
-    wide = machine_drawing(machine, 23)
-    assert machine_drawing(machine, 23, wide.width + 10) == wide
-    assert machine_drawing(machine, 23, wide.width * 0.9).width < wide.width
+def test_the_drawing_fills_the_width_within_limits(machine):
+    plain = machine_drawing(machine, 23)
+    for width in (0.9 * plain.width, 1.3 * plain.width):
+        assert machine_drawing(machine, 23, width).width == pytest.approx(width, rel=0.01)
+    assert machine_drawing(machine, 23, 10 * plain.width).width < 2 * plain.width
+
+
+def test_rows_are_drawn_apart_where_there_is_room(machine):
+    plain = machine_drawing(machine, 23, 800)
+    assert machine_drawing(machine, 23, 800, 10).height == plain.height
+    assert plain.height < machine_drawing(machine, 23, 800, 1.2 * plain.height).height <= 1.2 * plain.height
+
+
+def test_every_line_of_a_place_explains_itself(machine):
+    for wire in machine_drawing(machine, 23).wires:
+        assert wire.tip, wire
