@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
@@ -291,13 +290,10 @@ class GuideDialog(QDialog):
         self._window.show_first_item()
         self.close()
 
-    def closeEvent(self, event: QCloseEvent) -> None:
+    def done(self, result: int) -> None:
         self._delay.stop()
         self._session.tasks.cancel(TOPIC)
-        super().closeEvent(event)
-
-    def reject(self) -> None:
-        self.close()
+        super().done(result)
 
 
 def guide_dialog(window: "Window") -> GuideDialog:

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QComboBox, QDialog, QFileDialog, QHeaderView, QLineEdit, QPlainTextEdit, QProgressBar, QTabWidget
 
 from rigplanner.catalog import importing
@@ -88,6 +87,8 @@ class ImportDialog(QDialog):
 
     def _lay_out(self) -> None:
         tabs = QTabWidget()
+        for each in (tabs, tabs.tabBar()):
+            each.setAccessibleName(tr("What was read"))
         tabs.addTab(self.matched, tr("Matched"))
         tabs.addTab(self.counts, tr("Left out"))
         tabs.addTab(self.refused, tr("Left out, one by one"))
@@ -197,12 +198,9 @@ class ImportDialog(QDialog):
         self._session.shelf.reload()
         self.close()
 
-    def closeEvent(self, event: QCloseEvent) -> None:
+    def done(self, result: int) -> None:
         self._session.tasks.cancel(TOPIC)
-        super().closeEvent(event)
-
-    def reject(self) -> None:
-        self.close()
+        super().done(result)
 
 
 def open_import(window: "Window") -> ImportDialog:

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QDialog, QHeaderView, QProgressBar
 
 from rigplanner.desktop.preferences import with_wishes
@@ -126,12 +125,9 @@ class MachineDialog(QDialog):
         self._window.show_first_item()
         self.close()
 
-    def closeEvent(self, event: QCloseEvent) -> None:
+    def done(self, result: int) -> None:
         self._session.tasks.cancel(TOPIC)
-        super().closeEvent(event)
-
-    def reject(self) -> None:
-        self.close()
+        super().done(result)
 
 
 def machine_dialog(window: "Window") -> MachineDialog:

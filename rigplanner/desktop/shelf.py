@@ -80,7 +80,8 @@ class Shelf(QObject):
         """Read the user's catalog in a folder (None: the usual one) anew whenever a file of it changes."""
         self._folder = folder
         top = folder or user_folder()
-        self._watch.watch([top, *(top / name for name in ("updates", "imported", "prices"))])
+        folders = [top, *(top / name for name in ("updates", "imported", "prices"))]
+        self._watch.watch([*folders, *(path for place in folders for path in place.glob("*.json"))])
 
     def reload(self) -> None:
         """Read the catalog files aside and use what they give; the present catalog stays when they give none."""

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushButton
 
 from rigplanner.catalog.fetch import Fetched, FetchFault, GoOn, read_stamp
@@ -147,12 +146,9 @@ class UpdateDialog(QDialog):
         self.rates_button.setEnabled(not busy)
         self.file_button.setEnabled(not busy and bool(self._session.preferences.now.update_url))
 
-    def closeEvent(self, event: QCloseEvent) -> None:
+    def done(self, result: int) -> None:
         self._session.tasks.cancel(TOPIC)
-        super().closeEvent(event)
-
-    def reject(self) -> None:
-        self.close()
+        super().done(result)
 
 
 def update_dialog(window: "Window") -> UpdateDialog:

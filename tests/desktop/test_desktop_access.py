@@ -1,0 +1,98 @@
+"""A walk over every window and dialog: each thing with focus has a name, Tab reaches all of it, and focus is seen."""
+
+import pytest
+from desktop_waiting import settled_session
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication, QDialog, QLabel, QPushButton, QWidget
+from test_desktop_window import _spoken, open_sample
+
+from rigplanner.desktop.actions import COMMANDS
+from rigplanner.desktop.theme import look
+
+DIALOGS = ("guide", "machine", "update", "import", "settings", "keys", "about")
+
+
+def show(qtbot, window, command: str) -> QDialog:
+    before = set(window.findChildren(QDialog))
+    window.actions_by_id[command].trigger()
+    settled_session(qtbot, window.session)
+    return next(each for each in window.findChildren(QDialog) if each not in before)
+
+
+@pytest.fixture
+def judged_window(window, sample_folder):
+    open_sample(window, sample_folder, "dual-rtx-3090")
+    return window
+
+
+@pytest.mark.parametrize("command", DIALOGS)
+def test_a_dialog_names_everything_with_focus_and_tab_reaches_it(qtbot, judged_window, command):
+    dialog = show(qtbot, judged_window, command)
+    focusable = [each for each in dialog.findChildren(QWidget) if each.focusPolicy() & Qt.FocusPolicy.TabFocus and each.isVisible()]
+    assert [type(each).__name__ for each in focusable if not _spoken(each)] == []
+    assert dialog.windowTitle()
+    reached, each = set(), dialog.nextInFocusChain()
+    for _ in range(500):
+        reached.add(each)
+        each = each.nextInFocusChain()
+    assert [type(each).__name__ for each in focusable if each.isEnabled() and each not in reached] == []
+    dialog.close()
+    settled_session(qtbot, judged_window.session)
+
+
+@pytest.mark.parametrize("command", DIALOGS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_dialog_fits_a_small_screen_and_cuts_no_word(qtbot, judged_window, command, scheme):
+    look.use(scheme)
+    dialog = show(qtbot, judged_window, command)
+    assert dialog.width() <= 1366
+    assert dialog.height() <= 768
+    shown = [each for each in dialog.findChildren(QLabel) if each.isVisible() and each.text() and not each.toolTip()]
+    assert [each.text() for each in shown if not each.wordWrap() and each.width() < each.sizeHint().width() - 1] == []
+    assert [each.text() for each in shown if each.fontInfo().pixelSize() < 11] == []
+    dialog.close()
+    settled_session(qtbot, judged_window.session)
+    look.use("light")
+
+
+def test_escape_closes_every_dialog(qtbot, judged_window):
+    for command in DIALOGS:
+        dialog = show(qtbot, judged_window, command)
+        gone: list = []
+        dialog.finished.connect(gone.append)
+        qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+        assert gone, command
+    settled_session(qtbot, judged_window.session)
+
+
+def test_close_buttons_close(qtbot, judged_window):
+    for command in DIALOGS:
+        dialog = show(qtbot, judged_window, command)
+        gone: list = []
+        dialog.finished.connect(gone.append)
+        next(each for each in dialog.findChildren(QPushButton) if each.accessibleName() == "Close").click()
+        assert gone, command
+    settled_session(qtbot, judged_window.session)
+
+
+def picture(widget: QWidget) -> QImage:
+    return widget.grab().toImage()
+
+
+def test_focus_is_seen_on_the_cards_of_the_start_page(qtbot, judged_window):
+    judged_window.show_tab("Start")
+    settled_session(qtbot, judged_window.session)
+    start = judged_window.view("Start")
+    cards = [*start._tiles, *(card for card, _ in start._samples)]
+    judged_window.activateWindow()
+    for card in cards[:5]:
+        card.clearFocus()
+        without = picture(card)
+        card.setFocus()
+        QApplication.processEvents()
+        assert picture(card) != without
+
+
+def test_dialogs_of_the_test_are_commands() -> None:
+    assert set(DIALOGS) <= {command.id for command in COMMANDS}

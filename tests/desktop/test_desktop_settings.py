@@ -1,0 +1,262 @@
+"""Settings, languages, updates, About, printing."""
+
+from pathlib import Path
+
+import pytest
+from desktop_waiting import settled_session
+from PySide6.QtCore import QBuffer, QIODevice
+from PySide6.QtPdf import QPdfDocument
+from PySide6.QtPrintSupport import QPrinter
+from PySide6.QtWidgets import QApplication, QDialog, QLabel
+
+from rigplanner.catalog import fetch, updating
+from rigplanner.catalog.prices import is_currency
+from rigplanner.catalog.user_catalog import user_rates
+from rigplanner.desktop import documents
+from rigplanner.desktop.about_dialog import about_dialog
+from rigplanner.desktop.preferences import Preferences, PreferenceStore
+from rigplanner.desktop.printing import print_pdf, print_quote
+from rigplanner.desktop.settings_dialog import CURRENCIES, SettingsDialog
+from rigplanner.desktop.theme import DARK, look
+from rigplanner.desktop.update_dialog import update_dialog
+from rigplanner.report.language import language, use_language
+from rigplanner.rules.mains import USUAL
+
+ECB = (
+    b'<?xml version="1.0"?><gesmes:Envelope xmlns:gesmes="http://www.gesmes.org/xml/2002-08-01" '
+    b'xmlns="http://www.ecb.int/vocabulary/2002-08-01/eurofxref"><Cube><Cube time="2026-11-20">'
+    b'<Cube currency="USD" rate="1.1"/><Cube currency="TWD" rate="35"/></Cube></Cube></gesmes:Envelope>'
+)
+
+
+@pytest.fixture
+def settings(window):
+    made = SettingsDialog(window)
+    made.open()
+    yield made
+    made.close()
+
+
+def now(window) -> Preferences:
+    return window.session.preferences.now
+
+
+def test_every_choice_is_taken_at_once_and_kept(window, settings, tmp_path):
+    settings.theme.setCurrentIndex(settings.theme.findData("dark"))
+    settings.theme.activated.emit(settings.theme.currentIndex())
+    assert look.tokens is DARK
+    settings.currency.setCurrentIndex(settings.currency.findData("EUR"))
+    settings.currency.activated.emit(settings.currency.currentIndex())
+    settings.country.setCurrentIndex(settings.country.findData("DE"))
+    settings.country.activated.emit(settings.country.currentIndex())
+    settings.tariff.setValue(0.3)
+    settings.hours.setValue(8)
+    settings.price_days.setValue(90)
+    kept = PreferenceStore(tmp_path / "preferences.json").now
+    assert (kept.theme, kept.currency, kept.price_days) == ("dark", "EUR", 90)
+    assert (kept.site.country, kept.site.volts, kept.site.breaker_a) == ("DE", *USUAL["DE"])
+    assert kept.site.energy_per_kwh is not None
+    assert (kept.site.energy_per_kwh.amount, kept.site.energy_per_kwh.currency) == (0.3, "EUR")
+    documents.new_rig(window)
+    rig = window.session.rig
+    assert (rig.currency, rig.site.volts, rig.site.hours_per_day) == ("EUR", USUAL["DE"][0], 8)
+    look.use("light")
+
+
+def test_the_open_rig_takes_them_as_one_step(qtbot, window, sample_folder):
+    documents.open_file(window, sample_folder / "dual-rtx-3090.rig", sample=True)
+    settled_session(qtbot, window.session)
+    made = SettingsDialog(window)
+    made._seller(name="Ada's Rigs")
+    made._use_currency("EUR")
+    budget = window.session.rig.budget
+    made.here.click()
+    rig = window.session.rig
+    assert (rig.currency, rig.quote.seller.name, rig.budget) == ("EUR", "Ada's Rigs", budget)
+    window.session.undo()
+    assert window.session.rig.currency == "USD"
+    made.close()
+
+
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [("url", "http://example.org/x.json"), ("folder", "/no/such/folder"), ("logo", "/no/such/logo.png")],
+)
+def test_what_cannot_be_is_marked_and_not_kept(window, settings, field, text):
+    box = getattr(settings, field)
+    box.setText(text)
+    box.editingFinished.emit()
+    assert box.property("faulty") is True
+    assert settings.note.text()
+    kept = now(window)
+    assert text not in (kept.update_url, kept.catalog_folder, kept.seller.logo)
+
+
+def test_a_logo_is_a_picture(window, settings, tmp_path):
+    (tmp_path / "text.png").write_text("no picture", "utf-8")
+    settings._use_logo(str(tmp_path / "text.png"))
+    assert now(window).seller.logo == ""
+    window.grab().scaled(20, 20).save(str(tmp_path / "logo.png"))
+    settings._use_logo(str(tmp_path / "logo.png"))
+    assert now(window).seller.logo == str(tmp_path / "logo.png")
+
+
+def test_another_currency_must_be_one(window, settings):
+    settings._use_currency("euro")
+    assert now(window).currency == "USD"
+    assert settings.note.text()
+    assert all(map(is_currency, CURRENCIES))
+
+
+def test_the_catalog_folder_is_read_at_once(qtbot, window, settings, tmp_path, catalog):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    (folder / "own.json").write_bytes(b"{")
+    settings.folder.setText(str(folder))
+    settings.folder.editingFinished.emit()
+    settled_session(qtbot, window.session)
+    assert "own.json" in window.messages.text.text()
+    assert window.session.catalog.parts.keys() == catalog.parts.keys()
+
+
+def test_another_language_makes_the_window_anew_around_the_same_rig(qtbot, window, sample_folder, tmp_path, monkeypatch):
+    documents.open_file(window, sample_folder / "dual-rtx-3090.rig", sample=True)
+    settled_session(qtbot, window.session)
+    path = tmp_path / "mine.rig"
+    window.session.save(path)
+    window.build.view.setCurrentIndex(window.build.model.index(0))
+    window.build.remove_current()
+    settled_session(qtbot, window.session)
+    rig, history = window.session.rig, window.session.history
+    monkeypatch.setattr(window, "deleteLater", lambda: None)
+    fresh = window.use_language("cs")
+    qtbot.addWidget(fresh)
+    try:
+        assert language() == "cs"
+        assert fresh.session.rig is rig
+        assert fresh.session.history == history
+        assert (fresh.session.path, fresh.session.unsaved) == (path, True)
+        assert fresh.menuBar().actions()[0].text() != "File"
+        fresh.session.undo()
+        assert not fresh.session.unsaved
+        assert fresh.session.save(path)
+        settled_session(qtbot, fresh.session)
+        QApplication.processEvents()
+    finally:
+        fresh.close()
+        use_language("en")
+
+
+def test_a_language_that_is_not_there_leaves_english(window, monkeypatch):
+    from rigplanner.desktop.relaunch import speak
+
+    assert not speak("tlh")
+    assert language() == "en"
+
+
+def _serve(monkeypatch, content: bytes, path_of) -> None:
+    """Let the fetching succeed with this content, through the same checks and files."""
+
+    def get(url, limits, old, go_on=lambda done, announced: True):
+        if not go_on(len(content), len(content)):
+            raise fetch.Stopped(f"{url}: stopped.")
+        return content, '"tag"', ""
+
+    monkeypatch.setattr(fetch, "_get", get)
+
+
+def test_exchange_rates_are_fetched_and_their_age_is_said(qtbot, window, monkeypatch):
+    _serve(monkeypatch, ECB, None)
+    dialog = update_dialog(window)
+    dialog.rates_button.click()
+    settled_session(qtbot, window.session)
+    rates = user_rates()
+    assert rates is not None
+    assert rates.day == "2026-11-20"
+    assert "Updated" in dialog.outcome.text()
+    assert any("20 Nov 2026" in each.text() for each in dialog.findChildren(QLabel))
+    dialog.close()
+
+
+def test_an_answer_that_is_no_catalog_changes_nothing(qtbot, window, monkeypatch):
+    _serve(monkeypatch, b"<html>", None)
+    window.session.preferences.change(update_url="https://example.org/parts.json")
+    dialog = update_dialog(window)
+    dialog.file_button.click()
+    settled_session(qtbot, window.session)
+    assert "not a catalog file" in dialog.outcome.text()
+    assert "Nothing was changed" in dialog.outcome.text()
+    assert not updating.target("https://example.org/parts.json").exists()
+    dialog.close()
+
+
+def test_without_an_address_there_is_nothing_to_fetch(window):
+    dialog = update_dialog(window)
+    assert not dialog.file_button.isEnabled()
+    assert dialog.rates_button.isEnabled()
+    dialog.close()
+
+
+def test_fetching_can_be_stopped(qtbot, window, monkeypatch):
+    gate = {"open": False}
+
+    def slow(url, limits, old, go_on):
+        while go_on(1, None):
+            if gate["open"]:
+                return ECB, "", ""
+        raise fetch.Stopped(f"{url}: stopped.")
+
+    monkeypatch.setattr(fetch, "_get", slow)
+    dialog = update_dialog(window)
+    dialog.rates_button.click()
+    assert dialog.stop_button.isVisible()
+    dialog.stop_button.click()
+    gate["open"] = True
+    settled_session(qtbot, window.session)
+    window.session.tasks._pool.waitForDone(5000)
+    assert user_rates() is None
+    assert "Stopped" in dialog.outcome.text()
+    dialog.close()
+
+
+def test_about_names_program_catalog_and_licences(window):
+    dialog = about_dialog(window)
+    said = " ".join(each.text() for each in dialog.findChildren(QLabel))
+    assert f"{len(window.session.catalog.parts):,}" in said
+    assert "MIT" in said
+    assert "CC BY 4.0" in said
+    dialog.close()
+
+
+def _pages(content: bytes) -> int:
+    from PySide6.QtCore import QByteArray
+
+    held = QByteArray(content)
+    buffer = QBuffer(held)
+    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
+    document = QPdfDocument()
+    document.load(buffer)
+    return document.pageCount()
+
+
+def test_the_quote_prints_page_by_page(qtbot, window, sample_folder, tmp_path: Path):
+    documents.open_file(window, sample_folder / "dual-rtx-3090.rig", sample=True)
+    settled_session(qtbot, window.session)
+    content = documents.quote_bytes(window.session)
+    assert content is not None
+    printer = QPrinter(QPrinter.PrinterMode.HighResolution)
+    printer.setOutputFormat(QPrinter.OutputFormat.PdfFormat)
+    printer.setOutputFileName(str(tmp_path / "printed.pdf"))
+    assert print_pdf(content, printer) == _pages(content) > 0
+    assert _pages((tmp_path / "printed.pdf").read_bytes()) == _pages(content)
+    assert print_pdf(b"no pdf", printer) == 0
+
+
+def test_printing_asks_for_a_printer_and_says_when_there_is_no_quote(qtbot, window, sample_folder):
+    assert print_quote(window) is None
+    assert "no quote" in window.messages.text.text()
+    documents.open_file(window, sample_folder / "dual-rtx-3090.rig", sample=True)
+    settled_session(qtbot, window.session)
+    dialog = print_quote(window)
+    assert isinstance(dialog, QDialog)
+    dialog.close()
