@@ -100,7 +100,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "CLG005": {"": "{count} open-air cards leave {needed} in {a}, which moves about {actual}."},
     "PWR002": {
         "": "The rig draws {needed}, {a} gives {actual}.",
-        "redundant": "The rig draws {needed}, {a} gives {actual} with one unit in reserve: it runs on all units, without redundancy.",
+        "redundant": "The rig draws {needed}, {a} gives {actual} with one unit in reserve: all units bear it, without redundancy.",
     },
     "PWR003": {"": "The rig draws {needed}, more than the {actual} that leave {a} headroom."},
     "PWR004": {"": "Peaks of {needed} exceed the {actual} that {a} bears."},
@@ -241,8 +241,6 @@ FIX_TEXTS = {
     "unstripe": "Use the drives one by one",
     "other-degrees": "Change the degrees of parallelism",
 }
-
-UNIT_WORDS = {"lanes": "lanes", "slots": "slots", "CPUs": "CPUs", "GPUs": "GPUs"}
 
 VALUE_WORDS = {
     "pcie8": "PCIe 8-pin",

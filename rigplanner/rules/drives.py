@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.parts import Chassis, DrivePort, Enclosure, Motherboard, Storage, System
 from rigplanner.machine.machine import PlacementProblem
 from rigplanner.machine.pcie import coded_gbs
+from rigplanner.machine.seekers import PORTS_OF
 from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.fixes import fix, move
 from rigplanner.rules.radiators import Room, room_in
@@ -81,8 +82,20 @@ def _takes(port: DrivePort, drive: Storage) -> bool:
 def no_port(situation: Situation, case: Homeless) -> Iterator[Finding]:
     """The solver found no port; one finding for all pieces of an item."""
     pieces = situation.homeless.get((case.name.partition("/")[0].rpartition(".")[0], "no-port"), ())
-    if pieces and case.name == pieces[0]:
+    if pieces and case.name == pieces[0] and _has_backplane(case):
+        yield no_port.unknown(case, f"{case.board.id}:drives")
+    elif pieces and case.name == pieces[0]:
         yield from (replace(finding, subjects=pieces) for finding in stopped(no_port, situation, case, "no-port"))
+
+
+def _has_backplane(case: Homeless) -> bool:
+    """Say whether a system has bays for such a drive, but no port of its kind is listed: the backplane is not known."""
+    enclosure = case.board.enclosure if isinstance(case.board, System) else None
+    if enclosure is None or case.drive.form_factor == "m2":
+        return False
+    kinds = PORTS_OF.get((case.drive.form_factor, case.drive.interface), ())
+    bays = (enclosure.bays_25 or 0) + (enclosure.bays_35 or 0)
+    return bays > 0 and not any(port.kind in kinds for port in case.board.layout.drives)
 
 
 @rule(

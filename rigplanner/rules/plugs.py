@@ -38,7 +38,10 @@ class Demand(Struct, frozen=True):
 
 
 def demands(situation: Situation) -> Iterator[Demand]:
-    """One case per plug type that something needs."""
+    """One case per plug type that something needs; a GPU server's maker brings the cables that its cards ask for."""
+    supplies = situation.supplies
+    if supplies and all(isinstance(part, System) and part.gpu_max_w is not None for _, part, _ in supplies):
+        return
     plugs = {demand.type: demand for demand in situation.machine.power.plugs}
     eight = plugs.get("pcie8")
     have8 = _offer(situation, "pcie8")

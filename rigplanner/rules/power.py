@@ -69,16 +69,29 @@ def _sustained(case: Load) -> tuple[float, float] | None:
 )  # fmt: skip
 def supply(situation: Situation, case: Load) -> Iterator[Finding]:
     """Compare the sustained load with the continuous rating at the site's voltage, in W; a warning where only the allowances
-    for board, memory and fans lift the load above it."""
+    for board, memory and fans lift the load above it, and where a redundant set bears it with all its units."""
     watts = _sustained(case)
     if watts is None:
         yield supply.unknown(case, *_missing(case, "sustained_w", "supply_w"))
     elif watts[0] > watts[1]:
-        certain = watts[0] - allowances_w(situation) > watts[1]
+        whole = whole_w(situation)
+        certain = watts[0] - allowances_w(situation) > whole
         fixes = (*cap_fix(situation, watts[0] - watts[1] * HEADROOM), *larger_supply(situation, case, watts[0] / HEADROOM))
         yield supply.finding(
-            case, "error" if certain else "warning", needed=round(watts[0]), actual=round(watts[1]), unit="W", fixes=fixes
+            case,
+            "error" if certain else "warning",
+            needed=round(watts[0]),
+            actual=round(watts[1]),
+            unit="W",
+            fixes=fixes,
+            variant="redundant" if watts[0] <= whole else "",
         )
+
+
+def whole_w(situation: Situation) -> float:
+    """Return the continuous watts of all supply units together, the redundant ones too."""
+    volts = situation.site.volts or 230.0
+    return sum((rating_at(supply, volts) or 0.0) * max(1, supply.units) for _, _, supply in situation.supplies)
 
 
 @rule(

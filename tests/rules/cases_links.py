@@ -19,6 +19,10 @@ def _bridged(bridge: str = "bridge.four", gpu: str = "gpu.card", count: int = 1,
 
 FOUR = bench_rig(SERVER, gpu=("gpu.thin", 4), bridge=("bridge.two", 2), psu="psu.big", jobs=(JOB,))
 TWO_SLOT = {"bridge.four": {"spacing_slots": 2}, "gpu.card": {"slots": 2, "cooling": "blower"}}
+BACKPLANE = bench_rig(
+    motherboard=None, psu=None, chassis=None, cpu=("cpu.server", 2), memory=("memory.server", 16), gpu="gpu.thin",
+    system="system.server", storage="drive.sata",
+)  # fmt: skip
 
 CASES = (
     case("NVL001", "fires", _bridged(gpu="gpu.other")),
@@ -79,6 +83,8 @@ CASES = (
     case("M2001", "limit", bench_rig(storage=("drive.nvme", 3))),
     case("M2001", "silent", DESK_RIG),
     case("M2001", "unknown", DESK_RIG, {"board.desk": {"layout.drives": ()}}),
+    case("M2001", "unknown", BACKPLANE),
+    case("M2001", "fires", BACKPLANE, {"system.server": {"enclosure.bays_25": 0}}),
     case("M2002", "fires", bench_rig(storage=("drive.nvme", 1, ("M2_9",)))),
     case("M2002", "limit", bench_rig(storage=("drive.nvme", 1, ("M2_3",)))),
     case("M2002", "silent", DESK_RIG),

@@ -30,6 +30,11 @@ def _rated(watts: float, standard: str = "ATX 3.0") -> dict[str, dict[str, objec
     return {"psu.mid": {"supply.ratings": (Rating(100, watts),), "supply.standard": standard}}
 
 
+def _pair(watts: float) -> dict[str, dict[str, object]]:
+    """Two units of which one is enough: the other is kept in reserve."""
+    return {"psu.mid": {"supply.ratings": (Rating(100, watts),), "supply.redundant": True, "supply.units": 2}}
+
+
 def _plugs(*plugs: Plug) -> dict[str, dict[str, object]]:
     return {"psu.mid": {"supply.plugs": plugs}}
 
@@ -47,7 +52,10 @@ SIXTEEN = {"gpu.card": {"connectors": (Plug("12v-2x6", 1),)}}
 CASES = (
     case("PWR002", "fires", MID, _rated(CERTAIN_W - 1)),
     case("PWR002", "fires", MID, _rated(DESK_W - 1), "warning"),
+    case("PWR002", "fires", MID, _pair(CERTAIN_W / 2 - 1)),
+    case("PWR002", "fires", MID, _pair(DESK_W - 1), "warning"),
     case("PWR002", "limit", MID, _rated(DESK_W)),
+    case("PWR002", "limit", MID, _pair(DESK_W)),
     case("PWR002", "silent", DESK_RIG),
     case("PWR002", "unknown", DESK_RIG, {"cpu.desk": {"max_power_w": None, "tdp_w": None}}),
     case("PWR003", "fires", MID, _rated(DESK_W / 0.9 - 1)),
