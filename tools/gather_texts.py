@@ -14,30 +14,36 @@ import polib
 
 from rigplanner.data import data_path
 from rigplanner.report.language import LANGUAGES, Words
+from rigplanner.rules.known import known_pairs
 
 PACKAGE = Path(__file__).parent.parent / "rigplanner"
 TABLES = {
     "rigplanner.desktop.actions": ("COMMANDS:text", "MENUS"),
     "rigplanner.desktop.columns": ("COLUMNS:title", "COMMON:title", "FACETS:title"),
+    "rigplanner.desktop.documents": ("RIG_FILES",),
     "rigplanner.desktop.quote_view": ("PARTY_FIELDS:1",),
-    "rigplanner.desktop.start_view": ("TOUR",),
+    "rigplanner.desktop.settings_dialog": ("THEMES:1", "SELLER_FIELDS:1"),
+    "rigplanner.desktop.start_view": ("TOUR", "TILES:1", "TILES:2"),
     "rigplanner.desktop.window": ("TABS",),
     "rigplanner.desktop.workload_form": ("TASKS:1",),
     "rigplanner.report.comparison_pdf": ("NOTE",),
     "rigplanner.report.export": ("PART_COLUMNS", "JOB_COLUMNS"),
     "rigplanner.report.quote_jobs": ("PART_WORDS:1",),
     "rigplanner.report.quote_pdf": ("PART_COLUMNS:0", "RENTING_COLUMNS"),
-    "rigplanner.report.words_findings": ("FINDING_TEXTS", "FIX_TEXTS", "UNIT_WORDS", "VALUE_WORDS", "FIELD_WORDS"),
+    "rigplanner.report.quote_sheets": ("PART_HEADS", "JOB_HEADS", "FINDING_HEADS", "SETUP_HEADS"),
+    "rigplanner.report.setup_sheet": ("OWN_SOFTWARE",),
+    "rigplanner.report.words_findings": ("FINDING_TEXTS", "FIX_TEXTS", "VALUE_WORDS", "FIELD_WORDS"),
     "rigplanner.report.words_guide": ("PURPOSES", "AIM_WORDS", "RUNS_WORDS", "REASON_TEXTS"),
     "rigplanner.report.words_import": ("REASON_WORDS",),
     "rigplanner.rules.topics": ("RULES_BY_CODE:title", "RULES_BY_CODE:reason"),
 }
 """Module to its tables of English texts; after a colon the field or position that holds the text."""
 
-PLURAL_TABLES = {"rigplanner.report.words_guide": ("CAUSE_TEXTS",)}
+PLURAL_TABLES = {"rigplanner.report.words_guide": ("CAUSE_TEXTS",), "rigplanner.report.format": ("COUNTED",)}
 """Module to its tables of pairs for `trn`."""
 
-CODES = ("fits", "tight", "does not fit", "unknown", "error", "warning", "info", "waived", "held in reserve")
+CODES = ("fits", "tight", "does not fit", "unknown", "error", "warning", "info", "waived", "held in reserve", "ok", "placement",
+         "firmware", "power", "software")  # fmt: skip
 """Codes that are their own English words."""
 
 Text = tuple[str, str]
@@ -55,6 +61,7 @@ def texts() -> dict[Text, str]:
     for module, names in PLURAL_TABLES.items():
         for name in names:
             found |= dict.fromkeys(getattr(import_module(module), name).values(), module)
+    found |= {(pair.text, ""): "resources/rules/known_pairs.json" for pair in known_pairs()}
     for path in sorted(PACKAGE.rglob("*.py")):
         for text in _called(ast.parse(path.read_text("utf-8"))):
             found.setdefault(text, path.relative_to(PACKAGE.parent).as_posix())
@@ -87,6 +94,9 @@ def _called(tree: ast.AST) -> Iterator[Text]:
                 yield text, ""
         elif node.func.id == "trn" and not isinstance(first, ast.Starred):
             yield ast.literal_eval(first), ast.literal_eval(node.args[1])
+        elif node.func.id == "Step":
+            for text in (text for given in node.args[:2] for text in _constants(given)):
+                yield text, ""
         elif node.func.id == Words.__name__ and isinstance(first, ast.Dict):
             for value in first.values:
                 yield ast.literal_eval(value), ""

@@ -110,8 +110,8 @@ def _waiver(finding: Finding, rig: Rig) -> dict[str, Any] | None:
 def check_lines(assessment: Assessment, catalog: Catalog, severity: str = "info") -> list[str]:
     """Return the answer of `check` as lines of text."""
     report, rig = assessment.report, assessment.rig
-    counts = ", ".join(f"{report.count(word)} {word}" for word in SEVERITIES)
-    lines = [f"{rig.name}: {report.verdict()} ({counts})"]
+    counts = ", ".join(f"{report.count(word)} {tr(word)}" for word in SEVERITIES)
+    lines = [f"{rig.name}: {tr(report.verdict())} ({counts})"]
     for finding in report.findings:
         if ORDER[finding.severity] > ORDER[severity]:
             continue
@@ -135,6 +135,6 @@ def check_lines(assessment: Assessment, catalog: Catalog, severity: str = "info"
 
 def _waived_line(finding: Finding, rig: Rig, catalog: Catalog) -> str:
     waiver = _waiver(finding, rig) or {}
-    until = f", until {waiver['until']}" if waiver.get("until") else ""
+    until = tr(", until {day}", day=waiver["until"]) if waiver.get("until") else ""
     where = f" ({subject_name(finding.subjects[0], rig, catalog)})" if finding.subjects else ""
     return f"  {finding.code} {rule_title(finding.code)}{where}: {waiver.get('reason', '')} ({waiver.get('by', '')}{until})"

@@ -25,6 +25,9 @@ COMMANDS = {
     "self-test": "check that this installation works",
 }
 
+SPEAKING = ("check", "quote", "export", "compare", "guide")
+"""Commands whose answer is words for people; they take --language. Codes and JSON fields are the same in every language."""
+
 __all__ = ["COMMANDS", "InputFault", "main"]
 
 
@@ -48,10 +51,15 @@ def _list_of_commands() -> str:
 
 
 def _command(name: str, words: list[str]) -> int:
+    from rigplanner.report.language import LANGUAGES, use_language
+
     module = importlib.import_module(f"rigplanner.cli.{name.replace('-', '_')}")
     parser = argparse.ArgumentParser(prog=f"rigplanner {name}", description=COMMANDS[name])
     module.add_arguments(parser)
+    if name in SPEAKING:
+        parser.add_argument("--language", choices=tuple(LANGUAGES), default="en", help="the language of the answer (default: en)")
     args = parser.parse_args(words)
+    use_language(getattr(args, "language", "en"))
     try:
         return int(module.run(args))
     except InputFault as fault:

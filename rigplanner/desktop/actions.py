@@ -201,8 +201,8 @@ def make_actions(window: "Window") -> dict[str, QAction]:
         session = window.session
         for command in COMMANDS:
             actions[command.id].setEnabled(command.enabled(session))
-        actions["undo"].setText(f"Undo {session.undo_name()}".strip().replace("&", "&&"))
-        actions["redo"].setText(f"Redo {session.redo_name()}".strip().replace("&", "&&"))
+        actions["undo"].setText(tr("Undo {step}", step=session.undo_name()).strip().replace("&", "&&"))
+        actions["redo"].setText(tr("Redo {step}", step=session.redo_name()).strip().replace("&", "&&"))
 
     update()
     paint_actions(actions)

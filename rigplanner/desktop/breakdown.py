@@ -34,7 +34,7 @@ def show_breakdown(parent: QWidget, title: str, headline: str, steps: Sequence[S
     for n, step in enumerate(steps):
         inputs = ", ".join(f"{name} = {cell(value)}" for name, value in step.inputs.items())
         for m, text in enumerate(
-            (step.name, "\n".join(t for t in (step.formula, inputs) if t), quantity(step.value, step.unit), step.source)
+            (tr(step.name), "\n".join(t for t in (tr(step.formula), inputs) if t), quantity(step.value, step.unit), step.source)
         ):
             item = QTableWidgetItem(text)
             if m == 2:
@@ -86,15 +86,15 @@ def _price_steps(assessment: Assessment) -> tuple[Step, ...]:
         each = money(line.unit.amount, line.unit.currency) if line.unit else tr("no price")
         source = f"{line.unit.source}, {line.unit.day}" if line.unit else ""
         if line.amount is not None:
-            inputs: dict[str, float | str | None] = {"quantity": float(line.quantity), "price": each}
-            steps.append(Step(names.get(line.uid, line.uid), "quantity × price", inputs, line.amount, sums.currency, source))
+            inputs: dict[str, float | str | None] = {tr("quantity"): float(line.quantity), tr("price"): each}
+            steps.append(Step(names.get(line.uid, line.uid), tr("quantity × price"), inputs, line.amount, sums.currency, source))
     discount, tax = rig.quote.discount_percent, rig.quote.tax_percent
     if discount:
-        steps.append(Step(tr("Discount"), "subtotal × percent", {"percent": discount}, -sums.discount, sums.currency))
+        steps.append(Step(tr("Discount"), tr("subtotal × percent"), {tr("percent"): discount}, -sums.discount, sums.currency))
     if tax:
         how = tr("contained in the prices") if rig.quote.prices_include_tax else tr("added to the prices")
-        steps.append(Step(tr("Tax"), how, {"percent": tax}, sums.tax, sums.currency))
-    return (*steps, Step(tr("Total"), "sum", {}, sums.total, sums.currency))
+        steps.append(Step(tr("Tax"), how, {tr("percent"): tax}, sums.tax, sums.currency))
+    return (*steps, Step(tr("Total"), tr("sum"), {}, sums.total, sums.currency))
 
 
 def _load_steps(assessment: Assessment) -> tuple[Step, ...]:
@@ -106,21 +106,27 @@ def _load_steps(assessment: Assessment) -> tuple[Step, ...]:
         if watts is not None:
             grouped[names.get(piece, piece), watts] = grouped.get((names.get(piece, piece), watts), 0) + 1
     steps = [
-        Step(name, tr("quantity × load at full use"), {"quantity": float(count), "each in W": watts}, count * watts, "W")
+        Step(name, tr("quantity × load at full use"), {tr("quantity"): float(count), tr("each in W"): watts}, count * watts, "W")
         for (name, watts), count in grouped.items()
     ]
     if power.sustained_w is not None:
         steps.append(Step(tr("Sustained load"), tr("sum of the parts"), {}, power.sustained_w, "W"))
     if power.supply_w is not None:
         steps.append(
-            Step("Supply, continuous", tr("rating at the site's voltage"), {"mains in V": site.volts}, power.supply_w, "W")
+            Step(
+                tr("Power supply, continuous"),
+                tr("rating at the site's voltage"),
+                {tr("mains in V"): site.volts},
+                power.supply_w,
+                "W",
+            )
         )
     if power.wall_w is not None:
-        wall: dict[str, float | str | None] = {"efficiency": power.efficiency, "other load in W": site.other_load_w}
+        wall: dict[str, float | str | None] = {tr("efficiency"): power.efficiency, tr("other load in W"): site.other_load_w}
         steps.append(Step(tr("Drawn from the wall"), tr("sustained load / efficiency + other load"), wall, power.wall_w, "W"))
     if power.circuit_w is not None:
-        circuit: dict[str, float | str | None] = {"mains in V": site.volts, "breaker in A": site.breaker_a}
-        steps.append(Step("Circuit, continuous", "volts × amperes × 0.8", circuit, power.circuit_w, "W"))
+        circuit: dict[str, float | str | None] = {tr("mains in V"): site.volts, tr("breaker in A"): site.breaker_a}
+        steps.append(Step(tr("Circuit, continuous limit"), tr("volts × amperes × 0.8"), circuit, power.circuit_w, "W"))
     return tuple(steps)
 
 
@@ -130,9 +136,9 @@ def _slot_steps(assessment: Assessment) -> tuple[Step, ...]:
     for use in assessment.machine.slots:
         if use.piece and use.width:
             inputs: dict[str, float | str | None] = {
-                "origin": use.slot.origin,
-                "generation": use.gen,
-                "slot offers": use.available_width,
+                tr("origin"): use.slot.origin,
+                tr("generation"): use.gen,
+                tr("slot offers"): use.available_width,
             }
             steps.append(
                 Step(f"{use.slot.id}: {names.get(use.piece, use.piece)}", tr("negotiated width"), inputs, use.width, "lanes")
@@ -144,7 +150,7 @@ def _slot_steps(assessment: Assessment) -> tuple[Step, ...]:
                 Step(
                     f"{drive.port.id}: {held}",
                     tr("negotiated width"),
-                    {"origin": drive.port.origin, "generation": drive.gen},
+                    {tr("origin"): drive.port.origin, tr("generation"): drive.gen},
                     drive.width,
                     "lanes",
                 )

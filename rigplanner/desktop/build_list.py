@@ -271,5 +271,9 @@ class BuildList(QWidget):
     def _set_cap(self, watts: int) -> None:
         if (item := self._edited()) is not None:
             edit = Edit("set_power_cap", {"uid": item.uid, "watts": float(watts) or None})
-            name = f"Cap {self._name(item)} to {watts} W" if watts else tr("Lift the cap of {item}", item=self._name(item))
+            name = (
+                tr("Cap {item} to {watts} W", item=self._name(item), watts=watts)
+                if watts
+                else tr("Lift the cap of {item}", item=self._name(item))
+            )
             self._session.edit(name, edit, merge=f"cap {item.uid}")

@@ -18,5 +18,5 @@ def choice_name(rig: Rig, part: Part, uid: str, old_name: str) -> str:
     return (
         tr("Replace {old_name} by {name}", old_name=old_name, name=part.name)
         if uid and rig.item(uid) is not None
-        else f"Add {part.name}"
+        else tr("Add {name}", name=part.name)
     )

@@ -172,7 +172,7 @@ def facts_html(part: AnyPart, sources: dict[str, Source]) -> str:
             marks.append(str(numbers[key]))
         cells.append(_fact(part, spec, ",".join(marks)))
     pairs = [cells[n] + (cells[n + 1] if n + 1 < len(cells) else "<td></td><td></td>") for n in range(0, len(cells), 2)]
-    table = tr("<table cellspacing=0>") + "".join(f"<tr>{pair}</tr>" for pair in pairs) + "</table>"
+    table = "<table cellspacing=0>" + "".join(f"<tr>{pair}</tr>" for pair in pairs) + "</table>"
     return table + "<p class=soft>" + "<br>".join(_source(number, key, sources) for key, number in numbers.items()) + "</p>"
 
 

@@ -76,7 +76,7 @@ def open_dropped(window: "Window", paths: list[Path]) -> None:
 
 def ask_open(window: "Window") -> None:
     """Ask for a rig file."""
-    _ask(window, tr("Open a rig"), RIG_FILES, True, lambda path: open_file(window, path))
+    _ask(window, tr("Open a rig"), tr(RIG_FILES), True, lambda path: open_file(window, path))
 
 
 def ask_locate(window: "Window", name: str) -> None:
@@ -86,7 +86,7 @@ def ask_locate(window: "Window", name: str) -> None:
         window.session.preferences.forget_file(name)
         open_file(window, path)
 
-    _ask(window, tr("Where is {name} now", name=Path(name).name), RIG_FILES, True, found)
+    _ask(window, tr("Where is {name} now", name=Path(name).name), tr(RIG_FILES), True, found)
 
 
 def save(window: "Window") -> None:
@@ -99,7 +99,7 @@ def save(window: "Window") -> None:
 
 def ask_save(window: "Window") -> None:
     """Ask where to write the rig."""
-    _ask(window, tr("Save the rig"), RIG_FILES, False, window.session.save,
+    _ask(window, tr("Save the rig"), tr(RIG_FILES), False, window.session.save,
          f"{file_name(window.session.rig.name)}.rig", "rig")  # fmt: skip
 
 

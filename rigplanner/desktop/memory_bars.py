@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from rigplanner.desktop import icons
 from rigplanner.desktop.theme import STATE_OF, look, row_px, sized_font, small_font
-from rigplanner.desktop.words import VERDICT_ICONS, VERDICT_WORDS, number, percent, quantity
+from rigplanner.desktop.words import VERDICT_ICONS, VERDICT_WORDS, interval, number, percent, quantity
 from rigplanner.report.language import tr
 from rigplanner.report.quote_jobs import MemoryBar
 
@@ -57,7 +57,14 @@ class MemoryBars(QWidget):
         self.setAccessibleName(
             tr("Memory per GPU: ")
             + "; ".join(
-                f"{bar.count} × {bar.gpu} {quantity(bar.total_gib, 'GiB')} of {number(bar.capacity_gib)}, {tr(bar.verdict)}"
+                tr(
+                    "{count} × {gpu} {total} of {room}, {verdict}",
+                    count=bar.count,
+                    gpu=bar.gpu,
+                    verdict=tr(bar.verdict),
+                    total=quantity(bar.total_gib, "GiB"),
+                    room=number(bar.capacity_gib),
+                )
                 for bar in bars
             )
         )
@@ -98,8 +105,11 @@ class MemoryBars(QWidget):
         title = f"{bar.count} × {bar.gpu}" if bar.count > 1 else bar.gpu
         word = tr("tight") if bar.verdict == "tight" else VERDICT_WORDS[verdict]
         share = f"  {percent(bar.total_gib / bar.capacity_gib)}" if bar.capacity_gib else ""
-        span = f"{number(bar.low_gib, 1)} to {number(bar.high_gib, 1)}"
-        right = f"{quantity(bar.total_gib, 'GiB', 1)} ({span}) of {number(bar.capacity_gib, 0)}{share}"
+        span = interval(bar.low_gib, bar.high_gib)
+        right = (
+            tr("{total} ({span}) of {room}", total=quantity(bar.total_gib, "GiB", 1), span=span, room=number(bar.capacity_gib, 0))
+            + share
+        )
         room = self.width() - metrics.horizontalAdvance(right) - 12
         painter.drawText(QPointF(self.width() - metrics.horizontalAdvance(right), baseline), right)
         left = metrics.elidedText(f"{title}, {word}", Qt.TextElideMode.ElideRight, room - 22)

@@ -3,7 +3,8 @@
 import logging
 from typing import TYPE_CHECKING
 
-from rigplanner.report.language import language_of_system, use_language
+from rigplanner.desktop.spoken import speak_as_qt
+from rigplanner.report.language import language, language_of_system, use_language
 
 if TYPE_CHECKING:
     from rigplanner.desktop.window import Window
@@ -22,6 +23,8 @@ def speak(code: str) -> bool:
         log.warning("The language %s cannot be read: %s", code, fault)
         use_language("en")
         return False
+    finally:
+        speak_as_qt(language())
     return True
 
 

@@ -249,9 +249,9 @@ class Session(QObject):
         """Show one line above the tabs."""
         self.message_given.emit(Message(text, level, action, deed))
 
-    def start_rig(self, rig: Rig, name: str = "New", path: Path | None = None) -> None:
+    def start_rig(self, rig: Rig, name: str = "", path: Path | None = None) -> None:
         """Show another rig with a fresh history; `path` is the file it was read from."""
-        before = self.rig
+        before, name = self.rig, name or tr("New")
         self._set_aside()
         if self._journals:
             self._journal = journal.new_journal(self._journals)

@@ -12,6 +12,7 @@ from rigplanner.desktop.widgets import button, clear, column, label, panel, row,
 from rigplanner.desktop.words import interval, number, percent, quantity
 from rigplanner.performance.answer import TIME_METRICS
 from rigplanner.planning.what_if import CapPoint, Room, ScalePoint, Scaling, changed_fields, gpu_item, power_caps, room, scaling
+from rigplanner.report.format import unit_text
 from rigplanner.report.language import tr, trn
 from rigplanner.report.quote_jobs import memory_bars
 from rigplanner.report.words_workloads import BOUND_WORDS, CHANGE_WORDS
@@ -78,7 +79,7 @@ class ProspectsPanel:
     def show_prospects(self, found: Prospects) -> None:
         """Show the answer."""
         for unit in self._units:
-            unit.setText(self._job.speed.metric.replace("_", " ") if self._job and self._job.speed else "")
+            unit.setText(unit_text(self._job.speed.metric) if self._job and self._job.speed else "")
         self._show_sizes(found.room)
         self._show_scaling(found.scaling)
         self._show_caps(found.caps)

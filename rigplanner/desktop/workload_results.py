@@ -152,7 +152,7 @@ class WorkloadResults(QWidget):
         if feed is None:
             return
         stages = (("storage", feed.storage_s), ("cpu", feed.decode_s), ("link", feed.bus_s))
-        rows = [(STAGE_WORDS[name], quantity(rate, tr("samples/s"))) for name, rate in stages if rate is not None]
+        rows = [(STAGE_WORDS[name], quantity(rate, "samples/s")) for name, rate in stages if rate is not None]
         fill(self.pipeline, rows, numbers=(1,))
         self.pipeline.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.pipeline.horizontalHeader().setStretchLastSection(False)

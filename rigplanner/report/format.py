@@ -4,13 +4,32 @@ import math
 from datetime import date
 
 from rigplanner.catalog.parts import Price
-from rigplanner.report.language import THIN, language, tr
+from rigplanner.report.language import THIN, Words, language, tr, trn
+from rigplanner.report.language import digits as written
 
 UNKNOWN = "unknown"
-DECIMAL_COMMA = ("cs",)
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 WHOLE_CURRENCIES = {"TWD", "JPY", "KRW", "VND", "CLP"}
 """Currencies quoted without decimals in shops."""
+UNITS = Words({
+    "images/s": "images/s", "samples/s": "samples/s", "sequences/s": "sequences/s", "tokens/s": "tokens/s",
+    "ms_per_batch": "ms per batch", "s_per_iteration": "s per iteration", "time_to_train_min": "min to train",
+    "busbw_gbps": "GB/s", "p2p_gbps": "GB/s", "cores": "cores", "GiB a module": "GiB a module", "GB/s read": "GB/s read",
+})  # fmt: skip
+"""Units that hold words."""
+COUNTED = {
+    "CPUs": ("{count}\u202fCPU", "{count}\u202fCPUs"), "GPUs": ("{count}\u202fGPU", "{count}\u202fGPUs"),
+    "KV heads": ("{count}\u202fKV head", "{count}\u202fKV heads"), "bays": ("{count}\u202fbay", "{count}\u202fbays"),
+    "bridges": ("{count}\u202fbridge", "{count}\u202fbridges"), "cables": ("{count}\u202fcable", "{count}\u202fcables"),
+    "channels": ("{count}\u202fchannel", "{count}\u202fchannels"), "columns": ("{count}\u202fcolumn", "{count}\u202fcolumns"),
+    "drives": ("{count}\u202fdrive", "{count}\u202fdrives"), "experts": ("{count}\u202fexpert", "{count}\u202fexperts"),
+    "heads": ("{count}\u202fhead", "{count}\u202fheads"), "islands": ("{count}\u202fisland", "{count}\u202fislands"),
+    "lanes": ("{count}\u202flane", "{count}\u202flanes"), "layers": ("{count}\u202flayer", "{count}\u202flayers"),
+    "models": ("{count}\u202fmodel", "{count}\u202fmodels"), "nodes": ("{count}\u202fnode", "{count}\u202fnodes"),
+    "plugs": ("{count}\u202fplug", "{count}\u202fplugs"), "ports": ("{count}\u202fport", "{count}\u202fports"),
+    "slots": ("{count}\u202fslot", "{count}\u202fslots"),
+}  # fmt: skip
+"""Units that are things to count."""
 
 
 def number(value: float | None, digits: int | None = None) -> str:
@@ -20,15 +39,24 @@ def number(value: float | None, digits: int | None = None) -> str:
     if digits is None:
         size = abs(value)
         digits = 0 if size >= 100 or value == round(value) else 1 if size >= 10 else 2 if size >= 1 else 3
-    text = f"{value:,.{digits}f}".replace(",", THIN)
-    return text.replace(".", ",") if language() in DECIMAL_COMMA else text
+    return written(f"{value:,.{digits}f}")
 
 
 def quantity(value: float | None, unit: str, digits: int | None = None) -> str:
     """Return a number with its unit, "1 440 W"; "unknown" for None."""
     if value is None:
         return tr(UNKNOWN)
-    return f"{number(value, digits)}{THIN}{unit}" if unit else number(value, digits)
+    if unit in COUNTED and value == round(value):
+        return trn(*COUNTED[unit], int(value))
+    return f"{number(value, digits)}{THIN}{unit_text(unit)}" if unit else number(value, digits)
+
+
+def unit_text(unit: str) -> str:
+    """Return a unit in the language in use; symbols stay as they are."""
+    rate, per, divisor = unit.partition(" per ")
+    if unit not in UNITS and per and rate in UNITS:
+        return tr("{rate} per {divisor}", rate=UNITS[rate], divisor=divisor)
+    return UNITS.get(unit, unit)
 
 
 def interval(low: float | None, high: float | None, unit: str = "") -> str:
@@ -37,15 +65,20 @@ def interval(low: float | None, high: float | None, unit: str = "") -> str:
         return tr(UNKNOWN)
     size = max(abs(low), abs(high))
     digits = 0 if size >= 100 else 1 if size >= 10 else 2
-    tail = f"{THIN}{unit}" if unit else ""
+    tail = f"{THIN}{unit_text(unit)}" if unit else ""
     return tr("{low} to {high}", low=number(low, digits), high=number(high, digits)) + tail
 
 
 def money(amount: float | None, currency: str) -> str:
-    """Return an amount with its currency code, "1 749.00 EUR"."""
+    """Return an amount with its currency code, "1 749.00 EUR"; in its own language as people write it there, "12 345,50 Kč"."""
     if amount is None:
         return tr("no price")
-    return f"{number(amount, 0 if currency in WHOLE_CURRENCIES else 2)}{THIN}{currency}"
+    text = number(amount, 0 if currency in WHOLE_CURRENCIES else 2)
+    if (language(), currency) == ("cs", "CZK"):
+        return f"{text}{THIN}Kč"
+    if (language(), currency) == ("zh_TW", "TWD"):
+        return f"NT${text}"
+    return f"{text}{THIN}{currency}"
 
 
 def price(value: Price | None) -> str:

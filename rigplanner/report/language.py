@@ -11,6 +11,8 @@ from types import MappingProxyType
 from rigplanner.data import data_path
 
 THIN = "\u202f"
+MARKS = {"en": (THIN, "."), "cs": (THIN, ","), "zh_TW": (",", ".")}
+"""Language code to what parts thousands and what stands before decimals."""
 LANGUAGES = {"en": "English", "zh_TW": "繁體中文", "cs": "čeština"}
 """Language code to what its speakers call it."""
 
@@ -77,7 +79,13 @@ def trn(one: str, many: str, count: int, /, **values: object) -> str:
     """Return the text for a count in the language in use, `one` for a count of 1 in English; {count} and {names} are filled."""
     forms = _now.texts.get(one)
     text = forms[_now.form(count)] if isinstance(forms, tuple) else one if count == 1 else many
-    return _filled(text, {"count": f"{count:,}".replace(",", THIN), **values})
+    return _filled(text, {"count": digits(f"{count:,}"), **values})
+
+
+def digits(text: str) -> str:
+    """Return a figure as Python writes it ("1,234.5") with the marks of the language in use."""
+    thousands, decimals = MARKS.get(_now.code, MARKS["en"])
+    return text.replace(",", "\0").replace(".", decimals).replace("\0", thousands)
 
 
 class Words(Mapping[str, str]):

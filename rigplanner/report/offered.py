@@ -93,9 +93,9 @@ def _change(figure: Effect, assessment: Assessment) -> str:
         share = change / figure.before
         job = next((job for job in assessment.jobs if job.index == figure.job), None)
         title = workload_title(job) if job else ""
-        word = "time" if figure.unit in TIME_METRICS else "speed"
+        word = tr("time") if figure.unit in TIME_METRICS else tr("speed")
         return f"{title}: {word} {_signed(100 * share, '%', 0)}" if abs(share) >= LEAST_CHANGE else ""
-    word = "GPU memory" if figure.measure == "vram" else tr("sustained load")
+    word = tr("GPU memory") if figure.measure == "vram" else tr("sustained load")
     return f"{word} {_signed(change, figure.unit, 0)}"
 
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from rigplanner.machine.machine import Edge, Machine
 from rigplanner.report.gpu_tracks import gpu_tracks
+from rigplanner.report.language import tr
 from rigplanner.report.shapes import SMALL_SIZE, TEXT_SIZE, Box, Label, Line, Picture, cut, svg, text_width
 
 __all__ = ["Box", "Label", "Line", "Picture", "link_weight", "machine_picture", "svg"]
@@ -120,8 +121,8 @@ def _facts(machine: Machine) -> dict[str, tuple[str, str]]:
 
 def _plain_facts(node: str) -> tuple[str, str]:
     if node in ("chipset", "host"):
-        return "chipset", node.capitalize()
-    return "switch", f"PCIe switch {node}"
+        return "chipset", tr("Chipset") if node == "chipset" else tr("Host")
+    return "switch", tr("PCIe switch {node}", node=node)
 
 
 def _place_of(machine: Machine, node: str) -> str:

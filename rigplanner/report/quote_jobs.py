@@ -90,9 +90,10 @@ def workload_settings(job: Job) -> str:
     work = job.workload
     size = "x".join(map(str, work.image_size)) if isinstance(work.image_size, list) else work.image_size
     named = (
-        ("", work.precision), (tr("batch per GPU"), work.batch_per_gpu), ("sequence", work.seq_len), ("image", size),
-        ("prompt", work.input_tokens), ("output", work.output_tokens), ("optimizer", work.optimizer), ("LoRA rank", work.lora_rank),
-        ("checkpointing", work.gradient_checkpointing), ("ZeRO", work.parallelism.zero if work.parallelism else None),
+        ("", work.precision), (tr("batch per GPU"), work.batch_per_gpu), (tr("sequence"), work.seq_len), (tr("image"), size),
+        (tr("prompt"), work.input_tokens), (tr("output"), work.output_tokens), (tr("optimizer"), work.optimizer),
+        (tr("LoRA rank"), work.lora_rank),
+        (tr("checkpointing"), work.gradient_checkpointing), ("ZeRO", work.parallelism.zero if work.parallelism else None),
         (tr("tensor parallel"), work.parallelism.tensor if work.parallelism and work.parallelism.tensor > 1 else None),
     )  # fmt: skip
     return ", ".join(f"{word} {value}".strip() for word, value in named if value not in (None, False, 0, ""))
@@ -107,7 +108,7 @@ def leading_anchors(speed: SpeedEstimate | None) -> list[Anchor]:
 def anchor_text(anchor: Anchor, catalog: Catalog) -> str:
     """Return a measured row in words, with its weight and where it was published."""
     gpu = catalog.get(anchor.gpu)
-    value = fmt.quantity(anchor.value, anchor.metric.replace("_", " "))
+    value = fmt.quantity(anchor.value, anchor.metric)
     measured = f"{gpu.name if gpu else anchor.gpu}, {anchor.model}, {anchor.stack}: {value}"
     return tr("{measured} (weight {weight}; {source})", measured=measured, weight=fmt.percent(anchor.weight), source=anchor.source)
 
@@ -121,10 +122,10 @@ def job_content(job: Job, machine: Machine, catalog: Catalog) -> QuoteJob:
         settings=workload_settings(job),
         bars=bars,
         memory_note=job.memory_fault or "",
-        speed=fmt.quantity(speed.value, speed.metric.replace("_", " "))
+        speed=fmt.quantity(speed.value, speed.metric)
         if speed
         else tr("not predicted: {reason}", reason=job.speed_fault or tr("unknown")),
-        interval=fmt.interval(speed.low, speed.high, speed.metric.replace("_", " ")) if speed else "",
+        interval=fmt.interval(speed.low, speed.high, speed.metric) if speed else "",
         stack=speed.stack if speed else "",
         bound=BOUND_WORDS.get(speed.bound, speed.bound) if speed else "",
         anchors=tuple(anchor_text(anchor, catalog) for anchor in leading_anchors(speed)),

@@ -58,15 +58,22 @@ def slot_rows(machine: Machine) -> list[SlotRow]:
             rows.append(
                 SlotRow(
                     place=use.slot.id,
-                    what="off",
+                    what=tr("off"),
                     link="",
                     note=tr("switched off by {disabled_by}", disabled_by=", ".join(use.disabled_by)),
                 )
             )
         elif use.covered_by:
-            rows.append(SlotRow(place=use.slot.id, what="covered", link="", note=f"by {names.get(use.covered_by, use.covered_by)}"))
+            rows.append(
+                SlotRow(
+                    place=use.slot.id,
+                    what=tr("covered"),
+                    link="",
+                    note=tr("by {piece}", piece=names.get(use.covered_by, use.covered_by)),
+                )
+            )
         else:
-            rows.append(SlotRow(place=use.slot.id, what="free", link=link_text(use.available_width, use.available_gen)))
+            rows.append(SlotRow(place=use.slot.id, what=tr("free"), link=link_text(use.available_width, use.available_gen)))
     for drive in machine.drives:
         note = tr("switched off by {disabled_by}", disabled_by=", ".join(drive.disabled_by)) if drive.disabled_by else ""
         for piece in drive.pieces:
@@ -93,7 +100,7 @@ def places_text(places: list[str]) -> str:
     heads = {match[1] for match in split if match}
     numbers = [int(match[2]) for match in split if match]
     run = len(numbers) == len(places) and len(heads) == 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-    return f"{places[0]} to {places[-1]}" if run and len(places) >= SHORTEST_RUN else ", ".join(places)
+    return tr("{low} to {high}", low=places[0], high=places[-1]) if run and len(places) >= SHORTEST_RUN else ", ".join(places)
 
 
 def links_text(machine: Machine) -> str:
@@ -105,8 +112,10 @@ def links_text(machine: Machine) -> str:
     )
     islands = [island for island in machine.islands if len(island) > 1]
     joined = "; ".join("+".join(map(str, island)) for island in islands)
-    return f"GPU to GPU: {', '.join(map(_letters_text, kinds)) or tr(fmt.UNKNOWN)}. " + (
-        tr("Joined by direct links: GPU {joined}.", joined=joined) if islands else tr("No NVLink between GPUs.")
+    return (
+        tr("GPU to GPU: {kinds}.", kinds=", ".join(map(_letters_text, kinds)) or tr(fmt.UNKNOWN))
+        + " "
+        + (tr("Joined by direct links: GPU {joined}.", joined=joined) if islands else tr("No NVLink between GPUs."))
     )
 
 

@@ -99,7 +99,7 @@ def _head(quote: Quote, sheet: Sheet) -> list[Any]:
 
 def _party_lines(party: Party, sheet: Sheet) -> list[Any]:
     lines = [*party.address.split("\n"), party.contact, "  ".join(x for x in (party.phone, party.email) if x)]
-    lines.append(f"Tax id {party.tax_id}" if party.tax_id else "")
+    lines.append(tr("Tax id {number}", number=party.tax_id) if party.tax_id else "")
     return [sheet.text(line, "small") for line in lines if line.strip()]
 
 

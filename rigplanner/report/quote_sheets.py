@@ -1,10 +1,16 @@
 """A quote as a workbook: parts and sums, workloads, findings, set-up; numbers stay numbers."""
 
 from rigplanner.report import format as fmt
+from rigplanner.report.language import tr
 from rigplanner.report.quote import Quote
 from rigplanner.report.spreadsheet import Amount, Cell, SheetOf, workbook
 
 Row = tuple[Cell, ...]
+PART_HEADS = ("Qty", "Part", "Unit price", "Price dated", "Amount", "Detail", "Part id")
+JOB_HEADS = ("Workload", "Settings", "GPU", "GPUs", "Memory low GiB", "Memory high GiB", "GPU GiB", "Fits", "Expected speed",
+             "80 % interval", "Stack", "Limited by")  # fmt: skip
+FINDING_HEADS = ("Severity", "Code", "Finding", "Text", "What to do", "Waived")
+SETUP_HEADS = ("Area", "Step", "Value", "Why")
 
 
 def quote_workbook(quote: Quote) -> bytes:
@@ -17,28 +23,33 @@ def _money(value: float | None, currency: str) -> Cell:
 
 
 def _parts(quote: Quote) -> SheetOf:
-    rows: list[Row] = [("Qty", "Part", "Unit price", "Price dated", "Amount", "Detail", "Part id")]
+    rows: list[Row] = [tuple(map(tr, PART_HEADS))]
     for line in quote.lines:
         unit = _money(line.price.amount, line.price.currency) if line.price else None
         rows.append((line.quantity, line.name, unit, line.dated, _money(line.value, quote.totals.currency), line.detail, line.part))
     totals, details = quote.totals, quote.rig.quote
     if any(line.value is not None for line in quote.lines):
-        rows.append((None, "Subtotal", None, None, _money(totals.subtotal, totals.currency)))
+        rows.append((None, tr("Subtotal"), None, None, _money(totals.subtotal, totals.currency)))
         if totals.discount:
-            rows.append((None, f"Discount {details.discount_percent:g} %", None, None, _money(-totals.discount, totals.currency)))
+            rows.append(
+                (
+                    None,
+                    tr("Discount {discount_percent} %", discount_percent=f"{details.discount_percent:g}"),
+                    None,
+                    None,
+                    _money(-totals.discount, totals.currency),
+                )
+            )
         if details.tax_percent is not None:
-            word = "of which tax" if details.prices_include_tax else "Tax"
+            word = tr("of which tax") if details.prices_include_tax else tr("Tax")
             rows.append((None, f"{word} {details.tax_percent:g} %", None, None, _money(totals.tax, totals.currency)))
-        rows.append((None, "Total", None, None, _money(totals.total, totals.currency)))
+        rows.append((None, tr("Total"), None, None, _money(totals.total, totals.currency)))
     rows += [(None, note) for note in quote.money_notes]
-    return SheetOf("Parts", tuple(rows), (6, 48, 16, 14, 16, 40, 40))
+    return SheetOf(tr("Parts"), tuple(rows), (6, 48, 16, 14, 16, 40, 40))
 
 
 def _workloads(quote: Quote) -> SheetOf:
-    rows: list[Row] = [
-        ("Workload", "Settings", "GPU", "GPUs", "Memory low GiB", "Memory high GiB", "GPU GiB", "Fits", "Expected speed",
-         "80 % interval", "Stack", "Limited by")
-    ]  # fmt: skip
+    rows: list[Row] = [tuple(map(tr, JOB_HEADS))]
     for job in quote.jobs:
         speed: Row = (job.speed, job.interval, job.stack, job.bound)
         for bar in job.bars:
@@ -46,16 +57,16 @@ def _workloads(quote: Quote) -> SheetOf:
             rows.append((job.title, job.settings, *memory, *speed))
         if not job.bars:
             rows.append((job.title, job.settings, job.memory_note, None, None, None, None, None, *speed))
-    return SheetOf("Workloads", tuple(rows), (28, 48, 28, 6, 12, 12, 10, 12, 20, 28, 18, 12))
+    return SheetOf(tr("Workloads"), tuple(rows), (28, 48, 28, 6, 12, 12, 10, 12, 20, 28, 18, 12))
 
 
 def _findings(quote: Quote) -> SheetOf:
-    rows: list[Row] = [("Severity", "Code", "Finding", "Text", "What to do", "Waived")]
-    rows += [(f.severity, f.code, f.title, f.text, f.fix, f.waived) for f in (*quote.findings, *quote.waived)]
-    return SheetOf("Findings", tuple(rows), (12, 10, 40, 70, 50, 40))
+    rows: list[Row] = [tuple(map(tr, FINDING_HEADS))]
+    rows += [(tr(f.severity), f.code, f.title, f.text, f.fix, f.waived) for f in (*quote.findings, *quote.waived)]
+    return SheetOf(tr("Findings"), tuple(rows), (12, 10, 40, 70, 50, 40))
 
 
 def _setup(quote: Quote) -> SheetOf:
-    rows: list[Row] = [("Area", "Step", "Value", "Why")]
-    rows += [(row.area, row.what, row.value, row.why) for row in quote.setup]
-    return SheetOf("Set-up", tuple(rows), (14, 44, 44, 44))
+    rows: list[Row] = [tuple(map(tr, SETUP_HEADS))]
+    rows += [(tr(row.area), row.what, row.value, row.why) for row in quote.setup]
+    return SheetOf(tr("Set-up"), tuple(rows), (14, 44, 44, 44))

@@ -102,10 +102,10 @@ def _firmware(assessment: Assessment) -> Iterator[SetupRow]:
         known = "" if layout.above_4g else tr("whether the board offers it is not known")
         if layout.above_4g is not False:
             yield SetupRow(
-                area="firmware", what=tr("Above 4G decoding"), value="on", why=known or tr("the cards map more than 4 GB")
+                area="firmware", what=tr("Above 4G decoding"), value=tr("on"), why=known or tr("the cards map more than 4 GB")
             )
     if layout.resizable_bar and any(_takes_resizable_bar(gpu) for gpu in cards):
-        yield SetupRow(area="firmware", what=tr("Resizable BAR"), value="on, with CSM off", why=tr("card and board offer it"))
+        yield SetupRow(area="firmware", what=tr("Resizable BAR"), value=tr("on, with CSM off"), why=tr("card and board offer it"))
 
 
 def _firmware_of(finding: Finding, stated: bool) -> Iterator[SetupRow]:
@@ -129,7 +129,7 @@ def _firmware_of(finding: Finding, stated: bool) -> Iterator[SetupRow]:
     elif finding.code == "CPU007":
         yield SetupRow(
             area="firmware",
-            what="BIOS version",
+            what=tr("BIOS version"),
             value=tr("{needed} or later", needed=finding.needed),
             why=tr("first one that knows the CPU"),
         )
@@ -163,12 +163,12 @@ def _limits(assessment: Assessment) -> Iterator[SetupRow]:
 def _software(assessment: Assessment) -> Iterator[SetupRow]:
     named = assessment.rig.settings.software
     for key, value in named.items():
-        yield SetupRow(area="software", what=OWN_SOFTWARE.get(key, key), value=value, why=tr("chosen for this rig"))
+        yield SetupRow(area="software", what=tr(OWN_SOFTWARE.get(key, key)), value=value, why=tr("chosen for this rig"))
     gpus = [gpu.gpu for gpu in assessment.machine.gpus]
     if not gpus:
         return
     if any(gpu.form_factor == "embedded" for gpu in gpus):
-        yield SetupRow(area="software", what="Driver, CUDA, frameworks", value=tr("those of the board's system image"),
+        yield SetupRow(area="software", what=tr("Driver, CUDA, frameworks"), value=tr("those of the board's system image"),
                        why=tr("packages for desktops and servers do not serve it"))  # fmt: skip
         return
     capabilities = sorted({gpu.compute_capability for gpu in gpus if gpu.compute_capability}, key=version)
@@ -203,19 +203,19 @@ def _cuda_rows(capabilities: list[str], named: dict[str, str]) -> Iterator[Setup
         newest = best[0] == software().newest_pytorch
         why = tr("newest wheel for capability {capabilities}", capabilities=every)
         yield SetupRow(
-            area="software", what="PyTorch", value=f"{best[0]}, CUDA {best[1].cuda}" + ("" if newest else " (last)"), why=why
+            area="software", what="PyTorch", value=f"{best[0]}, CUDA {best[1].cuda}" + ("" if newest else tr(" (last)")), why=why
         )
     release = cuda_release(best[1].cuda) if best else None
     if release is not None and best is not None and "driver" not in named:
         yield SetupRow(
             area="software",
-            what="NVIDIA driver",
+            what=tr("NVIDIA driver"),
             value=tr("{driver} or later", driver=release.driver),
             why=tr("for CUDA {cuda}", cuda=best[1].cuda),
         )
     toolkits = [row.version for row in software().cuda if all(between(c, row.lowest, row.highest) for c in capabilities)]
     if toolkits and "cuda" not in named:
-        span = f"{toolkits[0]} to {toolkits[-1]}" if len(toolkits) > 1 else toolkits[0]
+        span = tr("{low} to {high}", low=toolkits[0], high=toolkits[-1]) if len(toolkits) > 1 else toolkits[0]
         yield SetupRow(
             area="software", what="CUDA toolkit", value=span, why=tr("listed ones that serve {capabilities}", capabilities=every)
         )
@@ -236,7 +236,8 @@ def _image_rows(capabilities: list[str]) -> Iterator[SetupRow]:
                 value=IMAGE_TAIL[image.rpartition("/")[2]],
             )
             what = tr("{framework} container", framework=FRAMEWORK[image.rpartition("/")[2]])
-            yield SetupRow(area="software", what=what, value=f"{image}, {rows[0].since} to {last}", why=why)
+            span = tr("{image}, {since} to {last}", image=image, since=rows[0].since, last=last)
+            yield SetupRow(area="software", what=what, value=span, why=why)
 
 
 IMAGE_TAIL = {"pytorch": "py3", "tensorflow": "tf2-py3"}

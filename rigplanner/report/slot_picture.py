@@ -60,7 +60,7 @@ def slot_picture(machine: Machine) -> Picture:
     case = _case_columns(machine)
     last = max([*(use.slot.position or 1 for use in uses), *(math.ceil(c.position - 1 + (c.slots or 1)) for c in cards)])
     last = max(last, min(case or 0, last + MOST_EMPTY_COLUMNS))
-    shapes: list[Box | Line | Label] = [Label(SLOT_X, TOP - 5, "CPU side", SMALL_SIZE, quiet=True)]
+    shapes: list[Box | Line | Label] = [Label(SLOT_X, TOP - 5, tr("CPU side"), SMALL_SIZE, quiet=True)]
     shapes += [Label(NUMBER_X, _middle(n), str(n), SMALL_SIZE, "middle", quiet=True) for n in range(1, last + 1)]
     names = {piece.name: piece.part.name for piece in machine.pieces}
     for use in uses:

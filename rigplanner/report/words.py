@@ -7,7 +7,7 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import CPU
 from rigplanner.report.format import money, number, quantity
 from rigplanner.report.language import tr
-from rigplanner.report.words_findings import FIELD_WORDS, FINDING_TEXTS, FIX_TEXTS, UNIT_WORDS, VALUE_WORDS
+from rigplanner.report.words_findings import FIELD_WORDS, FINDING_TEXTS, FIX_TEXTS, VALUE_WORDS
 from rigplanner.rig.document import Rig, part_of
 from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.topics import RULES_BY_CODE
@@ -118,7 +118,7 @@ def amount(value: float | str | None, unit: str, rig: Rig, catalog: Catalog) -> 
         text = _part_or_piece(value, rig, catalog)
         return tr(VALUE_WORDS.get(text, text))
     digits = 1 if unit in ("mm", "slots") and value is not None and value != round(value) else None
-    return quantity(value, tr(UNIT_WORDS.get(unit, unit)), digits)
+    return quantity(value, unit, digits)
 
 
 def value_text(value: object, rig: Rig, catalog: Catalog) -> str:

@@ -46,10 +46,11 @@ def _placements(packing: Mapping[str, Any]) -> list[str]:
     lines = []
     for place in packing["placements"]:
         last = place["start"] + place["size"] - 1
-        need = tr(", needs {need}", need=quantity(place["need_gib"], "GiB", 1)) if place["job"] else ""
+        need = quantity(place["need_gib"], "GiB", 1)
+        job = tr("{job} needs {need}", job=place["job"], need=need) if place["job"] else ""
         where = f"{place['start']}" if last == place["start"] else f"{place['start']}-{last}"
         room = quantity(place["memory_gib"], "GiB", 2)
-        lines.append(f"  {tr('slices {where}', where=where):14}{place['profile']:12}{room:>12}  {place['job']}{need}")
+        lines.append(f"  {tr('slices {where}', where=where):14}{place['profile']:12}{room:>12}  {job}".rstrip())
     if packing["placements"]:
         names = sorted((place["profile"] for place in packing["placements"]), key=lambda name: (-int(name.split("g.")[0]), name))
         lines.append(tr("To make them: {command}", command=f"nvidia-smi mig -cgi {','.join(names)} -C"))
