@@ -95,7 +95,7 @@ class GuideDialog(QDialog):
             note.setContentsMargins(22, 0, 0, 6)
             lines.addWidget(choice)
             lines.addWidget(note)
-        self._purposes.idClicked.connect(lambda n: self._choose(list(self._words.PURPOSES)[n]))
+        self._purposes.idToggled.connect(self._toggled)
         form = QFormLayout()
         form.setVerticalSpacing(8)
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapAllRows)
@@ -135,6 +135,10 @@ class GuideDialog(QDialog):
     def purpose(self) -> Purpose:
         """The purpose that is chosen."""
         return list(self._words.PURPOSES)[self._purposes.checkedId()]
+
+    def _toggled(self, number: int, on: bool) -> None:
+        if on:
+            self._choose(list(self._words.PURPOSES)[number])
 
     def _choose(self, purpose: Purpose) -> None:
         self.aim.clear()

@@ -97,12 +97,14 @@ QPushButton[role="number"] {{ margin-left: -4px; color: {t.text}; font-size: {la
 QPushButton[role="number"]:hover, QPushButton[role="link"]:hover {{ background: {t.selection}; }}
 QPushButton[role="number"]:focus, QPushButton[role="link"]:focus {{ border-color: {t.accent}; }}
 QPushButton[role="search"] {{ color: {t.soft}; text-align: left; padding: 3px 8px; }}
-QCheckBox {{ spacing: 6px; }}
-QCheckBox:focus {{ color: {t.accent}; }}
+QCheckBox, QRadioButton {{ spacing: 6px; }}
+QCheckBox:focus, QRadioButton:focus {{ color: {t.accent}; }}
 QCheckBox::indicator {{ width: 13px; height: 13px; border: 1px solid {t.strong_line}; border-radius: 3px;
   background: {t.surface}; }}
 QCheckBox::indicator:checked {{ background: {t.accent}; border-color: {t.accent}; image: url({arrows}/tick-on-{base}.svg); }}
-QCheckBox::indicator:focus {{ border-color: {t.accent}; }}
+QCheckBox::indicator:focus, QRadioButton::indicator:focus {{ border-color: {t.accent}; }}
+QRadioButton::indicator {{ width: 13px; height: 13px; border: 1px solid {t.strong_line}; border-radius: 7px; background: {t.surface}; }}
+QRadioButton::indicator:checked {{ width: 7px; height: 7px; border: 4px solid {t.accent}; background: {t.on_accent}; }}
 """
 
 

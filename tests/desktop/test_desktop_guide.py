@@ -2,21 +2,30 @@
 
 import pytest
 from desktop_waiting import settled_session
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
+from shiboken6 import isValid
 
+from rigplanner.catalog.parts import GPU
 from rigplanner.desktop.guide_dialog import guide_dialog
 from rigplanner.desktop.machine_dialog import machine_dialog
 from rigplanner.machine.this_machine import Fact
 from rigplanner.rig.document import Site
 
+SHORT = ("nvidia.geforce.rtx-5050", "nvidia.geforce.rtx-5060-ti-16gb", "nvidia.tesla.t4", "nvidia.geforce.rtx-3090")
+"""Cards enough to choose from, so that a search takes little."""
+
 
 @pytest.fixture
-def guide(qtbot, window):
+def guide(qtbot, window, catalog):
+    few = {i: p for i, p in catalog.parts.items() if not isinstance(p, GPU) or i in SHORT}
+    window.session.shelf.use(replace(catalog, parts=few))
     window.session.preferences.change(site=Site(country="DE", volts=230.0, breaker_a=16.0))
     dialog = guide_dialog(window)
     yield dialog
-    dialog.close()
+    if isValid(dialog):
+        dialog.close()
 
 
 def _answered(qtbot, window, dialog) -> None:
