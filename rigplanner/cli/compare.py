@@ -14,10 +14,10 @@ from rigplanner.whole_file import write_whole
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the command."""
     parser.add_argument("rigs", nargs="+", type=Path, metavar="RIG")
-    parser.add_argument("--format", choices=(*FORMATS, "pdf"), default="table")
+    parser.add_argument("--format", choices=(*FORMATS, "pdf", "xlsx"), default="table")
     parser.add_argument("--baseline", type=int, default=1, help="number of the rig that differences refer to")
     parser.add_argument("--only-differences", action="store_true")
-    parser.add_argument("-o", "--output", type=Path, help="file to write (needed for pdf)")
+    parser.add_argument("-o", "--output", type=Path, help="file to write (needed for pdf and xlsx)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -29,9 +29,14 @@ def run(args: argparse.Namespace) -> int:
     assessments = [open_assessment(path)[0] for path in args.rigs]
     rows = compare(assessments, args.baseline - 1)
     made = comparison([a.rig.name for a in assessments], rows, args.only_differences)
-    if args.format == "pdf":
-        if args.output is None:
-            raise InputFault("--format pdf needs -o FILE.pdf.")
+    if args.format in ("pdf", "xlsx") and args.output is None:
+        raise InputFault(f"--format {args.format} needs -o FILE.{args.format}.")
+    if args.format == "xlsx":
+        from rigplanner.report.comparison_sheets import comparison_workbook
+
+        shown = [row for row in rows if row.differs or not args.only_differences]
+        content = comparison_workbook([a.rig.name for a in assessments], shown)
+    elif args.format == "pdf":
         from rigplanner.report.comparison_pdf import comparison_pdf
 
         content = comparison_pdf(made)

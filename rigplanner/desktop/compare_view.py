@@ -3,30 +3,34 @@
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QFont, QGuiApplication, QShowEvent
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QCheckBox, QComboBox, QFileDialog, QHeaderView, QMenu, QTableView, QWidget
 
-from rigplanner.desktop import icons
 from rigplanner.desktop.change import Change
+from rigplanner.desktop.compare_charts import CompareCharts
+from rigplanner.desktop.compare_model import CompareModel, DeltaCells
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.start_view import sample_files
 from rigplanner.desktop.theme import look, row_px
 from rigplanner.desktop.widgets import button, clear, column, icon_button, label, row, strip
-from rigplanner.desktop.words import MINUS, THIN, VERDICT_WORDS, shortened
-from rigplanner.report.language import tr
+from rigplanner.desktop.words import shortened
+from rigplanner.report.comparison import comparison, markdown
+from rigplanner.report.language import Words, tr
 from rigplanner.rig.files import RigFault, read_rig
 from rigplanner.whole_file import write_whole
 
 if TYPE_CHECKING:
-    from rigplanner.planning.compare import CompareRow
     from rigplanner.rules.assess import Assessment
 
-Index = QModelIndex | QPersistentModelIndex
 MOST_RIGS = 4
+EXPORT_WORDS = Words({
+    "pdf": "PDF", "xlsx": "Excel workbook", "markdown": "Markdown", "csv": "CSV", "table": "Plain text", "json": "JSON",
+})  # fmt: skip
+SUFFIXES = {"pdf": "pdf", "xlsx": "xlsx", "markdown": "md", "csv": "csv", "table": "txt", "json": "json"}
 
 
 class Column(Struct, frozen=True):
@@ -34,68 +38,6 @@ class Column(Struct, frozen=True):
 
     name: str
     path: Path | None
-
-
-class CompareModel(QAbstractTableModel):
-    """Attributes as rows, rigs as columns."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.names: tuple[str, ...] = ()
-        self.rows: tuple[CompareRow, ...] = ()
-        self.baseline = 0
-
-    def show(self, names: tuple[str, ...], rows: "tuple[CompareRow, ...]", baseline: int) -> None:
-        """Show other rows."""
-        self.beginResetModel()
-        self.names, self.rows, self.baseline = names, rows, baseline
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:
-        return 0 if parent.isValid() else len(self.rows)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:
-        return 0 if parent.isValid() else len(self.names) + 1
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return "" if section == 0 else self.names[section - 1]
-        return None
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        from rigplanner.report.comparison import row_title
-
-        if not index.isValid():
-            return None
-        line, n = self.rows[index.row()], index.column() - 1
-        if n < 0:
-            return row_title(line) if role == Qt.ItemDataRole.DisplayRole else None
-        best = n in line.best and line.differs
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._text(line, n)
-        if role == Qt.ItemDataRole.DecorationRole and line.attribute.code == "verdict":
-            return icons.verdict_icon(str(line.values[n]))
-        if role == Qt.ItemDataRole.DecorationRole and best:
-            return icons.icon("tick", "fits")
-        if role == Qt.ItemDataRole.FontRole and best:
-            font = QFont()
-            font.setWeight(QFont.Weight.DemiBold)
-            return font
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{self.names[n]}, {row_title(line)}: {self._text(line, n)}{', ahead' if best else ''}"
-        return None
-
-    def _text(self, line: "CompareRow", n: int) -> str:
-        from rigplanner.report.comparison import value_text
-
-        if line.attribute.code == "verdict":
-            return VERDICT_WORDS[str(line.values[n])] if line.values[n] != "error" else tr("has errors")
-        text = value_text(line.values[n], line.attribute.unit)
-        delta = line.deltas[n]
-        if delta and n != self.baseline:
-            sign = "+" if delta > 0 else MINUS
-            text += f"   {sign}{abs(100 * delta):,.0f}{THIN}%"
-        return text
 
 
 class CompareView(QWidget):
@@ -133,10 +75,12 @@ class CompareView(QWidget):
         self._rest = QWidget()
         self._hint = strip(column(self.hint, margins=(12, 16, 12, 16)))
         copy = button(tr("Copy"), self._copy, "copy", name=tr("Copy the comparison as Markdown"))
-        self.pdf = button(tr("PDF…"), self._ask_pdf, name=tr("Save the comparison as PDF"))
-        first = row(self.add, 1, label(tr("Compared with"), "small"), self.baseline, self.differences, copy, self.pdf)
+        self.export = button(tr("Export"), self._open_export, "export", name=tr("Save the comparison as a file"))
+        first = row(self.add, 1, label(tr("Compared with"), "small"), self.baseline, self.differences, copy, self.export)
         head = column(first, self._chips, margins=(12, 6, 12, 6), spacing=4)
-        self.setLayout(column(strip(head), self._hint, self.table, self._rest, spacing=0))
+        self.charts = CompareCharts()
+        self.table.setItemDelegate(DeltaCells(self.table))
+        self.setLayout(column(strip(head), self._hint, self.table, self._rest, self.charts, spacing=0))
         session.rig_changed.connect(self._rig_changed)
         look.look_changed.connect(self.table.viewport().update)
         self._show_chips()
@@ -159,7 +103,7 @@ class CompareView(QWidget):
         menu.popup(self.add.mapToGlobal(self.add.rect().bottomLeft()))
 
     def _ask_file(self) -> None:
-        dialog = QFileDialog(self, tr("Compare with a rig"), "", "Rigs (*.rig)")
+        dialog = QFileDialog(self, tr("Compare with a rig"), "", tr("Rigs (*.rig)"))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.fileSelected.connect(lambda text: self.add_file(Path(text)))
@@ -235,46 +179,74 @@ class CompareView(QWidget):
         self.baseline.setCurrentIndex(chosen)
         if len(shown) < 2:
             self.model.show((), (), 0)
+            self.charts.show_charts((), ())
             return
         rows = compare([each for _, each in shown], chosen)
         if self.differences.isChecked():
             rows = tuple(line for line in rows if line.differs)
         self.model.show(tuple(name for name, _ in shown), rows, chosen)
+        self.table.clearSpans()
+        for n, line in enumerate(self.model.lines):
+            if isinstance(line, str):
+                self.table.setSpan(n, 0, 1, self.model.columnCount())
+        self.charts.show_charts(self.model.names, comparison(self.model.names, rows).charts)
         header = self.table.horizontalHeader()
         for n in range(len(shown) + 1):
             header.setSectionResizeMode(n, QHeaderView.ResizeMode.Stretch if n else QHeaderView.ResizeMode.ResizeToContents)
 
-    def _ask_pdf(self) -> None:
+    def _open_export(self) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for form, words in EXPORT_WORDS.items():
+            menu.addAction(words, partial(self._ask_export, form))
+        menu.popup(self.export.mapToGlobal(self.export.rect().bottomLeft()))
+
+    def _ask_export(self, form: str) -> None:
         if not self.model.rows:
             self._session.tell(tr("Add a rig to compare with first."))
             return
-        dialog = QFileDialog(self, tr("Save the comparison"), "", "PDF (*.pdf)")
+        suffix = SUFFIXES[form]
+        dialog = QFileDialog(self, tr("Save the comparison"), "", f"{EXPORT_WORDS[form]} (*.{suffix})")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("pdf")
-        dialog.fileSelected.connect(lambda text: self.save_pdf(Path(text)))
+        dialog.setDefaultSuffix(suffix)
+        dialog.fileSelected.connect(lambda text: self.save(Path(text), form))
         dialog.open()
+
+    def content(self, form: str) -> bytes:
+        """Return the comparison that is shown in one of the forms of export."""
+        from rigplanner.report.comparison import FORMATS
+
+        names, rows = self.model.names, self.model.rows
+        if form == "pdf":
+            from rigplanner.report.comparison_pdf import comparison_pdf
+
+            return comparison_pdf(comparison(names, rows))
+        if form == "xlsx":
+            from rigplanner.report.comparison_sheets import comparison_workbook
+
+            return comparison_workbook(names, rows)
+        return FORMATS[form](comparison(names, rows)).encode()
 
     def save_pdf(self, path: Path) -> None:
         """Write the comparison that is shown as PDF."""
-        from rigplanner.report.comparison import comparison
-        from rigplanner.report.comparison_pdf import comparison_pdf
+        self.save(path, "pdf")
 
+    def save(self, path: Path, form: str) -> None:
+        """Write the comparison that is shown."""
         try:
-            write_whole(path, comparison_pdf(comparison(self.model.names, self.model.rows)))
+            write_whole(path, self.content(form))
         except OSError as fault:
             self._session.tell(
                 tr("{path}: not written ({reason}).", path=path, reason=fault.strerror or fault),
                 "error",
                 tr("Try again"),
-                lambda: self.save_pdf(path),
+                lambda: self.save(path, form),
             )
             return
         self._session.tell(tr("Written {name}.", name=path.name))
 
     def _copy(self) -> None:
-        from rigplanner.report.comparison import comparison, markdown
-
         if self.model.rows:
             QGuiApplication.clipboard().setText(markdown(comparison(self.model.names, self.model.rows)))
             self._session.tell(tr("Copied the comparison as Markdown."))

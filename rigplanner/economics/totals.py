@@ -20,7 +20,8 @@ class Line(Struct, frozen=True, kw_only=True):
 
 class Totals(Struct, frozen=True, kw_only=True):
     """Sums in `currency`. `subtotal` leaves out the items in `unpriced`, and the items in `foreign`, priced in a currency
-    for which the rig has no rate; those in `converted` are counted by the rates of `rates_day`."""
+    for which the rig has no rate; those in `converted` are counted by the rates of `rates_day`. `taxes` holds each rate of tax
+    in per cent with its amount; they add up to `tax`."""
 
     currency: str
     lines: tuple[Line, ...]
@@ -31,6 +32,7 @@ class Totals(Struct, frozen=True, kw_only=True):
     unpriced: tuple[str, ...] = ()
     foreign: tuple[str, ...] = ()
     converted: tuple[str, ...] = ()
+    taxes: tuple[tuple[float, float], ...] = ()
     rates_day: str | None = None
     oldest_price: str | None = None
 
@@ -61,6 +63,21 @@ def _line(rig: Rig, item: Item, catalog: Catalog) -> Line:
     return Line(uid=item.uid, quantity=item.quantity, unit=price, amount=amount, own=own)
 
 
+def _taxes(rig: Rig, lines: list[Line]) -> tuple[tuple[float, float], ...]:
+    """Return each rate of tax in per cent with its amount, after the discount; an item without a rate of its own has the quote's."""
+    own = {item.uid: item.tax_percent for item in rig.items}
+    nets: dict[float, float] = {}
+    for line in lines:
+        chosen = own[line.uid]
+        rate = chosen if chosen is not None else rig.quote.tax_percent
+        if rate is not None and line.amount is not None:
+            nets[rate] = nets.get(rate, 0.0) + line.amount * (1 - rig.quote.discount_percent / 100)
+    if not nets and rig.quote.tax_percent is not None:
+        nets[rig.quote.tax_percent] = 0.0
+    inside = rig.quote.prices_include_tax
+    return tuple((rate, _money(net * rate / (100 + rate if inside else 100))) for rate, net in sorted(nets.items(), reverse=True))
+
+
 def totals(rig: Rig, catalog: Catalog) -> Totals:
     """Return the sums of a rig. Tax included in the prices is taken out for the `tax` line and not added again."""
     lines = [_line(rig, item, catalog) for item in rig.items]
@@ -69,8 +86,8 @@ def totals(rig: Rig, catalog: Catalog) -> Totals:
     converted = tuple(line.uid for line, price in counted if price.currency != rig.currency)
     subtotal = _money(sum(line.amount for line in lines if line.amount is not None))
     discount = _money(subtotal * rig.quote.discount_percent / 100)
-    net, share = subtotal - discount, (rig.quote.tax_percent or 0.0) / 100
-    tax = _money(net * share / (1 + share)) if rig.quote.prices_include_tax else _money(net * share)
+    net, taxes = subtotal - discount, _taxes(rig, lines)
+    tax = _money(sum(amount for _, amount in taxes))
     total = _money(net if rig.quote.prices_include_tax else net + tax)
     return Totals(
         currency=rig.currency,
@@ -78,6 +95,7 @@ def totals(rig: Rig, catalog: Catalog) -> Totals:
         subtotal=subtotal,
         discount=discount,
         tax=tax,
+        taxes=taxes,
         total=total,
         unpriced=tuple(line.uid for line in lines if line.unit is None),
         foreign=tuple(line.uid for line, _ in priced if line.amount is None),

@@ -3,12 +3,17 @@
 from collections.abc import Callable, Sequence
 from typing import Literal
 
+import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
+from rigplanner.catalog.parts import MemoryKit
+from rigplanner.economics.running import Running, energy_per_year, three_year_total
 from rigplanner.machine.machine import GpuNode
 from rigplanner.performance.answer import TIME_METRICS
+from rigplanner.planning.what_if import split_over
 from rigplanner.rig.task import Workload
-from rigplanner.rules.assess import Assessment, Job
+from rigplanner.rules.assess import Assessment, Job, job_on
 
 Direction = Literal["more", "less", "none"]
 Value = float | str | None
@@ -26,7 +31,8 @@ class Attribute(Struct, frozen=True, kw_only=True):
 class CompareRow(Struct, frozen=True, kw_only=True):
     """An attribute with one value per rig. `deltas`: value / baseline - 1 (None for text or unknown); `best`: the rigs ahead.
 
-    `lows` and `highs` are the intervals of predicted values, () for the rest; rigs whose intervals overlap are all ahead."""
+    `lows` and `highs` are the intervals of predicted values, () for the rest; rigs whose intervals overlap are all ahead.
+    `partial` names the rigs of which only a part is known (a total without all prices): their values are lower bounds."""
 
     attribute: Attribute
     subject: str
@@ -36,6 +42,7 @@ class CompareRow(Struct, frozen=True, kw_only=True):
     differs: bool
     lows: tuple[float | None, ...] = ()
     highs: tuple[float | None, ...] = ()
+    partial: tuple[int, ...] = ()
 
 
 def _gpus(gpus: tuple[GpuNode, ...]) -> str:
@@ -59,6 +66,20 @@ def _share(part: float | None, whole: float | None) -> float | None:
     return None if part is None or not whole else 100 * part / whole
 
 
+def _ram(assessment: Assessment) -> float | None:
+    kits = [piece.part for piece in assessment.machine.pieces if isinstance(piece.part, MemoryKit)]
+    return sum(kit.modules * kit.module_gib for kit in kits) if kits else None
+
+
+def _pairs(assessment: Assessment) -> Value:
+    """The letters of `nvidia-smi topo -m` between the GPUs, each once."""
+    count = len(assessment.machine.gpus)
+    if count < 2:
+        return "none"
+    found = {cell for row in assessment.machine.matrix[:count] for cell in row[:count]} - {"X"}
+    return None if "" in found else ", ".join(sorted(found)) or None
+
+
 MEASURES: tuple[tuple[Attribute, Callable[[Assessment], Value]], ...] = (
     (Attribute(code="verdict", group="verdict"), lambda a: a.report.verdict()),
     (Attribute(code="errors", group="verdict", direction="less"), lambda a: float(a.report.count("error"))),
@@ -74,11 +95,17 @@ MEASURES: tuple[tuple[Attribute, Callable[[Assessment], Value]], ...] = (
         Attribute(code="gpu_bandwidth", group="parts", unit="GB/s", direction="more"),
         lambda a: _sum([gpu.gpu.bandwidth_gbs for gpu in a.machine.gpus]),
     ),
+    (Attribute(code="ram", group="parts", unit="GiB", direction="more"), _ram),
+    (
+        Attribute(code="drives", group="parts", unit="GB", direction="more"),
+        lambda a: _sum([node.storage.capacity_gb for node in a.machine.storage]),
+    ),
     (Attribute(code="slowest_gpu_link", group="machine", unit="GB/s", direction="more"), _slowest_link),
     (
         Attribute(code="nvlink_islands", group="machine"),
         lambda a: ", ".join("+".join(map(str, island)) for island in a.machine.islands if len(island) > 1) or "none",
     ),
+    (Attribute(code="gpu_pairs", group="machine"), _pairs),
     (Attribute(code="lanes_used", group="machine"), lambda a: a.machine.lanes_used),
     (Attribute(code="sustained", group="power", unit="W", direction="less"), lambda a: a.machine.power.sustained_w),
     (Attribute(code="wall", group="power", unit="W", direction="less"), lambda a: a.machine.power.wall_w),
@@ -94,39 +121,96 @@ MEASURES: tuple[tuple[Attribute, Callable[[Assessment], Value]], ...] = (
 SPEED = Attribute(code="speed", group="workloads", direction="more")
 TIME = Attribute(code="speed", group="workloads", direction="less")
 MEMORY = Attribute(code="memory", group="workloads", unit="GiB", direction="less")
+FITS = Attribute(code="fits", group="workloads")
 SPEED_PER_MONEY = Attribute(code="speed_per_1000", group="workloads", direction="more")
 SPEED_PER_WATT = Attribute(code="speed_per_kw", group="workloads", direction="more")
 TOTAL = Attribute(code="total", group="money", direction="less")
+YEAR = Attribute(code="energy_year", group="money", direction="less")
+THREE_YEARS = Attribute(code="three_years", group="money", direction="less")
 
 
 def compare(assessments: Sequence[Assessment], baseline: int = 0) -> tuple[CompareRow, ...]:
-    """Return the rows that compare two or more rigs; `baseline` is the rig that the deltas refer to."""
+    """Return the rows that compare two or more rigs; `baseline` is the rig that the deltas refer to. A workload of one rig is
+    predicted on the others too; a model that is split over all GPUs of its rig is split over those of the other. What does not
+    fit into memory has no speed."""
     rows = [_row(attribute, "", [measure(a) for a in assessments], baseline) for attribute, measure in MEASURES]
-    currencies = {a.totals.currency for a in assessments}
-    if len(currencies) == 1:
-        whole: list[Value] = [None if a.totals.unpriced or a.totals.foreign else a.totals.total for a in assessments]
-        rows.append(_row(_with_unit(TOTAL, currencies.pop()), "", whole, baseline))
-    for workload in _workloads(assessments):
-        rows += _workload_rows(workload, assessments, baseline)
+    rows += _money_rows(assessments, baseline)
+    for workload, own in _workloads(assessments):
+        rows += _workload_rows(workload, own, assessments, baseline)
     return tuple(rows)
+
+
+def _is_partial(assessment: Assessment) -> bool:
+    return bool(assessment.totals.unpriced or assessment.totals.foreign)
+
+
+def _money_rows(assessments: Sequence[Assessment], baseline: int) -> list[CompareRow]:
+    """Total, energy of a year and of three years with the price, where all rigs count in one currency."""
+    currencies = {a.totals.currency for a in assessments}
+    if len(currencies) != 1:
+        return []
+    currency = currencies.pop()
+    partial = tuple(n for n, a in enumerate(assessments) if _is_partial(a))
+    rows = [_row(_with_unit(TOTAL, currency), "", [_priced(a) for a in assessments], baseline, partial=partial)]
+    running = [yearly_energy(a) for a in assessments]
+    if any(year is not None for year in running):
+        years: list[Value] = [year.cost if year else None for year in running]
+        rows.append(_row(_with_unit(YEAR, currency), "", years, baseline))
+        three: list[Value] = [
+            three_year_total(a.totals.total, year.cost, (a.rig.quote.resale_percent or 0.0) / 100)
+            if year and a.totals.lines
+            else None
+            for a, year in zip(assessments, running, strict=True)
+        ]
+        rows.append(_row(_with_unit(THREE_YEARS, currency), "", three, baseline, partial=partial))
+    return rows
+
+
+def _priced(assessment: Assessment) -> float | None:
+    return assessment.totals.total if any(line.amount is not None for line in assessment.totals.lines) else None
+
+
+def yearly_energy(assessment: Assessment) -> Running | None:
+    """Return the energy of a year in the currency of the total; None without hours, tariff or load."""
+    site, wall_w = assessment.rig.site, assessment.machine.power.wall_w
+    tariff = site.energy_per_kwh
+    if tariff is None or tariff.currency != assessment.totals.currency or site.hours_per_day is None or wall_w is None:
+        return None
+    try:
+        return energy_per_year(wall_w, site.hours_per_day, tariff.amount)
+    except ValueError:
+        return None
 
 
 def _with_unit(attribute: Attribute, unit: str) -> Attribute:
     return Attribute(code=attribute.code, group=attribute.group, unit=unit, direction=attribute.direction)
 
 
-def _workloads(assessments: Sequence[Assessment]) -> list[Workload]:
-    found: list[Workload] = []
+def _workloads(assessments: Sequence[Assessment]) -> list[tuple[Workload, int]]:
+    """Each workload once, with the number of GPUs of the first rig that has it."""
+    found: dict[bytes, tuple[Workload, int]] = {}
     for assessment in assessments:
-        found += [workload for workload in assessment.rig.workloads if workload not in found]
-    return found
+        for workload in assessment.rig.workloads:
+            found.setdefault(msgspec.msgpack.encode(workload), (workload, len(assessment.machine.gpus)))
+    return list(found.values())
 
 
-def _workload_rows(workload: Workload, assessments: Sequence[Assessment], baseline: int) -> list[CompareRow]:
-    jobs = [next((job for job in a.jobs if job.workload == workload), None) for a in assessments]
+def _job_of(workload: Workload, own: int, assessment: Assessment) -> Job | None:
+    """The workload on a rig: its own job, or one that is worked out for the comparison."""
+    known = next((job for job in assessment.jobs if job.workload == workload), None)
+    count = len(assessment.machine.gpus)
+    return known if known or not count else job_on(0, split_over(workload, own, count), assessment.machine)
+
+
+def _workload_rows(workload: Workload, own: int, assessments: Sequence[Assessment], baseline: int) -> list[CompareRow]:
+    jobs = [_job_of(workload, own, a) for a in assessments]
     subject = workload.name or f"{workload.model or 'network'} {(workload.task or '').replace('_', ' ')}".strip()
     memory = [max((m.device_gib for m in job.memory), default=None) if job else None for job in jobs]
-    rows = [_row(MEMORY, subject, list(memory), baseline)]
+    rows = [
+        _row(MEMORY, subject, list(memory), baseline),
+        _row(FITS, subject, [_fits(*pair) for pair in zip(jobs, assessments, strict=True)], baseline),
+    ]
+    jobs = [replace(job, speed=None) if job and rows[1].values[n] == "does not fit" else job for n, job in enumerate(jobs)]
     metrics = {job.speed.metric for job in jobs if job and job.speed}
     if len(metrics) != 1:
         return rows
@@ -148,10 +232,22 @@ def _workload_rows(workload: Workload, assessments: Sequence[Assessment], baseli
     return rows
 
 
+def _fits(job: Job | None, assessment: Assessment) -> Value:
+    """The worst verdict over the cards: fits, tight, does not fit; None where not known."""
+    if job is None or not job.memory:
+        return None
+    pairs = [(m, node.gpu.memory_gib) for m, node in zip(job.memory, assessment.machine.gpus, strict=False)]
+    if any(room is None for _, room in pairs):
+        return None
+    if any(m.low_gib > (room or 0.0) for m, room in pairs):
+        return "does not fit"
+    return "tight" if any(m.high_gib > (room or 0.0) for m, room in pairs) else "fits"
+
+
 def _worth(
     subject: str, metric: str, jobs: Sequence[Job | None], assessments: Sequence[Assessment], baseline: int
 ) -> list[CompareRow]:
-    totals = [None if a.totals.unpriced or a.totals.foreign else a.totals.total for a in assessments]
+    totals = [None if _is_partial(a) else a.totals.total for a in assessments]
     walls = [a.machine.power.wall_w for a in assessments]
     rows = [_per(_with_unit(SPEED_PER_WATT, f"{metric} per kW"), subject, jobs, walls, baseline)]
     if len({a.totals.currency for a in assessments}) == 1:
@@ -183,17 +279,20 @@ def _row(
     baseline: int,
     lows: tuple[float | None, ...] = (),
     highs: tuple[float | None, ...] = (),
+    partial: tuple[int, ...] = (),
 ) -> CompareRow:
     base = values[baseline]
+    whole = [None if n in partial else value for n, value in enumerate(values)]
     return CompareRow(
         attribute=attribute,
         subject=subject,
         values=tuple(values),
-        deltas=tuple(_delta(value, base) for value in values),
-        best=_best(attribute.direction, values, lows, highs),
+        deltas=tuple(_delta(value, whole[baseline]) for value in whole),
+        best=_best(attribute.direction, whole, lows, highs),
         differs=any(value != base for value in values),
         lows=lows,
         highs=highs,
+        partial=partial,
     )
 
 

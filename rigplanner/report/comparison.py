@@ -21,6 +21,9 @@ ATTRIBUTE_WORDS = Words(
         "cpus": "CPUs",
         "gpu_memory": "GPU memory, all cards",
         "gpu_bandwidth": "GPU bandwidth, all cards",
+        "ram": "RAM",
+        "drives": "Drives",
+        "gpu_pairs": "GPU to GPU",
         "slowest_gpu_link": "Slowest GPU link",
         "nvlink_islands": "NVLink islands",
         "lanes_used": "CPU lanes used",
@@ -29,6 +32,9 @@ ATTRIBUTE_WORDS = Words(
         "supply_load": "Supply load",
         "circuit_load": "Circuit load",
         "total": "Total",
+        "energy_year": "Energy a year",
+        "three_years": "Three years: price and energy, less resale",
+        "fits": "Fits",
         "memory": "Memory per GPU",
         "speed": "Speed",
         "speed_per_1000": "Speed per money",
@@ -36,7 +42,9 @@ ATTRIBUTE_WORDS = Words(
     }
 )
 
-
+GROUP_WORDS = Words({
+    "verdict": "Verdict", "parts": "Parts", "machine": "Machine", "power": "Power", "money": "Money", "workloads": "Workloads",
+})  # fmt: skip
 VERDICT_WORDS = Words({
     "error": "does not work", "warning": "works, with conditions", "unknown": "not known in full", "ok": "works",
 })  # fmt: skip
@@ -70,8 +78,9 @@ class ComparisonLine(Struct, frozen=True, kw_only=True):
 
 
 class Chart(Struct, frozen=True, kw_only=True):
-    """Bars of one attribute, one a rig, with their intervals; None where unknown."""
+    """Bars of one attribute (its `code`), one a rig, with their intervals; None where unknown."""
 
+    code: str
     title: str
     subject: str
     unit: str
@@ -99,7 +108,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
         return tuple(line.best for line in self.lines)
 
 
-CHARTED = ("speed_per_1000", "speed_per_kw")
+CHARTED = ("speed", "speed_per_1000", "speed_per_kw")
 
 
 def comparison(names: Sequence[str], rows: Sequence[CompareRow], only_differences: bool = False) -> Comparison:
@@ -125,8 +134,16 @@ def _chart(row: CompareRow) -> Chart | None:
     values = tuple(value if isinstance(value, int | float) else None for value in row.values)
     if sum(value is not None for value in values) < LEAST_BARS:
         return None
-    title = ATTRIBUTE_WORDS[row.attribute.code]
-    return Chart(title=title, subject=row.subject, unit=row.attribute.unit, values=values, lows=row.lows, highs=row.highs)
+    code = row.attribute.code
+    return Chart(
+        code=code,
+        title=ATTRIBUTE_WORDS[code],
+        subject=row.subject,
+        unit=row.attribute.unit,
+        values=values,
+        lows=row.lows,
+        highs=row.highs,
+    )
 
 
 def row_title(row: CompareRow) -> str:
@@ -136,9 +153,7 @@ def row_title(row: CompareRow) -> str:
 
 
 def _cell(row: CompareRow, n: int) -> ComparisonCell:
-    text = value_text(row.values[n], row.attribute.unit)
-    if row.attribute.code == "verdict":
-        text = tr(VERDICT_WORDS.get(text, text))
+    text = row_text(row, n)
     known = bool(row.lows) and row.lows[n] is not None
     delta = row.deltas[n]
     return ComparisonCell(
@@ -148,11 +163,23 @@ def _cell(row: CompareRow, n: int) -> ComparisonCell:
     )
 
 
+FIT_WORDS = Words({"fits": "fits", "tight": "tight", "does not fit": "does not fit"})
+
+
+def row_text(row: CompareRow, n: int) -> str:
+    """Return the value of one rig in words; a total without all prices is a lower bound."""
+    value = row.values[n]
+    if row.attribute.code in ("verdict", "fits") and isinstance(value, str):
+        return (VERDICT_WORDS if row.attribute.code == "verdict" else FIT_WORDS).get(value, value)
+    text = value_text(value, row.attribute.unit)
+    return tr("at least {value}", value=text) if n in row.partial and value is not None else text
+
+
 def value_text(value: Value, unit: str) -> str:
     """Return a value with its unit, or "unknown"."""
     if value is None:
         return tr("unknown")
-    return value if isinstance(value, str) else fmt.quantity(value, unit)
+    return tr(value) if isinstance(value, str) else fmt.quantity(value, unit)
 
 
 def table(made: Comparison) -> str:

@@ -4,15 +4,12 @@ import io
 from itertools import groupby
 from typing import Any
 
-from rigplanner.report.comparison import Chart, Comparison, ComparisonCell, ComparisonLine
+from rigplanner.report.comparison import GROUP_WORDS, Chart, Comparison, ComparisonCell, ComparisonLine
 from rigplanner.report.drawings import interval_bars
 from rigplanner.report.flow import outline_flowable
-from rigplanner.report.language import Words, tr
+from rigplanner.report.language import tr
 from rigplanner.report.paper import Sheet, document
 
-GROUP_WORDS = Words({
-    "verdict": "Verdict", "parts": "Parts", "machine": "Machine", "power": "Power", "money": "Money", "workloads": "Workloads",
-})  # fmt: skip
 MOST_UPRIGHT = 3
 LONGEST_NAME = 90
 FIRST_COLUMN = 0.24
@@ -28,7 +25,7 @@ def comparison_pdf(made: Comparison, paper: str = "A4") -> bytes:
     title = tr("Comparison") + ": " + ", ".join(name[:LONGEST_NAME] for name in made.names)
     page = document(buffer, sheet, title, "RigPlanner", tr("Comparison of rigs"))
     story: list[Any] = [sheet.text(tr("Comparison"), "title"), sheet.text(tr(NOTE), "small"), sheet.gap(8), _table(made, sheet)]
-    if made.charts:
+    if any(chart.code != "speed" for chart in made.charts):
         story += [sheet.gap(14), *_charts(made, sheet)]
     page.build(story, canvasmaker=sheet.canvas_maker(title))
     return buffer.getvalue()
@@ -71,7 +68,7 @@ def _charts(made: Comparison, sheet: Sheet) -> list[Any]:
     """Return the charts in pairs, per money beside per power."""
     width = sheet.width / 2 - 10
     story: list[Any] = []
-    for subject, charts in groupby(made.charts, key=lambda chart: chart.subject):
+    for subject, charts in groupby((chart for chart in made.charts if chart.code != "speed"), key=lambda chart: chart.subject):
         blocks = [_chart(chart, made.names, width, sheet) for chart in charts]
         blocks += [[sheet.text("", "small")]] * (2 - len(blocks))
         pair = sheet.columns(blocks, (0.5, 0.5))

@@ -14,7 +14,8 @@ FORMAT_VERSION = 1
 
 
 class Item(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """`quantity` pieces of one part. `places` names the slot, port or bay of each piece ("" or missing: let the solver choose).
+    """`quantity` pieces of one part. `places` names the slot, port or bay of each piece ("" or missing: let the solver choose);
+    `tax_percent` is its own rate of tax, None that of the quote.
 
     The place of an NVLink bridge names the two GPU pieces it joins, "gpu.0+gpu.1". A piece is called `uid.index`.
     """
@@ -25,6 +26,7 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True):
     places: tuple[str, ...] = ()
     price: Price | None = None
     power_cap_w: float | None = None
+    tax_percent: float | None = None
     note: str = ""
 
     def pieces(self) -> list[str]:
@@ -61,7 +63,8 @@ class Party(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class QuoteDetails(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a quote needs besides the parts. `date` is ISO; percentages are 0..100."""
+    """What a quote needs besides the parts. `date` is ISO; percentages are 0..100; `resale_percent` is what the rig is expected
+    to bring after three years, of its price."""
 
     number: str = ""
     date: str | None = None
@@ -71,6 +74,7 @@ class QuoteDetails(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tax_percent: float | None = None
     prices_include_tax: bool = False
     discount_percent: float = 0.0
+    resale_percent: float | None = None
     terms: str = ""
     remarks: str = ""
 

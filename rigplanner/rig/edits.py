@@ -111,6 +111,14 @@ def set_price(rig: Rig, uid: str, price: Price | None) -> Rig:
 
 
 @_edit
+def set_tax(rig: Rig, uid: str, percent: float | None) -> Rig:
+    """Set the rate of tax of an item's pieces; None returns to that of the quote."""
+    if percent is not None and not 0 <= percent <= 100:
+        raise EditFault("A tax lies between 0 and 100 %.")
+    return _with_item(rig, uid, tax_percent=percent)
+
+
+@_edit
 def set_power_cap(rig: Rig, uid: str, watts: float | None) -> Rig:
     """Cap the power of a GPU item as `nvidia-smi -pl` does, per piece in watts; None lifts the cap."""
     if watts is not None and watts <= 0:

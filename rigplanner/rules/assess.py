@@ -50,7 +50,7 @@ class Assessment(Struct, frozen=True, kw_only=True):
 def assess(rig: Rig, catalog: Catalog, today: str = "") -> Assessment:
     """Return the assessment of a rig; pure, so equal rigs give equal answers. `today` (ISO) ends waivers; "" ends none."""
     machine = machine_of(rig, catalog)
-    jobs = tuple(_job(index, workload, machine) for index, workload in enumerate(rig.workloads))
+    jobs = tuple(job_on(index, workload, machine) for index, workload in enumerate(rig.workloads))
     facts = tuple(_facts(job) for job in jobs)
     situation = Situation(rig=rig, catalog=catalog, machine=machine, jobs=facts, today=today, estimate=memory_of)
     return Assessment(rig=rig, machine=machine, jobs=jobs, report=check(situation), totals=totals(rig, catalog))
@@ -112,7 +112,8 @@ def link_of(machine: Machine) -> str:
     return "pcie"
 
 
-def _job(index: int, workload: Workload, machine: Machine) -> Job:
+def job_on(index: int, workload: Workload, machine: Machine) -> Job:
+    """Return memory and speed of a workload on a machine."""
     key = msgspec.msgpack.encode(workload)
     memory, memory_fault = _memory(workload, machine)
     speed, speed_fault = _speed(workload, key, machine)

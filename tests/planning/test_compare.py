@@ -1,14 +1,18 @@
 """Rigs side by side."""
 
+import io
+import zipfile
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.parts import Price
 from rigplanner.planning.compare import CompareRow, compare
 from rigplanner.report.comparison import FORMATS, comparison
 from rigplanner.report.comparison_pdf import comparison_pdf
+from rigplanner.report.comparison_sheets import comparison_workbook
 from rigplanner.rig.files import read_rig
 from rigplanner.rules.assess import Assessment, assess
 
@@ -64,3 +68,47 @@ def test_the_comparison_prints_the_same_again(pair: list[Assessment]) -> None:
     first = comparison_pdf(made)
     assert first.startswith(b"%PDF-")
     assert first == comparison_pdf(made)
+
+
+def test_a_workload_of_one_rig_is_predicted_on_the_others(pair: list[Assessment]) -> None:
+    rows = [row for row in compare(pair) if row.attribute.code == "speed"]
+    assert len(rows) == len(pair[0].jobs) + len(pair[1].jobs)
+    known = [row.values for row in rows if row.subject == "ResNet-50 training"]
+    assert all(isinstance(value, float) for value in known[0])
+
+
+def test_what_does_not_fit_has_no_speed(samples: list[Path], catalog: Catalog) -> None:
+    chosen = {path.stem: path for path in samples}
+    made = [assess(read_rig(chosen[stem]), catalog) for stem in ("quad-rtx-4090", "rtx-5090")]
+    rows = {row.attribute.code: row for row in compare(made) if row.subject == "Llama 3.1 70B, 4 bit"}
+    assert rows["fits"].values == ("fits", "does not fit")
+    assert rows["speed"].values[0] and rows["speed"].values[1] is None
+
+
+def test_a_total_without_all_prices_is_a_lower_bound(pair: list[Assessment]) -> None:
+    partly = [replace(pair[0], totals=replace(pair[0].totals, unpriced=("x",))), pair[1]]
+    row = _row(compare(partly), "total")
+    assert 0 in row.partial and row.deltas[0] is None and 0 not in row.best
+    text = FORMATS["table"](comparison(["one", "two"], compare(partly)))
+    assert "at least" in text
+
+
+def test_the_costs_of_years_need_hours_and_a_tariff(pair: list[Assessment]) -> None:
+    assert not [row for row in compare(pair) if row.attribute.code == "energy_year"]
+    site = replace(
+        pair[0].rig.site, hours_per_day=8.0, energy_per_kwh=Price(amount=0.25, currency="USD", day="2026-11-21", source="bill")
+    )
+    costed = [replace(pair[0], rig=replace(pair[0].rig, site=site)), pair[1]]
+    year, three = (_row(compare(costed), code) for code in ("energy_year", "three_years"))
+    wall = pair[0].machine.power.wall_w
+    assert wall and year.values[0] == pytest.approx(wall / 1000 * 8 * 365 * 0.25)
+    assert year.values[1] is None
+    assert three.values[0] == pytest.approx(pair[0].totals.total + 3 * year.values[0])  # type: ignore[operator]
+
+
+def test_a_workbook_holds_numbers_and_intervals(pair: list[Assessment]) -> None:
+    made = comparison_workbook(["=one", "two"], compare(pair))
+    assert made == comparison_workbook(["=one", "two"], compare(pair))
+    with zipfile.ZipFile(io.BytesIO(made)) as book:
+        sheet = book.read("xl/worksheets/sheet1.xml").decode()
+    assert "<f>" not in sheet and "=one" in sheet and "GPU memory" in sheet

@@ -58,7 +58,7 @@ def test_long_and_hostile_names_print(four: list[Assessment]) -> None:
 
 def test_bars_keep_the_interval_of_the_speed(four: list[Assessment]) -> None:
     made = _made(four)
-    assert {chart.title for chart in made.charts} == {"Speed per money", "Speed per power"}
+    assert {chart.title for chart in made.charts} == {"Speed", "Speed per money", "Speed per power"}
     for chart in made.charts:
         for value, low, high in zip(chart.values, chart.lows, chart.highs, strict=True):
             if value is not None:
@@ -71,7 +71,7 @@ def test_bars_keep_the_interval_of_the_speed(four: list[Assessment]) -> None:
 
 def test_one_known_bar_is_no_chart(four: list[Assessment]) -> None:
     unpriced = [four[0], *(replace(a, totals=replace(a.totals, unpriced=("x",))) for a in four[1:])]
-    assert {chart.title for chart in _made(unpriced).charts} == {"Speed per power"}
+    assert {chart.title for chart in _made(unpriced).charts} == {"Speed", "Speed per power"}
 
 
 def test_figures_that_no_rig_has_are_not_printed(four: list[Assessment]) -> None:
