@@ -1,7 +1,9 @@
 """Machines that run get no error, machines that failed get one: a checker that cries wolf is worse than none."""
 
 import pytest
+from msgspec.structs import replace
 from real_builds import BUILDS, Build
+from real_failures import FAILURES, Failure
 
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.report.words import finding_text
@@ -9,7 +11,7 @@ from rigplanner.rig.document import Item, Rig
 from rigplanner.rules.assess import assess
 
 
-def rig_of(build: Build) -> Rig:
+def rig_of(build: Build | Failure) -> Rig:
     items = []
     for number, pick in enumerate(build.parts):
         full = (pick,) if isinstance(pick, str) else pick
@@ -24,3 +26,12 @@ def test_a_machine_that_runs_gets_no_error(build: Build) -> None:
     assert [item.part for item in rig.items if catalog.get(item.part) is None] == []
     found = assess(rig, catalog).report.findings
     assert [(f.code, finding_text(f, rig, catalog)) for f in found if f.severity == "error"] == []
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: failure.name)
+def test_a_machine_that_failed_is_told_so(failure: Failure) -> None:
+    jobs = (failure.job,) if failure.job else ()
+    rig = replace(rig_of(failure), settings=failure.settings(), site=failure.site, workloads=jobs)
+    assert [item.part for item in rig.items if shipped_catalog().get(item.part) is None] == []
+    found = assess(rig, shipped_catalog()).report.findings
+    assert {f.code for f in found if f.severity in ("error", "warning")} & set(failure.codes)
