@@ -2,18 +2,16 @@
 
     python tools/memory_left_out.py cases.jsonl --brackets fit.jsonl
 
-Held out: slack and fixed workspace of the source's stack are fitted anew on the stack's other sources; where there are none,
-the constants of plain PyTorch stand in, so the row says what a stack costs that nobody measured. The layers' physics and the
-table of layer classes stay as they are. With brackets (a batch that fits a card, one that fails) the constants of the layer
-classes are fitted on one half of the networks and judged on the other.
+Held out: what lies beyond live tensors is fitted anew on the other sources, and constants that a stack has from its own source are
+dropped (rigplanner.workload.left_out). The constants fitted to all sources are printed last, as catalog/architectures/
+memory_stacks.json holds them. With brackets (a batch that fits a card, one that fails) the constants of the layer classes are
+fitted on one half of the networks and judged on the other; estimates that fit a card on which the batch failed are counted.
 """
 
 import argparse
-import itertools
 import json
 import random
 import re
-import statistics
 from collections import defaultdict
 from pathlib import Path
 
@@ -26,12 +24,9 @@ from rigplanner.rig.task import Workload
 from rigplanner.workload import figures, memory
 from rigplanner.workload.accuracy import Comparison, compare, error_table
 from rigplanner.workload.answer import WorkloadFault
-from rigplanner.workload.stacks import MemoryStack, memory_stack
+from rigplanner.workload.left_out import fitted, held_out, intervals, measured
 
-SLACKS = (0.0, 0.03, 0.06, 0.1, 0.15, 0.2)
-FIXED_GIB = (0.1, 0.4, 0.8, 1.5)
-NAMELESS = "pytorch"
-STACK_READER = "memory_stack"
+ZOO = shipped_zoo()
 
 
 def main() -> None:
@@ -41,30 +36,25 @@ def main() -> None:
     parser.add_argument("--brackets", type=Path)
     parser.add_argument("--card-gib", type=float, default=23.7)
     asked = parser.parse_args()
-    groups: dict[str, dict[str, list[bytes]]] = defaultdict(lambda: defaultdict(list))
-    for line in asked.cases.read_bytes().splitlines():
-        case = json.loads(line)
-        if case.get("part", "total") == "total" and case.get("value_gib"):
-            groups[memory_stack(case["workload"]["stack"]).slug]["/".join(case["source"].split("/")[:2])].append(line)
-    print(f"{'':53}{'shipped: median, bias, inside':31}{'held out: the same':32}held out means")
-    shipped, held = [], []
-    for stack, sources in groups.items():
-        for source, lines in sources.items():
-            own = predicted(lines, memory_stack(stack))
-            others = [line for other, found in sources.items() if other != source for line in found]
-            constants = fitted(others, memory_stack(stack)) if others else plain(memory_stack(stack))
-            without = predicted(lines, constants)
-            basis = (
-                f"fitted to {len(others)} cases of other sources" if others else "plain PyTorch; shipped is fitted to this source"
-            )
-            print(f"{stack:13} {source:32} {len(lines):5}  {words(own):30} {words(without):31} {basis}")
-            shipped += own
-            held += without
-    print(f"{'all':46} {len(shipped):5}  {words(shipped):30} {words(held):31}")
+    lines = [line for line in asked.cases.read_bytes().splitlines() if line.strip()]
+    shipped, held = compare(lines, card, ZOO), held_out(lines, card, ZOO)
+    print(f"{'':39}shipped: median, p90, bias, inside   held out: the same")
+    for field in ("source", "task", "kind"):
+        for name in sorted({getattr(case, field) for case in shipped}):
+            sides = [[case for case in cases if getattr(case, field) == name] for cases in (shipped, held)]
+            print(f"{name:32} {len(sides[0]):5}  {words(sides[0]):36} {words(sides[1])}")
+    print(f"{'all':32} {len(shipped):5}  {words(shipped):36} {words(held)}")
+    cases = [case for case in (measured(line, card, ZOO) for line in lines) if case is not None]
+    spares = fitted(cases)
+    print(f"fitted to all: training {spares[True]}, inference {spares[False]}")
+    print("intervals:", {task: (round(low, 2), round(high, 2)) for task, (low, high) in intervals(cases, spares).items()})
     if asked.brackets:
         brackets = [Bracket.read(line) for line in asked.brackets.read_bytes().splitlines()]
         right = sum(bracket.holds(asked.card_gib) for bracket in brackets)
+        failed = [bracket for bracket in brackets if bracket.high is not None]
+        wrong = sum(bracket.overflows(asked.card_gib) for bracket in failed)
         print(f"brackets: {right} of {len(brackets)} as shipped, {halves(brackets, asked.card_gib)} by halves")
+        print(f"said to fit with its whole interval though the batch failed: {wrong} of {len(failed)}")
 
 
 class Bracket(msgspec.Struct):
@@ -95,6 +85,10 @@ class Bracket(msgspec.Struct):
         fits = memory.estimate_memory(self.low, None, 1, ZOO).device_gib <= card_gib
         return fits and (self.high is None or memory.estimate_memory(self.high, None, 1, ZOO).device_gib > card_gib)
 
+    def overflows(self, card_gib: float) -> bool:
+        """Whether the batch that failed is said to fit, with the upper end of its interval."""
+        return self.high is not None and memory.estimate_memory(self.high, None, 1, ZOO).high_gib <= card_gib
+
     @property
     def layer_class(self) -> int:
         """Number of the layer class in the table."""
@@ -118,53 +112,28 @@ def halves(brackets: list[Bracket], card_gib: float) -> int:
     for (at, side), judged in groups.items():
         scores = []
         for kept in KEPT:
-            figures.CLASSES = (*shipped[:at], (*shipped[at][:2], kept), *shipped[at + 1 :])
+            take((*shipped[:at], (*shipped[at][:2], kept), *shipped[at + 1 :]))
             scores.append(sum(bracket.holds(card_gib) for bracket in groups.get((at, 1 - side), [])))
         best = [kept for kept, score in zip(KEPT, scores, strict=True) if score == max(scores)]
         kept = best[len(best) // 2] if max(scores) else shipped[-1][2]
-        figures.CLASSES = (*shipped[:at], (*shipped[at][:2], kept), *shipped[at + 1 :])
+        take((*shipped[:at], (*shipped[at][:2], kept), *shipped[at + 1 :]))
         right += sum(bracket.holds(card_gib) for bracket in judged)
-        figures.CLASSES = shipped
+        take(shipped)
     return right
 
 
-def predicted(lines: list[bytes], constants: MemoryStack) -> list[Comparison]:
-    """The comparisons of the lines with these constants in place of those of their stack."""
-    shipped = getattr(memory, STACK_READER)
-    setattr(memory, STACK_READER, lambda _: constants)
-    try:
-        return compare(lines, card, ZOO)
-    finally:
-        setattr(memory, STACK_READER, shipped)
-
-
-def fitted(lines: list[bytes], stack: MemoryStack) -> MemoryStack:
-    """The stack with the slack and workspace that have the least median error over the lines."""
-    trials = [
-        msgspec.structs.replace(stack, slack=slack, fixed_gib=fixed, train_fixed_gib=None, train_static_slack=None)
-        for slack, fixed in itertools.product(SLACKS, FIXED_GIB)
-    ]
-    return min(trials, key=lambda trial: statistics.median(abs(case.error or 0.0) for case in predicted(lines, trial)))
-
-
-def plain(stack: MemoryStack) -> MemoryStack:
-    """Plain PyTorch's constants under the stack's name, with what its documentation says: loss, cache, checkpointing."""
-    told = {name: getattr(stack, name) for name in TOLD}
-    return msgspec.structs.replace(memory_stack(NAMELESS), slug=stack.slug, **told)
-
-
-TOLD = (
-    "loss", "prompt_logits", "fused_act", "gathers_all", "unties_head", "kv_growth", "unknown_checkpointing", "adapters",
-    "text_tokens", "fused_optimizer", "reduces_fp32", "raises_rest",
-)  # fmt: skip
+def take(classes: tuple[tuple[str, str, float], ...]) -> None:
+    """Put other constants of the layer classes in place."""
+    figures.CLASSES = classes
+    figures.kept_per_value.cache_clear()
 
 
 def words(cases: list[Comparison]) -> str:
-    """Median error, bias and the share inside the interval, in per cent."""
+    """Median error, 90th percentile, bias and the share inside the interval, in per cent."""
     row = error_table(cases, ())[0]
-    if row.median is None or row.bias is None or row.inside is None:
+    if row.median is None or row.p90 is None or row.bias is None or row.inside is None:
         return "-"
-    return f"{100 * row.median:5.1f} % {100 * row.bias:+6.1f} % {100 * row.inside:4.0f} %"
+    return f"{100 * row.median:5.1f} % {100 * row.p90:5.1f} % {100 * row.bias:+6.1f} % {100 * row.inside:4.0f} %"
 
 
 def card(name: str) -> GPU | None:
@@ -174,8 +143,6 @@ def card(name: str) -> GPU | None:
     except WorkloadFault:
         return None
 
-
-ZOO = shipped_zoo()
 
 if __name__ == "__main__":
     main()

@@ -18,8 +18,11 @@ graph keeps in the graph's own pool although its checkpoint would drop them (PyT
 LATENT_PIXELS = 16
 """Pixels per side that one token of the denoiser stands for: 8 of the autoencoder times 2 of the patch."""
 FRAMES_PER_LATENT = 4
-DECODE_BYTES_PER_PIXEL = 3000.0
-"""Peak of the image decoder: about 6 maps of 128 to 256 channels in 16 bits at full resolution."""
+DECODE_BYTES_PER_PIXEL = 2.0 * 2178
+"""Peak of the image decoder at full resolution in 16 bits: 2178 values per pixel, maps of 128 to 256 channels with the workspace of
+their convolutions (comfy/sd.py of ComfyUI, memory_used_decode)."""
+DECODED_FRAMES = 11
+"""Frames that a video decoder has in work at once."""
 
 
 def tokens_of(job: Job, stack: MemoryStack) -> float:
@@ -50,7 +53,7 @@ def diffuse(network: Network, job: Job, stack: MemoryStack) -> Demand:
     decode = (
         DECODE_BYTES_PER_PIXEL
         * pixels(job.image)
-        * max(1, min(job.frames, 16))
+        * max(1, min(job.frames, DECODED_FRAMES))
         * (0.25 if job.flags & {"vae_tiling", "vae_slicing"} else 1.0)
     )
     working = tokens * hidden * 2 * 12
@@ -76,4 +79,4 @@ def _training(network: Network, job: Job, stack: MemoryStack, base: float, row: 
     width = 2.0 if full else 4.0
     state = trained * (optimizer.state_16 if full else optimizer.state_fp32) / (job.data if job.zero >= 1 else 1)
     return Demand(weights=base + (0 if full else trained * width), gradients=trained * width / (job.data if job.zero >= 2 else 1),
-                  optimizer=state + optimizer.copies * trained * width, activations=activations * stack.live_batch)  # fmt: skip
+                  optimizer=state + optimizer.copies * trained * width, activations=activations)  # fmt: skip

@@ -32,9 +32,16 @@ STATES = {
 
 
 def steps_of(
-    network: Network, job: Job, stack: MemoryStack, demand: Demand, detail: dict[str, float], figures: tuple[float, float, float]
+    network: Network,
+    job: Job,
+    stack: MemoryStack,
+    demand: Demand,
+    detail: dict[str, float],
+    figures: tuple[float, float, float],
+    span: tuple[float, float],
 ) -> tuple[Step, ...]:
-    """The steps from weights to what the device shows; `figures` are tensors, reserved and device in GiB."""
+    """The steps from weights to what the device shows; `figures` are tensors, reserved and device in GiB, `span` the
+    interval's factors."""
     training = job.task.startswith("train")
     sizes: Inputs = {"batch": job.batch, "length": job.length, "checkpointing": job.checkpointing, "tensor": job.tensor}
     shards: Inputs = {"data": job.data, "zero": job.zero, "tensor": job.tensor, "pipeline": job.pipeline, "expert": job.expert}
@@ -58,18 +65,26 @@ def steps_of(
         }
         found.append(Step("kv_cache", "values per token x tokens x batch x bytes", cache, demand.kv_cache / GIB, "GiB", CACHE))
     tensors, reserved, device = figures
-    library: Inputs = {"slack": stack.slack, "static_slack": stack.static_slack}
+    beyond = stack.spare(job.task)
+    library: Inputs = {"share": beyond.share, "most_gib": beyond.most_gib, "moving": beyond.moving, "static": beyond.static}
     parts: Inputs = {name: detail[name] for name in ("library", "fragmentation", "driver", "nccl")}
     found += [
         Step("communication", "gathered layers and gradients on the way", shards, detail["communication"], "GiB", GATHERED),
         Step("buffers", "dequantised matrix + cache joined anew", {"stack": stack.slug}, detail["buffers"], "GiB", FITTED),
         Step("tensors", "sum of the parts above", {}, tensors, "GiB", ""),
-        Step("fragmentation", "slack x moving tensors + static slack x the rest", library, detail["fragmentation"], "GiB", FITTED),
+        Step(
+            "fragmentation",
+            "share of all tensors up to a limit + shares of moving tensors and of states",
+            library,
+            detail["fragmentation"],
+            "GiB",
+            FITTED,
+        ),
         Step("library", "workspaces of libraries", {"stack": stack.slug}, detail["library"], "GiB", FITTED),
         Step("reserved", "tensors + fragmentation + library, or what an engine reserves", parts, reserved, "GiB", ""),
         Step("context", "driver, kernels and communicators", parts, detail["driver"] + detail["nccl"], "GiB", FITTED),
         Step("device", "reserved + context", {}, device, "GiB", ""),
-        Step("interval", "80 % of measured cases lie between", {"low": stack.low, "high": stack.high}, device, "GiB", FITTED),
+        Step("interval", "80 % of measured cases lie between", {"low": span[0], "high": span[1]}, device, "GiB", FITTED),
     ]
     return (*found, *demand.host.steps)
 

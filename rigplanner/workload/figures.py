@@ -122,11 +122,13 @@ def shared_values(slug: str, edge: float) -> float:
 
 WRITTEN: tuple[tuple[str, float], ...] = (
     (r"^yolov8|^rtmdet|^yolo(v9|v1\d|1\d)", 9.2), (r"^yolov5|darknet", 10.0), (r"^yolov6", 11.0), (r"^yolov7", 12.6),
-        (r"^yolox", 13.2), (r"^ppyoloe", 18.0),
+        (r"^yolox", 8.6), (r"^ppyoloe", 18.0),
     (r"", 14.0),
 )  # fmt: skip
 """Values written (millions) = share x gmacs / sqrt(params_m): width grows with the root of the parameters, operations are values
 times width. 14 is the median of timm's ResNets; cross-stage networks write fewer, fitted to the tables of MMYOLO."""
+DEEPEST, SHALLOWER = r"^yolo\w*6$|^yolov7-[wed]6", 0.75
+"""Detectors with one more stage at stride 64 hold about a quarter of their parameters there, and few values."""
 HEADS: tuple[tuple[str, float], ...] = ((r"mask-rcnn|cascade-mask", 174.0), (r"faster-rcnn|cascade-rcnn|retinanet", 120.0))
 """1e9 multiply-adds at 800 x 1280 that a detector spends in pyramid and heads, on few values (MMDetection's operation counts less
 those of the backbone)."""
@@ -142,13 +144,30 @@ def values_per_image(network: Network, job: Job) -> float:
         return row.activations_m * scale
     if not row.gmacs:
         raise WorkloadFault(f"gmacs: neither values nor operations per image are known of {network.slug}.")
-    return written(network.slug, row.gmacs, network.params / 1e6) * scale
+    return (
+        written(network.slug, row.gmacs, network.params / 1e6)
+        * scale
+        * (enlarged(network.slug, job) if job.task.startswith("train") else 1.0)
+    )
+
+
+RESIZED: tuple[tuple[str, int], ...] = ((r"^yolox\S*-(nano|tiny)", 640), (r"^yolox", 800))
+"""Largest edge that a recipe draws for its batches when it trains at 416 (nano, tiny) or 640 pixels (mmyolo configs/yolox: random
+sizes from 320 to 640 and from 480 to 800); the peak is that of the largest."""
+
+
+def enlarged(slug: str, job: Job) -> float:
+    """How much more area than the stated image the largest batch of a recipe of random sizes has."""
+    largest = next((edge for pattern, edge in RESIZED if re.search(pattern, slug)), 0)
+    return max(1.0, largest**2 / pixels(job.image))
 
 
 def written(slug: str, gmacs: float, params_m: float) -> float:
     """Values (millions) that a network of `gmacs` and `params_m` writes for one image."""
     share = next(share for pattern, share in WRITTEN if re.search(pattern, slug))
     heads = next((heads for pattern, heads in HEADS if re.search(pattern, slug)), 0.0)
+    if re.search(DEEPEST, slug):
+        params_m *= SHALLOWER
     return share * max(gmacs - heads, 0.1 * gmacs) / math.sqrt(params_m)
 
 

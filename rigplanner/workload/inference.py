@@ -53,7 +53,7 @@ def infer(network: Network, job: Job, stack: MemoryStack) -> Demand:
         optimizer=0.0,
         activations=activations / job.tensor,
         kv_cache=cache,
-        buffers=stack.growth * growth,
+        buffers=growth,
     )
 
 

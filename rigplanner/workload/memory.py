@@ -13,7 +13,7 @@ from rigplanner.workload.inference import infer, pool
 from rigplanner.workload.job import Job, read_job
 from rigplanner.workload.mig import partition_of
 from rigplanner.workload.network import Network, resolve
-from rigplanner.workload.stacks import MemoryStack, memory_stack
+from rigplanner.workload.stacks import MemoryStack, interval, memory_stack
 from rigplanner.workload.training import Demand, train
 
 GIB = 2.0**30
@@ -37,11 +37,11 @@ def estimate_memory(workload: Workload, gpu: GPU | None, count: int, zoo: Zoo, *
     network = resolve(workload, zoo)
     job = read_job(workload, network, count, gpu is not None)
     stack = memory_stack(job.stack)
-    demand, reservation = _demand(network, job, stack, gpu)
+    demand, reservation = demand_of(network, job, stack, gpu)
     return answered(network, job, stack, demand, reservation, count, explained)
 
 
-def _demand(network: Network, job: Job, stack: MemoryStack, gpu: GPU | None) -> tuple[Demand, float | None]:
+def demand_of(network: Network, job: Job, stack: MemoryStack, gpu: GPU | None) -> tuple[Demand, float | None]:
     if network.kind in ("diffusion_unet", "diffusion_transformer"):
         return diffuse(network, job, stack), None
     if network.config is None:
@@ -60,19 +60,17 @@ def answered(
     """What a demand of live tensors becomes on a GPU under a stack: allocated, reserved, seen by nvidia-smi, with the interval."""
     tensors = demand.tensors / GIB
     moving = (demand.activations + demand.buffers + demand.kv_cache) / GIB
-    fixed, static = stack.fixed_gib, stack.static_slack
-    if job.task.startswith("train"):
-        fixed = fixed if stack.train_fixed_gib is None else stack.train_fixed_gib
-        static = static if stack.train_static_slack is None else stack.train_static_slack
-    allocated = tensors + (fixed if stack.fixed_counts else 0.0)
-    spare = stack.slack * moving + static * (tensors - moving)
-    reserved = tensors + spare + fixed
+    beyond = stack.spare(job.task)
+    fixed, spare = beyond.fixed_gib, beyond.held_gib(moving, tensors - moving)
+    allocated = tensors + fixed
+    reserved = allocated + spare
     if reservation is not None:
         reserved = max(reserved, reservation)
     nccl = NCCL_GIB if count > 1 and stack.slug != "trace" else 0.0
     device = reserved + stack.context_gib + nccl
     wide = RELATIVE_SPREAD if network.relative else 1.0
-    low, high = 1 - (1 - stack.low) * wide, 1 + (stack.high - 1) * wide
+    low, high = interval((stack.slug, f"{job.task} {network.kind}", job.task))
+    low, high = 1 - (1 - low) * wide, 1 + (high - 1) * wide
     parts = MemoryParts(
         weights_gib=demand.weights / GIB, gradients_gib=demand.gradients / GIB, optimizer_gib=demand.optimizer / GIB,
         activations_gib=demand.activations / GIB, kv_cache_gib=demand.kv_cache / GIB,
@@ -89,5 +87,6 @@ def answered(
         parts=parts, tensors_gib=tensors, allocated_gib=allocated, reserved_gib=reserved, device_gib=device,
             low_gib=low * reserved, high_gib=high * device,
         stack=stack.slug, host_gib=demand.host.ram / GIB, nvme_gib=demand.host.nvme / GIB, assumed=assumed,
-        detail_gib=detail, steps=steps_of(network, job, stack, demand, detail, (tensors, reserved, device)) if explained else (),
+        detail_gib=detail, steps=steps_of(network, job, stack, demand, detail, (tensors, reserved, device), (low, high))
+        if explained else (),
     )  # fmt: skip

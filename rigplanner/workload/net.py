@@ -109,8 +109,8 @@ class Linear:
 
 
 class Norm:
-    """A normalisation: `kind` is one of rms, rms_wide (scaled before it is cast back), rms_one (Gemma: float weight plus one), layer,
-    layer_plain (no bias), layer_mean, layer_bare, none."""
+    """A normalisation: `kind` is one of rms, rms_wide (scaled before it is cast back), rms_one (Gemma: float weight plus one),
+    layer, layer_plain (no bias), layer_mean, layer_bare, none."""
 
     def __init__(self, net: Net, kind: str, width: int) -> None:
         self.net, self.kind = net, kind

@@ -13,27 +13,40 @@ from rigplanner.evidence import Source
 from rigplanner.workload.answer import WorkloadFault
 
 
+class Spare(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What lies beyond live tensors. `fixed_gib`: workspaces of libraries, which the allocator hands out. Held besides: `share` of
+    the live tensors up to `most_gib` (blocks that no request fits), `moving` of what comes and goes in a step, `static` of weights
+    and states (rounding to blocks, buffers that nothing lists)."""
+
+    fixed_gib: float = 0.0
+    share: float = 0.0
+    most_gib: float = 0.0
+    moving: float = 0.0
+    static: float = 0.0
+
+    def held_gib(self, moving_gib: float, static_gib: float) -> float:
+        """GiB that the allocator holds beyond what it has handed out."""
+        whole = moving_gib + static_gib
+        return min(self.most_gib, self.share * whole) + self.moving * moving_gib + self.static * static_gib
+
+
 class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One stack. `context_gib`: the driver's context with the framework's kernels. `fixed_gib`: library workspaces. `slack`: share
-    that the allocator holds beyond the live activations, `static_slack` beyond weights and states. `compiled`: the share of
-    activations left when the graph is compiled. `selective`: how far selective recomputation lies from none (0) to full (1).
-    `low` and `high` span the 80 % interval as factors of the estimate. `kv_growth`: the cache is joined anew each token (`copied`)
-    or allocated once (`whole`). `loss` as in the walk; `prompt_logits`: the head sees the whole prompt. `unties_head`: a head
-    tied to the embedding is stored once more. `fused_optimizer`: the step needs no copies of the gradients.
-    `reduces_fp32`: sharded gradients are brought to fp32 before they are summed over the cards.
-    `raises_rest`: beside a quantised base, embedding and head are kept in fp32."""
+    """One stack. `context_gib`: the driver's context with the framework's kernels. `training` and `inference`: what lies beyond
+    live tensors; a stack that names neither has those that all PyTorch stacks share. `selective`: what selective recomputation
+    drops, the attention core or all but every second product (`ops`). `kept`: a factor of a stack's own of what image networks
+    keep. `kv_growth`: the cache is joined anew each token (`copied`) or allocated once (`whole`). `loss` as in the walk;
+    `prompt_logits`: the head sees the whole prompt. `unties_head`: a head tied to the embedding is stored once more.
+    `fused_optimizer`: the step needs no copies of the gradients. `reduces_fp32`: sharded gradients are brought to fp32 before
+    they are summed over the cards. `raises_rest`: beside a quantised base, embedding and head are kept in fp32. `lora_dropout`:
+    its recipes drop values before the adapter. `keeps_quantised_inputs`: products with a quantised matrix keep their input, as
+    bitsandbytes did up to 0.42 (MatMul4Bit.forward)."""
 
     slug: str = ""
-    context_gib: float
-    fixed_gib: float
-    slack: float
-    static_slack: float = 0.02
-    compiled: float = 0.85
-    selective: float = 0.5
-    live_batch: float = 1.0
+    context_gib: float = 0.6
+    training: Spare | None = None
+    inference: Spare | None = None
+    selective: Literal["attention", "ops"] = "attention"
     kv_growth: Literal["copied", "whole"] = "whole"
-    fixed_counts: bool = False
-    growth: float = 1.0
     kept: float = 1.0
     text_tokens: int = 512
     loss: Literal["plain", "chunked", "fused"] = "plain"
@@ -42,32 +55,51 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     gathers_all: bool = False
     unties_head: bool = False
     unknown_checkpointing: Literal["none", "selective", "full"] = "none"
-    train_fixed_gib: float | None = None
-    train_static_slack: float | None = None
-    quantised_activations: float = 1.0
-    quantised_gib: float = 0.0
-    activation_factor: float = 1.0
+    lora_dropout: bool = False
+    keeps_quantised_inputs: bool = False
     fused_optimizer: bool = False
     reduces_fp32: bool = False
     raises_rest: bool = False
     adapters: Literal["fp32", "base"] = "base"
-    low: float = 0.85
-    high: float = 1.2
     note: str = ""
+
+    def spare(self, task: str) -> Spare:
+        """What lies beyond live tensors in a task."""
+        own = self.training if task.startswith("train") else self.inference
+        return own if own is not None else shared_spare("training" if task.startswith("train") else "inference")
 
 
 class _File(Struct, forbid_unknown_fields=True):
     sources: dict[str, Source]
+    shared: dict[str, Spare]
+    intervals: dict[str, list[float]]
     stacks: dict[str, MemoryStack]
     same_as: dict[str, str] = {}
 
 
 @cache
+def _file() -> _File:
+    return msgspec.json.decode((data_path("catalog") / "architectures" / "memory_stacks.json").read_bytes(), type=_File)
+
+
+@cache
 def memory_stacks() -> dict[str, MemoryStack]:
     """Return the profiles by slug, aliases included, read once."""
-    read = msgspec.json.decode((data_path("catalog") / "architectures" / "memory_stacks.json").read_bytes(), type=_File)
+    read = _file()
     found = {slug: msgspec.structs.replace(stack, slug=slug) for slug, stack in read.stacks.items()}
     return found | {alias: found[slug] for alias, slug in read.same_as.items()}
+
+
+def shared_spare(name: str) -> Spare:
+    """What lies beyond live tensors in PyTorch's allocator: `training` or `inference`."""
+    return _file().shared[name]
+
+
+def interval(names: tuple[str, ...]) -> tuple[float, float]:
+    """The factors of reserved and device memory that span 80 % of measurements held out, of the first name that has them."""
+    table = _file().intervals
+    low, high = table[next((name for name in names if name in table), "any")]
+    return low, high
 
 
 def memory_stack(slug: str) -> MemoryStack:

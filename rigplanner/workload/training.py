@@ -75,25 +75,49 @@ ACTIVATIONS_LEFT = 0.5
 
 
 def step_walk(network: Network, job: Job, stack: MemoryStack) -> tuple[Walk, float]:
-    """The walk of the step, and the share of its activations that remains (selective recomputation, compiled graph)."""
+    """The walk of the step, and the share of its activations that remains (selective recomputation; a compiled graph keeps about
+    as much as an eager one in the measurements there are)."""
     assert network.config is not None
     low = "bf16" if parameter_type(job) == BF16 or sharded_amp(job) else "amp_bf16" if job.precision.startswith("amp") else "fp32"
     words = {"optimizer": "adamw" if OPTIMIZERS[job.optimizer].copies else "adamw_fused", "precision": low}
     words["optimizer"] = job.optimizer if job.optimizer in ("adamw", "adamw_fused", "sgd", "sgd_momentum") else words["optimizer"]
     traced = stack.slug == "trace"
     checkpointing = stack.unknown_checkpointing if job.checkpointing == "unknown" else job.checkpointing
-    share = stack.compiled if "compile" in job.flags and checkpointing != "full" else 1.0
-    share *= ACTIVATIONS_LEFT if "activation_offload" in job.flags else 1.0
+    share = ACTIVATIONS_LEFT if "activation_offload" in job.flags else 1.0
 
     def run(checkpointing: bool) -> Walk:
         return walked(network.config or b"", setting_of(job, checkpointing, stack), words["precision"], words["optimizer"], traced)
 
-    share *= stack.activation_factor * (stack.quantised_activations if job.task == "train_qlora" else 1.0)
-    if checkpointing in ("none", "full"):
-        return run(checkpointing == "full"), share
+    if checkpointing == "full":
+        return run(True), share
+    if checkpointing == "none":
+        kept = run(False)
+        return kept, share * (1.0 + adapter_inputs(network, job, stack) / max(1, kept.working))
     kept, again = run(False), run(True)
-    wanted = kept.working + stack.selective * (again.working - kept.working)
-    return kept, share * wanted / max(1, kept.working)
+    if stack.selective == "attention":
+        return kept, share
+    wanted = again.working + kept_products(network, job)
+    return kept, share * min(1.0, wanted / max(1, kept.working))
+
+
+def adapter_inputs(network: Network, job: Job, stack: MemoryStack) -> float:
+    """Bytes that layers keep besides the walk in a run of adapters: with dropout before the adapter of the joint projection, the
+    copy and its mask of one byte; and the inputs of products whose frozen matrix is quantised, which the walk lets go: of query,
+    key and value, of the projection, and of the feed-forward part's two sides."""
+    tokens = float(job.batch * job.length) / job.context * network.layers
+    dropped = 3.0 * tokens * network.hidden if stack.lora_dropout and job.lora_rank else 0.0
+    quantised = (
+        2.0 * tokens * (3 * network.hidden + network.ffn) if stack.keeps_quantised_inputs and job.task == "train_qlora" else 0.0
+    )
+    return dropped + quantised
+
+
+def kept_products(network: Network, job: Job) -> float:
+    """Bytes that selective recomputation by operator keeps beside each layer's input: every second matrix product (query, value,
+    gate, down) and the result of attention, in 16 bits (torchtitan/distributed/activation_checkpoint.py)."""
+    wide, narrow = network.heads * network.head_dim, network.kv_heads * network.head_dim
+    tokens = float(job.batch * job.length) / job.context
+    return 2.0 * network.layers * tokens * (2 * wide + narrow + network.ffn + network.hidden)
 
 
 def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
@@ -138,7 +162,7 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
     at_step = held + copies if job.offload == "none" else 0.0
     whole = stack.gathers_all and shards[2] > 1 and bool(job.lora_rank)
     gathered = whole_base if whole else _gathered(network, job, stack.reduces_fp32)
-    beside = gathered + _dequantised(network, job) + (stack.quantised_gib * 2**30 if job.task == "train_qlora" else 0.0)
+    beside = gathered + _dequantised(network, job)
     moving = max(at_activations, at_step)
     kept = 0.0 if job.offload in ("all", "nvme") else held
     demand = Demand(weights=base, gradients=min(kept, moving), optimizer=state, activations=moving - min(kept, moving),

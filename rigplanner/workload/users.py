@@ -87,5 +87,5 @@ def _of_pool(workload: Workload, network: Network, job: Job, gpu: GPU, tokens: i
 def _held_gib(network: Network, job: Job, stack: MemoryStack) -> float:
     """What an engine holds beside its pool on one GPU: weights, the peak of its dummy run, library workspace, NCCL."""
     alone = infer(network, msgspec.structs.replace(job, batch=1), stack)
-    fixed = stack.fixed_gib + (NCCL_GIB if job.tensor * job.pipeline > 1 else 0.0)
+    fixed = stack.spare("serve").fixed_gib + (NCCL_GIB if job.tensor * job.pipeline > 1 else 0.0)
     return (alone.weights + alone.activations + alone.buffers) / GIB + fixed

@@ -1,0 +1,198 @@
+"""Memory predictions with each source of measurements held out: what allocators hold beyond live tensors, and the width of
+intervals, are fitted to the other sources; what only the held-out source told about its stack is forgotten."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.zoo import Zoo
+from rigplanner.workload.accuracy import Comparison
+from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.cases import BadCase, read_case
+from rigplanner.workload.job import Job, read_job
+from rigplanner.workload.memory import GIB, NCCL_GIB, RELATIVE_SPREAD, demand_of
+from rigplanner.workload.network import resolve
+from rigplanner.workload.stacks import MemoryStack, Spare, memory_stack
+
+CLIPPED, MOST_OF_A_SOURCE = 0.4, 20
+"""An error counts as at most this, and a source as at most this many cases, so that neither an outlier nor a long table decides."""
+TAIL = 0.1
+"""Share of measurements on each side of an interval."""
+LEAST_FOR_TASK = 40
+"""Fewer cases of a task than this share the interval of all tasks."""
+TRAINING = tuple(
+    Spare(fixed_gib=fixed, share=share, most_gib=most)
+    for fixed, share, most in itertools.product((0.1, 0.2, 0.4), (0.05, 0.08, 0.1, 0.12, 0.15), (2.0, 4.0, 6.0, 10.0))
+)
+INFERENCE = tuple(
+    Spare(fixed_gib=fixed, moving=moving) for fixed, moving in itertools.product((0.1, 0.3, 0.4, 0.5), (0.0, 0.05, 0.1, 0.2, 0.3))
+)
+FORGOTTEN = MemoryStack()
+KEPT_ENGINES = ("vllm", "llama.cpp", "trace", "timm")
+"""Stacks that do not use PyTorch's allocator as a training loop does, or state what they allocate."""
+
+
+class Measured(Struct, frozen=True, kw_only=True):
+    """One measured case with its live tensors in GiB, `moving` of which come and go. `wide`: how much wider a relative's interval
+    is; `own`: what lies beyond live tensors where the stack says so itself."""
+
+    raw: dict[str, Any]
+    source: str
+    task: str
+    counter: str
+    measured_gib: float
+    tensors_gib: float
+    moving_gib: float
+    context_gib: float
+    nccl_gib: float
+    wide: float
+    own: Spare | None
+
+    @property
+    def training(self) -> bool:
+        return self.task.startswith("train")
+
+    def figures(self, spares: dict[bool, Spare]) -> tuple[float, float, float]:
+        """GiB allocated, reserved and seen on the device."""
+        spare = self.own or spares[self.training]
+        allocated = self.tensors_gib + spare.fixed_gib
+        reserved = allocated + spare.held_gib(self.moving_gib, self.tensors_gib - self.moving_gib)
+        return allocated, reserved, reserved + self.context_gib + self.nccl_gib
+
+    def predicted(self, spares: dict[bool, Spare]) -> float:
+        """GiB of the counter that was measured."""
+        allocated, reserved, device = self.figures(spares)
+        return {"allocated": allocated, "nvidia_smi": device}.get(self.counter, reserved)
+
+
+def held_out(lines: Iterable[bytes], find_gpu: Callable[[str], GPU | None], zoo: Zoo) -> list[Comparison]:
+    """Return a comparison for each measured total, predicted without its source."""
+    cases = [case for case in (measured(line, find_gpu, zoo) for line in lines if line.strip()) if case is not None]
+    sources = sorted({case.source for case in cases})
+    found = []
+    for source in sources:
+        others = [case for case in cases if case.source != source]
+        spares = fitted(others)
+        spans = intervals(others, spares)
+        found += [_compared(case, spares, spans) for case in cases if case.source == source]
+    return found
+
+
+def measured(line: bytes, find_gpu: Callable[[str], GPU | None], zoo: Zoo) -> Measured | None:
+    """Return the case of one line; None for a part, and for what the model cannot express."""
+    raw = msgspec.json.decode(line)
+    if raw.get("part", "total") != "total" or not raw.get("value_gib"):
+        return None
+    case = read_case(line)
+    if isinstance(case, BadCase):
+        return None
+    card = find_gpu(case.hardware.gpu) if case.hardware.gpu else None
+    count = case.hardware.count or 1
+    try:
+        network = resolve(case.workload, zoo)
+        job = read_job(case.workload, network, count, card is not None)
+        stack = _neutral(memory_stack(job.stack))
+        demand, _ = demand_of(network, job, stack, card)
+    except WorkloadFault:
+        return None
+    return Measured(
+        raw=raw, source="/".join(str(raw.get("source") or "-").split("/")[:2]), task=job.task,
+        counter=raw.get("figure") or "unknown",
+        measured_gib=raw["value_gib"], tensors_gib=demand.tensors / GIB,
+        moving_gib=(demand.activations + demand.buffers + demand.kv_cache) / GIB, context_gib=stack.context_gib,
+        nccl_gib=NCCL_GIB if count > 1 else 0.0, wide=RELATIVE_SPREAD if network.relative else 1.0, own=_own(stack, job),
+    )  # fmt: skip
+
+
+def _neutral(stack: MemoryStack) -> MemoryStack:
+    """The stack without what was fitted to its own source."""
+    if stack.slug in KEPT_ENGINES:
+        return stack
+    names = ("training", "inference", "kept")
+    return msgspec.structs.replace(stack, **{name: getattr(FORGOTTEN, name) for name in names})
+
+
+def _own(stack: MemoryStack, job: Job) -> Spare | None:
+    return stack.training if job.task.startswith("train") else stack.inference
+
+
+def fitted(cases: Sequence[Measured]) -> dict[bool, Spare]:
+    """What lies beyond live tensors in training (True) and inference, with the least mean error over the sources."""
+    return {training: _best([case for case in cases if case.training == training and case.own is None], grid)
+            for training, grid in ((True, TRAINING), (False, INFERENCE))}  # fmt: skip
+
+
+def _best(cases: Sequence[Measured], grid: Sequence[Spare]) -> Spare:
+    groups: dict[str, list[Measured]] = defaultdict(list)
+    for case in cases:
+        groups[case.source].append(case)
+
+    def cost(spare: Spare) -> float:
+        spares = {True: spare, False: spare}
+        return sum(
+            min(len(group), MOST_OF_A_SOURCE)
+            * sum(min(CLIPPED, abs(case.predicted(spares) / case.measured_gib - 1)) for case in group)
+            / len(group)
+            for group in groups.values()
+        )
+
+    return min(grid, key=cost)
+
+
+def intervals(cases: Sequence[Measured], spares: dict[bool, Spare]) -> dict[str, tuple[float, float]]:
+    """The factors of reserved and device memory that leave about TAIL of the measurements on each side, for `any` task and by task:
+    half way (in ratio) between those of the task and those of all, since few sources tell of one task."""
+    tasks: dict[str, list[Measured]] = defaultdict(list)
+    for case in cases:
+        tasks[case.task].append(case)
+    low, high = _span(cases, spares)
+    found = {"any": (low, high)}
+    for task, group in tasks.items():
+        if len(group) >= LEAST_FOR_TASK:
+            least, most = _span(group, spares)
+            found[task] = math.sqrt(low * least), math.sqrt(high * most)
+    return found
+
+
+def _span(cases: Sequence[Measured], spares: dict[bool, Spare]) -> tuple[float, float]:
+    counts: dict[str, int] = defaultdict(int)
+    for case in cases:
+        counts[case.source] += 1
+    lows, highs = [], []
+    for case in cases:
+        _, reserved, device = case.figures(spares)
+        weight = min(counts[case.source], MOST_OF_A_SOURCE) / counts[case.source]
+        lows.append((case.measured_gib / reserved, weight))
+        highs.append((case.measured_gib / device, weight))
+    return min(1.0, _quantile(lows, TAIL)), max(1.0, _quantile(highs, 1 - TAIL))
+
+
+def _quantile(values: list[tuple[float, float]], share: float) -> float:
+    """The weighted quantile of (value, weight)."""
+    values.sort()
+    wanted, passed = share * sum(weight for _, weight in values), 0.0
+    for value, weight in values:
+        passed += weight
+        if passed >= wanted:
+            return value
+    return values[-1][0]
+
+
+def _compared(case: Measured, spares: dict[bool, Spare], spans: dict[str, tuple[float, float]]) -> Comparison:
+    _, reserved, device = case.figures(spares)
+    low, high = spans.get(case.task, spans["any"])
+    low, high = 1 - (1 - low) * case.wide, 1 + (high - 1) * case.wide
+    work = case.raw["workload"]
+    return Comparison(
+        id=case.raw.get("id", "-"), kind=work.get("kind") or "-", task=work.get("task") or "-", model=work.get("model") or "-",
+        source=case.source, stack=work.get("stack") or "-", measured_gib=case.measured_gib, predicted_gib=case.predicted(spares),
+        inside=low * reserved <= case.measured_gib <= high * device,
+    )  # fmt: skip
