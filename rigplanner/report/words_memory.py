@@ -157,3 +157,23 @@ def _steps(answer: dict[str, Any]) -> Iterator[str]:
 
 def _gib(value: float | None) -> str:
     return quantity(value, "GiB", 2 if value is not None and value < 10 else 1)
+
+
+def compared_lines(answer: dict[str, Any]) -> list[str]:
+    """A measurement beside the estimate, where they were compared."""
+    lines = []
+    if "measured" in answer:
+        measured = answer["measured"]
+        lines.append(
+            tr(
+                "Measured with PyTorch {version}: {peak} at the peak, {params} million parameters.",
+                version=measured["torch"],
+                peak=_gib(measured["peak_bytes"] / 2**30),
+                params=number(measured["params"] / 1e6, 1),
+            )
+        )
+    if "compared" in answer:
+        one = answer["compared"]
+        lines.append(tr("Estimated: {estimate}, {error} off.", estimate=_gib(one["estimated_gib"]),
+                        error=f"{100 * one['error']:+.2f} %"))  # fmt: skip
+    return lines
