@@ -60,9 +60,9 @@ def open_dropped(window: "Window", paths: list[Path]) -> None:
         ending = path.suffix.casefold()
         if ending == ".rig":
             open_file(window, path)
-        elif ending == ".gguf" or path.name.casefold().endswith("config.json"):
+        elif ending in (".gguf", ".safetensors") or path.name.casefold().endswith("config.json"):
             window.show_tab("Workloads")
-            window.view("Workloads").add_config(str(path))
+            window.view("Workloads").add.add_file(path)
         elif (source := DROPPED.get(ending)) is not None:
             dialog = open_import(window)
             dialog.source.setCurrentIndex(dialog.source.findData(source))

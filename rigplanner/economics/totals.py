@@ -64,7 +64,7 @@ def _line(rig: Rig, item: Item, catalog: Catalog) -> Line:
 
 
 def _taxes(rig: Rig, lines: list[Line]) -> tuple[tuple[float, float], ...]:
-    """Return each rate of tax in per cent with its amount, after the discount; an item without a rate of its own has the quote's."""
+    """Return each rate of tax with its amount, after the discount; items without a rate of their own have the quote's."""
     own = {item.uid: item.tax_percent for item in rig.items}
     nets: dict[float, float] = {}
     for line in lines:
