@@ -178,7 +178,7 @@ def split_over(work: Workload, own: int, count: int) -> Workload:
 
 def gpu_item(rig: Rig, machine: Machine) -> str | None:
     """Return the uid of the one item that holds all GPUs, or None when several do or a system brings them."""
-    uids = {node.piece.rpartition(".")[0] for node in machine.gpus}
+    uids = {"" if "/" in node.piece else node.piece.rpartition(".")[0] for node in machine.gpus}
     uid = uids.pop() if len(uids) == 1 else ""
     return uid if rig.item(uid) is not None else None
 

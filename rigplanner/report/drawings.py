@@ -9,7 +9,7 @@ from rigplanner.report.inks import ACCENT, CHART_HUES, FILLS, HUES, INK, PALE, Q
 from rigplanner.report.language import tr
 from rigplanner.report.quote_jobs import MemoryBar
 from rigplanner.report.shapes import Box, Label, Line, Picture
-from rigplanner.report.type import CHINESE, REGULAR, STRONG, font, is_chinese
+from rigplanner.report.type import REGULAR, STRONG, face_of, font
 
 TALLEST = 620.0
 """Height in points that a picture may take, so that it and its heading fit on one page of either size."""
@@ -76,8 +76,9 @@ def _legend(entries: list[tuple[str, str]]) -> list[Any]:
     x, shapes = 0.0, []
     for word, text in entries:
         shapes.append(Rect(x, 4, 5.5, 5.5, fillColor=_colour(HUES[word]), strokeColor=None))
-        shapes.append(String(x + 8, 4.2, text, fontName=REGULAR, fontSize=7.2, fillColor=_colour(QUIET)))
-        x += 20 + width_of(text, 7.2)
+        shown, face = _faced(text)
+        shapes.append(String(x + 8, 4.2, shown, fontName=face, fontSize=7.2, fillColor=_colour(QUIET)))
+        x += 20 + width_of(shown, 7.2, face)
     return shapes
 
 
@@ -159,6 +160,6 @@ def picture_flowable(picture: Picture, width: float, tallest: float = TALLEST) -
 
 def _faced(text: str, latin: str = REGULAR) -> tuple[str, str]:
     """Return a text and the face to set it in; what that face has not becomes a question mark."""
-    face = CHINESE if is_chinese(text) else latin
+    face = face_of(text, latin)
     known = font(face).face.charToGlyph
     return "".join(char if ord(char) in known else "?" for char in text), face

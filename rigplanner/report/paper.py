@@ -10,7 +10,7 @@ from rigplanner.report.flow import outline_flowable
 from rigplanner.report.inks import ACCENT, INK, LINE, PALE, QUIET, STATES
 from rigplanner.report.language import tr
 from rigplanner.report.shapes import cut
-from rigplanner.report.type import CHINESE, REGULAR, STRONG, font, is_chinese, markup
+from rigplanner.report.type import CHINESE, REGULAR, STRONG, face_of, font, is_chinese, markup
 
 SIZES = {"A4": (595.2756, 841.8898), "Letter": (612.0, 792.0)}
 MARGIN = 51.02
@@ -216,7 +216,8 @@ def draw_footer(canvas: Any, sheet: Sheet, left: str, right: str) -> None:
     canvas.setLineWidth(0.5)
     canvas.line(sheet.margin, sheet.margin + 4, sheet.size[0] - sheet.margin, sheet.margin + 4)
     canvas.setFillColor(QUIET)
-    canvas.setFont(REGULAR, 7.6)
+    font(face_of(right))
+    canvas.setFont(face_of(right), 7.6)
     canvas.drawRightString(sheet.size[0] - sheet.margin, sheet.margin - 8, right)
     paragraph = sheet.text(cut(left, sheet.width * 0.78, 7.6), "small")
     paragraph.wrapOn(canvas, sheet.width * 0.8, 20)

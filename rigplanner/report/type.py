@@ -53,6 +53,11 @@ def _face_for(char: str, latin: str) -> tuple[str, str]:
     return latin, REPLACEMENT
 
 
+def face_of(text: str, latin: str = REGULAR) -> str:
+    """Return the face for a text that is drawn in one: the Chinese one has Latin letters too."""
+    return CHINESE if is_chinese(text) else latin
+
+
 def is_chinese(text: str) -> bool:
     """Return whether text holds CJK characters, which may break anywhere."""
     return any("\u2e80" <= char <= "\u9fff" or "\uf900" <= char <= "\ufaff" for char in text)
