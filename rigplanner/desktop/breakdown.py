@@ -88,12 +88,11 @@ def _price_steps(assessment: Assessment) -> tuple[Step, ...]:
         if line.amount is not None:
             inputs: dict[str, float | str | None] = {tr("quantity"): float(line.quantity), tr("price"): each}
             steps.append(Step(names.get(line.uid, line.uid), tr("quantity × price"), inputs, line.amount, sums.currency, source))
-    discount, tax = rig.quote.discount_percent, rig.quote.tax_percent
+    discount = rig.quote.discount_percent
     if discount:
         steps.append(Step(tr("Discount"), tr("subtotal × percent"), {tr("percent"): discount}, -sums.discount, sums.currency))
-    if tax:
-        how = tr("contained in the prices") if rig.quote.prices_include_tax else tr("added to the prices")
-        steps.append(Step(tr("Tax"), how, {tr("percent"): tax}, sums.tax, sums.currency))
+    how = tr("contained in the prices") if rig.quote.prices_include_tax else tr("added to the prices")
+    steps += [Step(tr("Tax"), how, {tr("percent"): rate}, amount, sums.currency) for rate, amount in sums.taxes]
     return (*steps, Step(tr("Total"), tr("sum"), {}, sums.total, sums.currency))
 
 

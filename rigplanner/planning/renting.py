@@ -12,11 +12,14 @@ from rigplanner.rules.assess import Assessment, Job
 from rigplanner.workload.answer import WorkloadFault
 
 MOST_OFFERS = 3
+HOURS_PER_DAY = 24.0
+"""Hours a day where the site names none."""
 
 
 class Offer(Struct, frozen=True, kw_only=True):
     """A machine for hire against the rig, for one workload: `speed_ratio` is the rig's speed over the rented one's, `hours` the
-    rig's own work after which it is cheaper (None: never), energy taken into account where its price is known."""
+    rig's own work after which it is cheaper (None: never), energy taken into account where its price is known. `days` are those
+    hours at `hours_per_day`; `own` and `rented` are both speeds in `metric`, by the same model."""
 
     instance: str
     provider: str
@@ -25,6 +28,15 @@ class Offer(Struct, frozen=True, kw_only=True):
     speed_ratio: float
     hours: float | None
     energy_counted: bool
+    metric: str = ""
+    own: float = 0.0
+    rented: float = 0.0
+    hours_per_day: float = HOURS_PER_DAY
+
+    @property
+    def days(self) -> float | None:
+        """The days after which the rig is cheaper."""
+        return self.hours / self.hours_per_day if self.hours is not None and self.hours_per_day else None
 
 
 def offers(assessment: Assessment, job: Job, catalog: Catalog, cloud: Cloud) -> tuple[Offer, ...]:
@@ -34,19 +46,20 @@ def offers(assessment: Assessment, job: Job, catalog: Catalog, cloud: Cloud) -> 
     totals, speed = assessment.totals, job.speed
     if speed is None or totals.unpriced or totals.foreign or not totals.total:
         return ()
-    found = []
+    daily, found = assessment.rig.site.hours_per_day or HOURS_PER_DAY, []
     for machine in cloud.instances.values():
         rent = max((p for p in machine.on_demand if p.currency == totals.currency), key=lambda p: p.day, default=None)
-        ratio = _speed_ratio(machine, job, catalog, speed.value) if rent else None
-        if rent and ratio:
+        rented = _rented_speed(machine, job, catalog) if rent else None
+        if rent and rented:
+            ratio = rented / speed.value if speed.metric in TIME_METRICS else speed.value / rented
             running = _energy_per_hour(assessment, rent.currency)
             hours = break_even_hours(totals.total, rent.amount, running or 0.0, ratio)
-            found.append((rent.amount * ratio, machine, rent, ratio, hours, running is not None))
+            found.append((rent.amount * ratio, machine, rent, ratio, rented, hours, running is not None))
     found.sort(key=lambda row: (row[0], row[1].id))
     return tuple(
         Offer(instance=m.name, provider=m.provider, gpus=f"{m.count} x {m.gpu_name}", rent=rent, speed_ratio=ratio, hours=hours,
-              energy_counted=counted)
-        for _, m, rent, ratio, hours, counted in found[:MOST_OFFERS]
+              energy_counted=counted, metric=speed.metric, own=speed.value, rented=rented, hours_per_day=daily)
+        for _, m, rent, ratio, rented, hours, counted in found[:MOST_OFFERS]
     )  # fmt: skip
 
 
@@ -58,10 +71,10 @@ def _energy_per_hour(assessment: Assessment, currency: str) -> float | None:
     return wall_w / 1000 * tariff.amount
 
 
-def _speed_ratio(machine: CloudInstance, job: Job, catalog: Catalog, own: float) -> float | None:
-    """Return own speed over the rented machine's, both by the same model; None where the rented one cannot be predicted."""
+def _rented_speed(machine: CloudInstance, job: Job, catalog: Catalog) -> float | None:
+    """Return the rented machine's speed in the job's metric by the same model; None where it cannot be predicted."""
     gpu = catalog.get(machine.gpu) if machine.gpu else None
-    if not isinstance(gpu, GPU) or job.speed is None:
+    if not isinstance(gpu, GPU) or job.speed is None or not job.speed.value:
         return None
     from rigplanner.catalog.zoo import shipped_zoo
 
@@ -70,6 +83,4 @@ def _speed_ratio(machine: CloudInstance, job: Job, catalog: Catalog, own: float)
         rented = predict_speed(job.workload, gpu, machine.count, 1, link, shipped_zoo(), metric=job.speed.metric)
     except WorkloadFault:
         return None
-    if not rented.value or not own:
-        return None
-    return rented.value / own if job.speed.metric in TIME_METRICS else own / rented.value
+    return rented.value or None

@@ -14,7 +14,7 @@ from rigplanner.report.language import tr, trn
 from rigplanner.report.offered import Offered, alternatives_offered
 from rigplanner.report.quote_costs import renting_rows, running_rows
 from rigplanner.report.quote_jobs import QuoteJob, job_content
-from rigplanner.report.quote_machine import SlotRow, links_text, power_rows, slot_rows
+from rigplanner.report.quote_machine import SlotRow, links_text, noise_row, power_rows, slot_rows
 from rigplanner.report.setup_sheet import SetupRow, setup_rows, software_sources
 from rigplanner.report.words import finding_text, fix_text, rule_title
 from rigplanner.rig.document import Party, Rig, part_of
@@ -114,7 +114,7 @@ def quote_content(assessment: Assessment, catalog: Catalog, today: date) -> Quot
         machine=assessment.machine,
         links=links_text(assessment.machine),
         jobs=tuple(job_content(job, assessment.machine, catalog) for job in assessment.jobs),
-        power=tuple(power_rows(assessment.machine.power)),
+        power=(*power_rows(assessment.machine.power), noise_row(assessment.machine)),
         running=tuple(running_rows(assessment)),
         renting=tuple(renting_rows(assessment, catalog)),
         setup=tuple(setup_rows(assessment)),
@@ -211,10 +211,14 @@ def _sums(assessment: Assessment) -> list[tuple[str, str]]:
                 fmt.money(-totals.discount, totals.currency),
             )
         )
-    if details.tax_percent is not None:
-        word = tr("of which tax") if details.prices_include_tax else tr("Tax")
-        rows.append((f"{word} {fmt.number(details.tax_percent)} %", fmt.money(totals.tax, totals.currency)))
+    for rate, amount in totals.taxes:
+        rows.append((tax_word(rate, details.prices_include_tax), fmt.money(amount, totals.currency)))
     return [*rows, (tr("Total"), fmt.money(totals.total, totals.currency))]
+
+
+def tax_word(rate: float, included: bool) -> str:
+    """Return the name of a line of tax at a rate in per cent."""
+    return tr("of which tax {rate} %", rate=fmt.number(rate)) if included else tr("Tax {rate} %", rate=fmt.number(rate))
 
 
 def _money_notes(assessment: Assessment, catalog: Catalog) -> list[str]:
@@ -237,7 +241,7 @@ def _money_notes(assessment: Assessment, catalog: Catalog) -> list[str]:
                 names=", ".join(names),
             )
         )
-    if assessment.rig.quote.tax_percent is None:
+    if not totals.taxes:
         notes.append(tr("Tax is not stated."))
     return notes
 

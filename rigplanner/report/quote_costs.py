@@ -33,10 +33,21 @@ def running_rows(assessment: Assessment) -> list[tuple[str, str]]:
             )
         )
         if tariff.currency == totals.currency and totals.lines and not totals.unpriced and not totals.foreign:
-            rows.append(
-                (tr("Price and energy of three years"), fmt.money(three_year_total(totals.total, year.cost), totals.currency))
-            )
+            rows += _three_years(assessment, year.cost)
     return rows
+
+
+def _three_years(assessment: Assessment, year_cost: float) -> list[tuple[str, str]]:
+    """Price, energy of three years and, where the quote names it, what the rig brings when it is sold then."""
+    totals, share = assessment.totals, assessment.rig.quote.resale_percent
+    if share is None:
+        return [(tr("Price and energy of three years"), fmt.money(three_year_total(totals.total, year_cost), totals.currency))]
+    resale = fmt.money(-totals.total * share / 100, totals.currency)
+    whole = three_year_total(totals.total, year_cost, share / 100)
+    return [
+        (tr("Resale after three years at {share} % of the price", share=fmt.number(share)), resale),
+        (tr("Three years: price and energy, less resale"), fmt.money(whole, totals.currency)),
+    ]
 
 
 def renting_rows(assessment: Assessment, catalog: Catalog) -> list[tuple[str, ...]]:
@@ -49,6 +60,16 @@ def renting_rows(assessment: Assessment, catalog: Catalog) -> list[tuple[str, ..
 
 
 def _offer(offer: Offer) -> tuple[str, str, str, str]:
-    rent = f"{fmt.money(offer.rent.amount, offer.rent.currency)}/h, {fmt.day(offer.rent.day)}"
-    never = "never" if offer.hours is None else f"{fmt.quantity(offer.hours, 'h', 0)} ({fmt.quantity(offer.hours / 24, 'days', 0)})"
-    return f"{offer.provider} {offer.instance}, {offer.gpus}", rent, f"{fmt.number(offer.speed_ratio, 2)} ×", never
+    rent = tr("{amount} an hour, {day}", amount=fmt.money(offer.rent.amount, offer.rent.currency), day=fmt.day(offer.rent.day))
+    both = tr(
+        "{ratio} ×: {own} against {rented} {metric}", ratio=fmt.number(offer.speed_ratio, 2), own=fmt.number(offer.own),
+        rented=fmt.number(offer.rented), metric=offer.metric.replace("_", " "),
+    )  # fmt: skip
+    if offer.hours is None:
+        after = tr("never")
+    else:
+        after = tr(
+            "{hours}, {days} at {daily} h a day", hours=fmt.quantity(offer.hours, "h", 0),
+            days=fmt.quantity(offer.days, tr("days"), 0), daily=fmt.number(offer.hours_per_day),
+        )  # fmt: skip
+    return f"{offer.provider} {offer.instance}, {offer.gpus}", rent, both, after

@@ -139,3 +139,22 @@ def power_rows(power: PowerTree) -> list[tuple[str, str]]:
     if power.unknown:
         rows.append((tr("Not known"), ", ".join(power.unknown)))
     return rows
+
+
+QUIET_W = 350.0
+"""Heat of the GPUs in watts up to which large, slow fans carry it off without much sound (estimate)."""
+
+
+def noise_row(machine: Machine) -> tuple[str, str]:
+    """Return the noise class under load as a row: judged by how the cards are cooled and how much heat they give, not measured."""
+    kinds = {node.gpu.cooling for node in machine.gpus}
+    heat = sum(node.power_cap_w or node.gpu.tdp_w or 0.0 for node in machine.gpus)
+    if not machine.gpus or None in kinds:
+        said = tr(fmt.UNKNOWN)
+    elif "passive" in kinds:
+        said = tr("server: passive cards need server fans")
+    elif "blower" in kinds:
+        said = tr("loud: blower cards")
+    else:
+        said = tr("audible under load") if heat > QUIET_W else tr("quiet")
+    return tr("Noise class, by the kind of cooling"), said

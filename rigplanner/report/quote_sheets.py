@@ -2,7 +2,7 @@
 
 from rigplanner.report import format as fmt
 from rigplanner.report.language import tr
-from rigplanner.report.quote import Quote
+from rigplanner.report.quote import Quote, tax_word
 from rigplanner.report.spreadsheet import Amount, Cell, SheetOf, workbook
 
 Row = tuple[Cell, ...]
@@ -40,9 +40,8 @@ def _parts(quote: Quote) -> SheetOf:
                     _money(-totals.discount, totals.currency),
                 )
             )
-        if details.tax_percent is not None:
-            word = tr("of which tax") if details.prices_include_tax else tr("Tax")
-            rows.append((None, f"{word} {details.tax_percent:g} %", None, None, _money(totals.tax, totals.currency)))
+        for rate, amount in totals.taxes:
+            rows.append((None, tax_word(rate, details.prices_include_tax), None, None, _money(amount, totals.currency)))
         rows.append((None, tr("Total"), None, None, _money(totals.total, totals.currency)))
     rows += [(None, note) for note in quote.money_notes]
     return SheetOf(tr("Parts"), tuple(rows), (6, 48, 16, 14, 16, 40, 40))
