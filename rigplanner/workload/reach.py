@@ -59,10 +59,14 @@ def _found(what: str, change: Callable[[int], Workload], most: int, gpu: GPU, co
 def _users(workload: Workload, gpu: GPU, count: int, zoo: Zoo) -> Reach:
     plain = replace(workload, mig=None)
     found = most_users(plain, gpu, count, zoo)
-    at = estimate_memory(replace(plain, batch_per_gpu=max(1, found.users // found.replicas)), gpu, count, zoo)
-    tight = at.high_gib / at.device_gib - 1 if at.device_gib else 0.0
-    spare = tight * max(0.0, at.device_gib - found.pool_gib)
-    sure = int(max(0.0, found.pool_gib - spare) / found.per_user_gib) * found.replicas if found.per_user_gib else found.users
+    one_replica = replace(plain, batch_per_gpu=max(1, found.users // found.replicas))
+    at = estimate_memory(one_replica, gpu, count, zoo, explained=False)
+    if found.basis == "pool":
+        beside = (at.high_gib / at.device_gib - 1) * max(0.0, at.device_gib - found.pool_gib)
+        sure = int(max(0.0, found.pool_gib - beside) / found.per_user_gib) if found.per_user_gib else found.users
+    else:
+        sure = _found("batch", lambda size: replace(plain, batch_per_gpu=size), LARGEST_BATCH, gpu, count, zoo).sure
+    sure *= found.replicas
     return Reach(what="users", value=found.users, sure=min(sure, found.users), room_gib=room_gib(gpu),
                  at=at if found.users else None, users=found)  # fmt: skip
 
