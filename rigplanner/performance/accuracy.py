@@ -14,8 +14,8 @@ from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.silicon import generation_of
 from rigplanner.workload.answer import WorkloadFault
 
-Scheme = Literal["nothing", "row", "network on GPU", "GPU", "generation", "source"]
-SCHEMES: tuple[Scheme, ...] = ("row", "network on GPU", "GPU", "generation", "source")
+Scheme = Literal["nothing", "row", "network on GPU", "GPU", "generation", "source", "network", "stack"]
+SCHEMES: tuple[Scheme, ...] = ("row", "network on GPU", "GPU", "generation", "source", "network", "stack")
 CLEAR_DIFFERENCE = 1.1
 """Two systems that differ by less are not ranked."""
 
@@ -71,8 +71,8 @@ def _key(scheme: Scheme, row: Measured) -> tuple[Any, ...]:
         return (work.model, row.gpu)
     if scheme == "GPU":
         return (row.gpu,)
-    if scheme == "source":
-        return (row.source,)
+    if scheme in ("source", "network", "stack"):
+        return ({"source": row.source, "network": work.model, "stack": work.stack}[scheme],)
     return (generation_of(find_gpu(row.gpu)),)
 
 

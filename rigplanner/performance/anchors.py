@@ -1,15 +1,12 @@
 """The measured rows placed in the space of the model: each with its point, its log residual and the figures to cite."""
 
 import difflib
-import heapq
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.load import shipped_catalog
@@ -18,8 +15,8 @@ from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.answer import Anchor
 from rigplanner.performance.constants import speed_model
 from rigplanner.performance.job import Job, read_job
-from rigplanner.performance.kriging import Corrected, Field, Point, factorise, krige, without_batch
-from rigplanner.performance.measured import Measured, shipped_measured
+from rigplanner.performance.kriging import NO_BATCH, Columns, Corrected, Field, Neighbours, Point, neighbours
+from rigplanner.performance.measured import Measured, shipped_measured, year_of
 from rigplanner.performance.metrics import samples_per_second
 from rigplanner.performance.modelled import modelled_samples_per_second
 from rigplanner.workload.answer import WorkloadFault
@@ -34,7 +31,9 @@ PRECISION_CLASS = {
     "amp_bf16": "half",
 }
 REMEMBERED = 20_000
-"""Corrections kept for points that were asked for before."""
+"""Neighbourhoods kept for jobs that were asked for before."""
+FEW_ROWS = 64
+"""Rows below which a question looks beyond its stack and network."""
 
 
 class Placed(Struct, frozen=True):
@@ -52,84 +51,77 @@ class Anchored(Struct, frozen=True):
     correction: Corrected
 
 
-class Neighbours(Struct, frozen=True):
-    """The nearest rows of a cell, with the factor of their covariance."""
+class _View(Struct):
+    """The rows that a kind of question leans on, by column, and their residuals over the usual scatter of such jobs."""
 
     rows: tuple[Placed, ...]
-    points: tuple[Point, ...]
-    residuals: tuple[float, ...]
-    lower: list[list[float]]
+    columns: Columns
+    residuals: Any
 
 
 class Evidence:
-    """The placed rows, found by stack, by network and by GPU; build it once."""
+    """The placed rows, found by stack, network and family of stacks; build it once."""
 
     def __init__(self, placed: Iterable[Placed]) -> None:
         self.placed = tuple(placed)
         self.field = Field(speed_model())
-        self._known: dict[tuple[Point, int], Anchored] = {}
-        self._cells: dict[tuple[Point, int], Neighbours] = {}
-        self._chooser = Field(without_batch(speed_model()))
-        self._by: dict[tuple[str, str], list[Placed]] = defaultdict(list)
-        for item in self.placed:
-            point = item.point
-            for key in (
-                ("sm", f"{point.stack}/{point.model}"),
-                ("stack", point.stack),
-                ("model", point.model),
-                ("family", point.family),
-                ("sg", f"{point.stack}/{point.gpu}"),
-                ("mg", f"{point.model}/{point.gpu}"),
-            ):
-                self._by[key].append(item)
+        self._views: dict[tuple[str, str, str], _View] = {}
+        self._cells: dict[tuple[str, ...], tuple[tuple[Placed, ...], Neighbours]] = {}
 
-    def nearest(self, point: Point, most: int, allowed: Callable[[Measured], bool] | None = None) -> list[Placed]:
-        """Return the `most` rows of the largest covariance with `point`, of those that `allowed` admits."""
-        found: dict[int, Placed] = {}
-        for keys in (
-            (("sm", f"{point.stack}/{point.model}"), ("sg", f"{point.stack}/{point.gpu}"), ("mg", f"{point.model}/{point.gpu}")),
-            (("stack", point.stack), ("model", point.model)),
-            (("family", point.family),),
-        ):
-            for key in keys:
-                for item in self._by.get(key, ()):
-                    if allowed is None or allowed(item.row):
-                        found[id(item)] = item
-            if len(found) >= most:
-                break
-        else:
-            found.update((id(item), item) for item in self.placed if allowed is None or allowed(item.row))
-        items = list(found.values())
-        if len(items) <= most:
-            return items
-        near = self._chooser.covariances(point, [item.point for item in items])
-        return [items[i] for i in heapq.nlargest(most, range(len(items)), key=near.__getitem__)]
+    def view(self, point: Point) -> _View:
+        """Return the rows of the point's stack or network; where those are few, of its family of stacks too; else all."""
+        key = (point.stack, point.model, point.family)
+        if key not in self._views:
+            rows = [item for item in self.placed if point.stack == item.point.stack or point.model == item.point.model]
+            if len(rows) < FEW_ROWS:
+                rows = [
+                    item
+                    for item in self.placed
+                    if point.family == item.point.family or point.stack == item.point.stack or point.model == item.point.model
+                ]
+            self._views[key] = self._view(rows if len(rows) >= FEW_ROWS else self.placed)
+        return self._views[key]
+
+    def _view(self, rows: Sequence[Placed]) -> _View:
+        import numpy as np
+
+        columns = self.field.rows([item.point for item in rows])
+        usual = speed_model().scattered
+        residuals = [item.residual / usual(item.point.family, item.point.kind) for item in rows]
+        return _View(tuple(rows), columns, np.array(residuals))
 
     def correct(self, point: Point, most: int, allowed: Callable[[Measured], bool] | None = None) -> Anchored:
-        """Return the log correction of a point from its nearest rows, and those rows. The rows are chosen without regard to the
-        size of the batch, so all batches of a job lean on the same ones."""
-        key = (point, most)
-        if allowed is None and key in self._known:
-            return self._known[key]
-        cell = point if point.batch is None else replace(point, batch=0.0)
-        neighbours = self._cells.get((cell, most)) if allowed is None else None
-        if neighbours is None:
-            neighbours = self._neighbours(self.nearest(cell, most, allowed))
+        """Return the log correction of a point from its nearest rows that `allowed` admits, and those rows. They are chosen
+        without regard to batch, length and number of GPUs, so that all jobs of a cell lean on the same ones."""
+        cell = (point.stack, point.model, point.task, point.precision, point.metric, point.gpu, point.link, point.lane,
+                point.release, point.data)  # fmt: skip
+        found = self._cells.get(cell) if allowed is None else None
+        if found is None:
+            found = self._neighbours(point, most, allowed)
+            if allowed is None:
+                if len(self._cells) >= REMEMBERED:
+                    self._cells.clear()
+                self._cells[cell] = found
         variances = speed_model().variances
-        own = variances["noise"] + variances["machine"] + variances["source"]
-        correction = krige(point, neighbours.points, neighbours.residuals, neighbours.lower, self.field, own)
-        anchored = Anchored(neighbours.rows, correction)
-        if allowed is None:
-            if len(self._known) >= REMEMBERED:
-                self._known.clear()
-                self._cells.clear()
-            self._known[key], self._cells[(cell, most)] = anchored, neighbours
-        return anchored
+        rows, near = found
+        correction = near.correct(self.field, point, variances["noise"] + variances["machine"] + variances["source"])
+        return Anchored(rows, correction.scaled(speed_model().scattered(point.family, point.kind)))
 
-    def _neighbours(self, rows: list[Placed]) -> Neighbours:
-        points = tuple(item.point for item in rows)
-        lower = factorise(points, self.field, speed_model().variances["noise"])
-        return Neighbours(tuple(rows), points, tuple(item.residual for item in rows), lower)
+    def _neighbours(
+        self, point: Point, most: int, allowed: Callable[[Measured], bool] | None
+    ) -> tuple[tuple[Placed, ...], Neighbours]:
+        view = self.view(point)
+        if allowed is not None:
+            view = _admitted(view, allowed)
+            if len(view.rows) < FEW_ROWS:
+                view = _admitted(self._view(self.placed), allowed)
+        index, near = neighbours(self.field, point, view.columns, view.residuals, most)
+        return tuple(view.rows[i] for i in index), near
+
+
+def _admitted(view: _View, allowed: Callable[[Measured], bool]) -> _View:
+    kept = [i for i, item in enumerate(view.rows) if allowed(item.row)]
+    return _View(tuple(view.rows[i] for i in kept), view.columns.chosen(kept), view.residuals[kept])
 
 
 def silicon_coordinates(job: Job) -> tuple[float, ...]:
@@ -155,22 +147,25 @@ def place(job: Job, gpu_id: str, metric: str, source: str = "") -> Point:
     if job.stack.family == "compiled-inference" and job.precision == "mixed":
         precision = "int8"
     return Point(
-        job.stack.slug,
-        job.stack.family,
-        job.shape.slug,
-        job.shape.kind,
-        job.task,
-        precision,
-        _metric_class(metric),
-        gpu_id,
-        job.link,
-        source,
-        job.release,
-        silicon_coordinates(job),
-        math.log(job.batch) if job.batch_given else None,
-        math.log2(job.count),
-        math.log(max(1, job.shape.tokens)),
-        math.log(max(1, job.output_tokens)),
+        stack=job.stack.slug,
+        family=job.stack.family,
+        model=job.shape.slug,
+        kind=job.shape.kind,
+        task=job.task,
+        precision=precision,
+        metric=_metric_class(metric),
+        gpu=gpu_id,
+        link=job.link,
+        lane=job.lane if job.count > 1 else "none",
+        source=source,
+        release=job.release,
+        data=str(job.variant.get("data", "synthetic")),
+        silicon=silicon_coordinates(job),
+        count=math.log2(job.count),
+        tokens=math.log(max(1, job.shape.tokens)),
+        written=math.log(max(1, job.output_tokens)),
+        year=year_of(job.stack.slug, job.release),
+        batch=math.log(job.batch) if job.batch_given else NO_BATCH,
     )
 
 

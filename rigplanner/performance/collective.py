@@ -1,8 +1,10 @@
 """Collectives by themselves: bus bandwidth of an all-reduce, rate of a copy between two GPUs."""
 
+import msgspec
+
 from rigplanner.catalog.parts import GPU
 from rigplanner.evidence import Estimate, Step
-from rigplanner.machine.collectives import allreduce, allreduce_of_link
+from rigplanner.machine.collectives import allreduce, allreduce_of_link, allreduce_time_s
 from rigplanner.machine.machine import Machine
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.stacks import find_stack
@@ -13,9 +15,12 @@ COPY_SHARE = 0.84
 """A copy over NVLink against the line rate of its links: 274.5 of 300 GB/s (A100), 376 of 450 (H100), 48.3 of 50 (V100)."""
 PCIE_LINE_GBS = {3: 15.75, 4: 31.5, 5: 63.0, 6: 121.0}
 """Line rate of sixteen lanes after coding, one way."""
-PEER_SHARE, STAGED_SHARE = 0.88, 0.6
-"""Copies between cards over PCIe: 56.5 of 63 with peer access, 37.2 of 63 through the host (RTX PRO 6000, H100)."""
-COPY_SPREAD = 1.25
+PEER_SHARE, STAGED_SHARE = 0.88, 0.42
+"""Copies between cards over PCIe: 56.5 of 63 with peer access (RTX PRO 6000); through the host 37.2 of 63 (H100), 25.8 of 31.5 (RTX
+4090), 8.5 and 6.1 of 31.5 (RTX 3090 in an eight-GPU server): the geometric mean of those."""
+COPY_SPREAD, STAGED_SPREAD = 1.25, 2.6
+BRIDGES, MANY_LINKS = 3, 12
+"""Cards that take three bridges give a third of the rate with one, and how many are fitted is seldom said."""
 LINKED = ("nvswitch", "nvlink-mesh", "nvlink-bridge", "xgmi")
 
 
@@ -35,6 +40,9 @@ def predict_collective(
         found: Estimate | None = _copy(workload, gpu, link)
     else:
         found = allreduce(machine) if machine else allreduce_of_link(gpu, count, link, nodes)
+        if found and link == "nvlink-bridge" and not machine and gpu.nvlink and gpu.nvlink.links >= MANY_LINKS:
+            found = msgspec.structs.replace(found, low=found.low / BRIDGES)
+        found = found and _of_message(found, workload.message_bytes, count)
     if found is None:
         raise WorkloadFault(f"hardware.link: no rate is known between {count} of {gpu.name} over '{link}'.")
     return SpeedEstimate(
@@ -49,6 +57,18 @@ def predict_collective(
     )
 
 
+def _of_message(found: Estimate, message_bytes: int | None, count: int) -> Estimate:
+    """Bus bandwidth of a message of known size: what NCCL's times for its algorithms and protocols come to."""
+    if not message_bytes:
+        return found
+    taken = allreduce_time_s(message_bytes, found, count)
+    reached = message_bytes * 2 * (count - 1) / count / taken / 1e9
+    share = min(1.0, reached / found.value)
+    step = Step("message", "bytes x 2 (n - 1) / n / time", {"bytes": float(message_bytes), "ms": 1e3 * taken}, reached, "GB/s",
+                "NVIDIA/nccl src/graph/tuning")  # fmt: skip
+    return Estimate(found.value * share, found.low * share, found.high, "GB/s", (*found.steps, step))
+
+
 def _copy(workload: Workload, gpu: GPU, link: str) -> Estimate:
     """Rate of one copy; both ways at once doubles it unless it is staged through the host."""
     variant = workload.variant
@@ -61,6 +81,7 @@ def _copy(workload: Workload, gpu: GPU, link: str) -> Estimate:
         rate = PCIE_LINE_GBS.get(gpu.edge_gen or 4, 31.5) * (gpu.edge_width or 16) / 16
         share, double = (PEER_SHARE if peer else STAGED_SHARE), both and peer
     value = rate * share * (2 if double else 1)
+    spread = COPY_SPREAD if peer else STAGED_SPREAD
     step = Step("copy", "line rate x share", {"line_gbs": rate, "share": share, "peer": str(peer)}, value, "GB/s",
                 "p2pBandwidthLatencyTest and nvbandwidth results in public issues")  # fmt: skip
-    return Estimate(value, value / COPY_SPREAD, value * COPY_SPREAD, "GB/s", (step,))
+    return Estimate(value, value / spread, value * spread, "GB/s", (step,))

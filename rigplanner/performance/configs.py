@@ -142,7 +142,8 @@ def config_shape(
 
 
 def geometry(config: dict[str, Any], kind: str, params_m: float | None = None, source: str = "config") -> Geometry:
-    """Return the geometry that a Hugging Face configuration describes; encoder-decoders count both sides."""
+    """Return the geometry that a Hugging Face configuration describes; encoder-decoders count both sides. The first Qwen lists
+    gate and up together as its intermediate size."""
     inner = config.get("text_config")
     config = {**config, **inner} if isinstance(inner, dict) else config
     word = str(config.get("model_type", "")).casefold()
@@ -155,8 +156,13 @@ def geometry(config: dict[str, Any], kind: str, params_m: float | None = None, s
     )
     experts = _number(config, "num_experts", "num_local_experts", "n_routed_experts", or_else=0)
     ffn = _number(config, "intermediate_size", "n_inner", "ffn_dim", "d_ff", "encoder_ffn_dim", "hidden_dim", or_else=4 * hidden)
-    used = _number(config, "num_experts_per_tok", or_else=1) + _number(config, "n_shared_experts", or_else=0)
+    shared = _number(config, "n_shared_experts", or_else=1 if config.get("shared_expert_intermediate_size") else 0)
+    used = _number(config, "num_experts_per_tok", or_else=1) + shared
+    step = _number(config, "interleave_moe_layer_step", or_else=1)
+    dense = min(layers, _number(config, "first_k_dense_replace", or_else=0)) + layers * (step - 1) // step
     kv_heads, head = _number(config, "num_key_value_heads", or_else=heads), _number(config, "head_dim", or_else=hidden // heads)
+    if word == "qwen" and not experts:
+        ffn //= 2
     gated = word.startswith(GATED) and not word.startswith(NOT_GATED[:2]) and word != "phi"
     return Geometry(
         kind="moe" if experts else kind,
@@ -169,8 +175,10 @@ def geometry(config: dict[str, Any], kind: str, params_m: float | None = None, s
         ffn_matrices=3 if gated else 2,
         vocab=_number(config, "vocab_size", or_else=0),
         causal=word not in TWO_SIDED,
-        experts=experts,
+        experts=experts + shared if experts else 0,
         experts_used=used if experts else 0,
+        dense_layers=dense if experts else 0,
+        dense_ffn=_number(config, "intermediate_size_mlp", or_else=ffn) if experts else 0,
         seq_len=USUAL_LENGTH.get(kind, 2048),
         source=source,
         params_m=params_m,

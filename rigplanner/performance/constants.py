@@ -11,8 +11,11 @@ from rigplanner.data import data_path
 class Physics(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Multipliers of the physical model, 1 where nothing was learned.
 
-    `matrix`: matrix rate by arithmetic path; `generation`: matrix rate by architecture; `kind_matrix`, `kind_traffic`: matrix
-    rate and traffic by kind of net; `launch`: host time per kernel by family of stack.
+    `matrix`: matrix rate by arithmetic path; `generation`: matrix rate by architecture; `kind_matrix`, `kind_traffic`,
+    `kind_launch`: matrix rate, traffic and host time by kind of net; `launch`: host time per kernel by family of stack;
+    `generation_traffic`: traffic by architecture; `half_rate`: matrix rate of cards whose units halve it when they accumulate in
+    FP32 (they come nearer to that smaller peak). `update`: host time of the optimizer by family of stack, `update_wide` that of
+    unfused FP32 optimizers.
     `stream_...`: traffic, traffic on HBM and kernel overhead of language models that write. `cache` is the exponent of L2 size over
     6 MiB by which traffic shrinks. Power: cards whose FP16 rate per watt passes `watt_rate` (growing by `watt_era` per era)
     lose `power_slope` of the excess. `exchange`: time of an exchange by link class; `crowd` and `crowd_staged`: its growth per
@@ -24,6 +27,11 @@ class Physics(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     kind_matrix: dict[str, float]
     kind_traffic: dict[str, float]
     launch: dict[str, float]
+    generation_traffic: dict[str, float]
+    kind_launch: dict[str, float]
+    update: dict[str, float]
+    update_wide: float
+    half_rate: float
     traffic_train: float
     traffic_forward: float
     weights: float
@@ -44,15 +52,25 @@ class Physics(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 class SpeedModel(Struct, frozen=True, forbid_unknown_fields=True):
     """Physics, and the constants of kriging: variances by term, weights of squared silicon distances (wide and narrow) and of the
-    other distances, the factor by which left-out errors exceed the kriging error, and where all came from."""
+    other distances, `scatter` (by how much residuals of a family of stacks or a kind of net exceed the usual), the factors by which
+    left-out errors exceed the kriging error by family of stacks ("" for all others), and where all came from."""
 
     physics: Physics
     variances: dict[str, float]
     wide: tuple[float, ...]
     narrow: tuple[float, ...]
     distances: dict[str, float]
-    widening: float
+    scatter: dict[str, float]
+    widening: dict[str, float]
     provenance: str
+
+    def scattered(self, family: str, kind: str) -> float:
+        """Return by how much residuals of such jobs exceed the usual."""
+        return self.scatter.get(family, 1.0) * self.scatter.get(f"kind {kind}", 1.0)
+
+    def widened(self, family: str) -> float:
+        """Return the factor by which left-out errors of a family of stacks exceed the kriging error."""
+        return self.widening.get(family, self.widening[""])
 
 
 @cache

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from rigplanner.catalog.parts import GPU
-from rigplanner.evidence import Step
+from rigplanner.evidence import Estimate, Step
 from rigplanner.performance.anchors import Anchored, cite
 from rigplanner.performance.answer import Bound, SpeedEstimate
 from rigplanner.performance.input_pipeline import Feed
@@ -25,13 +25,14 @@ LIFTS: dict[Bound, str] = {
     "cpu": "more-cores-or-gpu-decoding",
     "storage": "faster-storage-or-packed-data",
     "power": "higher-power-limit",
+    "heat": "space-between-cards",
     "memory capacity": "more-memory",
 }
 
 
 class Finding(Struct, frozen=True, kw_only=True):
     """What was computed of a job: modelled and anchored speed, its interval in samples per second, the anchored speed of one GPU
-    alone, and what the host takes away."""
+    alone, the share that power limit and heat leave, the heat by itself, and what the host takes away."""
 
     job: Job
     workload: Workload
@@ -45,6 +46,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     alone_s: float | None
     anchored_s: float
     kept: float
+    heat: Estimate | None
     feed: Feed | None
 
 
@@ -106,6 +108,8 @@ def bound_of(found: Finding) -> Bound:
     """Return what limits the job: the host where it starves the GPUs, a power limit, else the largest part of the modelled time."""
     if found.feed:
         return found.feed.bound
+    if found.heat and found.heat.value <= found.kept * 1.05 and found.heat.value < 0.9:
+        return "heat"
     if found.kept < 0.9:
         return "power"
     stream, times = found.modelled.stream, found.modelled.times
@@ -140,8 +144,12 @@ def steps_of(found: Finding) -> tuple[Step, ...]:
         steps.insert(
             -1, Step("kin", f"speed of {kin.like} x ratio", {"ratio": kin.ratio, "spread": kin.spread}, kin.ratio, "", kin.source)
         )
+    if found.heat:
+        steps += found.heat.steps
     if found.kept < 1.0:
-        steps.append(Step("power limit", "anchored x share kept", {"kept": found.kept}, anchored * found.kept, unit, "power_cap"))
+        steps.append(
+            Step("power and heat", "anchored x share kept", {"kept": found.kept}, anchored * found.kept, unit, "power_cap")
+        )
     if found.feed:
         steps += [
             *found.feed.steps,

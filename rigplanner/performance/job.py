@@ -9,6 +9,7 @@ from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.machine.machine import Machine
 from rigplanner.performance.links import bus_gbs, lane
+from rigplanner.performance.measured import release_of
 from rigplanner.performance.resolve import resolve_shape
 from rigplanner.performance.shapes import Shape
 from rigplanner.performance.silicon import Silicon, arithmetic_path, matrix_tflops, silicon_of
@@ -47,6 +48,10 @@ USUAL_BATCH = {
     "gnn": 2048,
 }
 """Samples per GPU where a workload names none: the median of the measured rows of that kind of net on 16 to 40 GiB cards."""
+
+USUAL_MEMORY_GIB, RUNTIME_GIB, STATE_GIB_PER_MILLION, MOST_ROOM = 24.0, 1.0, 16e6 / 2**30, 4.0
+"""The card that the usual batches hold for, the runtime's own memory, 16 bytes of weights, gradients and states per parameter, and
+the growth beyond which trainers stop filling the memory."""
 
 SENTENCE_TOKENS = 50
 """Source and target tokens of one sentence pair, for nets whose batch counts sentences but whose speed counts tokens."""
@@ -158,12 +163,6 @@ def _from_variant(workload: Workload, key: str) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < LARGEST_SIZE else None
 
 
-def release_of(text: str | None) -> str:
-    """Return the version that a stack's description names ("PyTorch 1.13.0a0 (NGC)" -> "1.13"), else all of it in lower case."""
-    found = re.search(r"\d+\.\d+", text or "")
-    return found.group() if found else (text or "").casefold()
-
-
 def _language_task(task: str, shape: Shape, workload: Workload) -> str:
     """Inference of a language model is its generation: one stream is decode, more are served together."""
     if (
@@ -224,12 +223,20 @@ def _batch(workload: Workload, shape: Shape, task: str, count: int, silicon: Sil
     elif task in ("decode", "prefill"):
         batch, given = 1.0, False
     else:
-        batch, given = float(USUAL_BATCH.get(shape.kind, 16)), False
-        if shape.kind in ("llm", "moe") and shape.params_m > 1000:
-            batch = 1.0
-        if silicon.memory_gib < 12 and batch > 8:
-            batch /= 2
+        batch, given = _usual_batch(shape, task, silicon), False
     return (batch * SENTENCE_TOKENS if shape.unit == "token" else batch), given
+
+
+def _usual_batch(shape: Shape, task: str, silicon: Silicon) -> float:
+    """What fits: the usual batch of a 24 GiB card times the memory beside weights, gradients and states, as trainers fill it."""
+    usual = float(USUAL_BATCH.get(shape.kind, 16))
+    if shape.kind in ("llm", "moe") and shape.params_m > 1000:
+        return 1.0
+    if task != "train" or shape.kind == "recommender":
+        return usual
+    states = RUNTIME_GIB + shape.params_m * STATE_GIB_PER_MILLION
+    room = max(1.0, silicon.memory_gib - states) / max(4.0, USUAL_MEMORY_GIB - states)
+    return max(1.0, float(round(usual * min(room, MOST_ROOM))))
 
 
 def _accumulate(workload: Workload) -> int:

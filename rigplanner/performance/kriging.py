@@ -2,27 +2,65 @@
 
 The covariance of two rows is a sum of terms; each stands for something that two measurements may share (stack, network, silicon,
 machine, batch, link) and has a variance in squared log units. Variances and distances lie in `catalog/benchmarks/speed_model.json`,
-fitted on rows whose whole GPU, generation or source was left out (`rigplanner.performance.fit`).
+fitted by `tools/fit_speed_model.py` on rows whose whole GPU, generation, source, stack or network was left out.
 Method: Gaussian-process regression (Rasmussen and Williams 2006, equations 2.25 and 2.26) on the nearest rows only.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from operator import mul
+from collections.abc import Sequence
+from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from rigplanner.performance.constants import SpeedModel
 
-REMEMBERED = 400_000
-"""Pairs of points whose covariance is kept."""
+TERMS: dict[str, tuple[tuple[str, ...], str]] = {
+    "offset": ((), ""), "stack": (("stack",), ""), "family": (("family",), ""), "model": (("model",), ""), "task": (("task",), ""),
+    "kind": (("kind",), ""), "family_kind": (("family", "kind"), ""), "stack_kind": (("stack", "kind"), ""),
+    "stack_model": (("stack", "model"), ""), "cell": (("stack", "model", "precision", "task"), ""),
+    "stack_precision": (("stack", "precision", "task"), ""), "metric": (("stack", "model", "metric"), ""),
+    "silicon_all": ((), "w"), "silicon_task": (("task", "precision"), "w"), "silicon_stack": (("stack", "precision"), "w"),
+    "silicon_kind": (("stack", "precision", "kind", "task"), "w"), "silicon_model": (("stack", "model"), "w"),
+    "silicon_cell": (("stack", "model", "precision", "task"), "n"), "row": (("stack", "model", "precision", "task", "gpu"), "bc"),
+    "row_batch": (("stack", "model", "precision", "task", "gpu"), "b"), "machine": (("source", "gpu", "count"), ""),
+    "machine_stack": (("stack", "gpu", "link"), "c"), "tokens": (("stack", "model"), "t"), "source": (("source",), ""),
+    "release": (("stack", "release"), ""), "release_model": (("stack", "model", "release"), ""),
+    "year_stack": (("stack",), "y"), "year_model": (("stack", "model"), "y"),
+    "scale": (("lane",), "m"), "scale_stack": (("stack", "lane"), "m"), "scale_model": (("stack", "model", "lane"), "m"),
+    "data": (("stack", "data"), ""), "scale_data": (("stack", "data"), "m"), "scale_model_data": (("stack", "model", "data"), "m"),
+    "scale_gpu": (("stack", "gpu", "link"), "m"), "scale_cell": (("stack", "model", "precision", "gpu", "link"), "m"),
+}  # fmt: skip
+"""Term of the covariance -> what two rows must share, and the factors that it falls with: distance of (w)ide and (n)arrow silicon,
+(b)atch, (c)ount, (t)okens, (y)ear of the stack; (m): it grows with the logarithm of the smaller count, 0 on one GPU."""
+WORDS = (
+    "stack",
+    "family",
+    "model",
+    "kind",
+    "task",
+    "precision",
+    "metric",
+    "gpu",
+    "link",
+    "lane",
+    "source",
+    "release",
+    "data",
+    "count",
+)
+NUMBERS = ("batch", "count", "tokens", "written", "year")
+FACTORS = ("", "w", "n", "bc", "b", "c", "t", "y", "m")
+UNSHARED = ("noise", "source", "machine", "release", "release_model")
+"""Variances that a job does not share with a row, or only where its release is told."""
+NO_BATCH = -100.0
+"""Stands for the logarithm of a batch that nobody named: as far from every real one as can be, and equal to itself."""
 
 
 class Point(Struct, frozen=True, cache_hash=True):
-    """Where a row lies: what it shares with others by name, and its coordinates. `release` is the
-    version of the stack, empty where unknown. `silicon` holds the coordinates of the GPU;
-    `batch` is the log of the batch per GPU or None; `count` the log2 of the GPUs; `tokens` and `written` are logs too."""
+    """Where a row lies: what it shares with others by name, and its coordinates. `release` is the version of the stack and `source`
+    who measured, both empty where unknown (and then shared with nobody); `data` says whether samples were real or synthetic.
+    `silicon` holds the coordinates of the GPU; `lane` is the class of link of several GPUs, `year` that of the stack's release;
+    `batch` is the log of the batch per GPU or `NO_BATCH`; `count` the log2 of the GPUs; `tokens` and `written` are logs too."""
 
     stack: str
     family: str
@@ -33,118 +71,30 @@ class Point(Struct, frozen=True, cache_hash=True):
     metric: str
     gpu: str
     link: str
+    lane: str
     source: str
     release: str
+    data: str
     silicon: tuple[float, ...]
-    batch: float | None
     count: float
     tokens: float
     written: float
+    year: float
+    batch: float
 
 
-def without_batch(model: SpeedModel) -> SpeedModel:
-    """Return constants under which the size of a batch makes no distance."""
-    return replace(model, distances={**model.distances, "batch": 0.0})
+class Columns(Struct):
+    """Points by column: numbers of their words and coordinates (one line each), and their silicon scaled for the wide and the
+    narrow distance."""
 
+    words: Any
+    numbers: Any
+    wide: Any
+    narrow: Any
 
-class Field:
-    """The covariance of points under one set of constants, with what was computed before."""
-
-    def __init__(self, model: SpeedModel) -> None:
-        self._model = model
-        self._similar: dict[tuple[tuple[float, ...], tuple[float, ...]], tuple[float, float]] = {}
-        self._pairs: dict[tuple[Point, Point], float] = {}
-
-    def similarity(self, a: tuple[float, ...], b: tuple[float, ...]) -> tuple[float, float]:
-        """Return the wide (rational quadratic) and narrow (squared exponential) similarity of two silicons."""
-        found = self._similar.get((a, b))
-        if found is None:
-            squares = [(x - y) ** 2 for x, y in zip(a, b, strict=True)]
-            wide, narrow = sum(map(mul, self._model.wide, squares)), sum(map(mul, self._model.narrow, squares))
-            found = self._similar[(a, b)] = 1 / (1 + wide), math.exp(-0.5 * narrow)
-            if len(self._similar) > REMEMBERED:
-                self._similar.clear()
-        return found
-
-    def covariance(self, a: Point, b: Point) -> float:
-        """Return the covariance of two points, without the noise of a measurement."""
-        return self.covariances(a, (b,))[0]
-
-    def known_covariance(self, a: Point, b: Point) -> float:
-        """Return the same, remembered: for pairs of measured rows, which meet again and again."""
-        found = self._pairs.get((a, b))
-        if found is None:
-            if len(self._pairs) > REMEMBERED:
-                self._pairs.clear()
-            found = self._pairs[(a, b)] = self._pairs[(b, a)] = self.covariance(a, b)
-        return found
-
-    def covariances(self, target: Point, points: Iterable[Point]) -> list[float]:
-        """Return the covariance of one point with each of many."""
-        v, similarity, silicon = self._model.variances, self.similarity, target.silicon
-        offset, family, model, task, source, machine = (v[k] for k in ("offset", "family", "model", "task", "source", "machine"))
-        silicon_task, same_stack = v["silicon_task"], self._within_stack(target)
-        found, similar = [], dict[str, tuple[float, float]]()
-        for point in points:
-            if point.gpu not in similar:
-                similar[point.gpu] = similarity(silicon, point.silicon)
-            wide, narrow = similar[point.gpu]
-            total = offset
-            if point.family == target.family:
-                total += family
-            if point.model == target.model:
-                total += model
-            if point.task == target.task:
-                total += task
-                if point.precision == target.precision:
-                    total += silicon_task * wide
-            if target.source and point.source == target.source:
-                total += source + (machine if point.gpu == target.gpu and point.count == target.count else 0.0)
-            found.append(total + same_stack(point, wide, narrow) if point.stack == target.stack else total)
-        return found
-
-    def _within_stack(self, a: Point) -> Callable[[Point, float, float], float]:
-        v, d, exp = self._model.variances, self._model.distances, math.exp
-        per_batch, per_count, per_token, per_written = d["batch"], d["count"], d["tokens"], d["written"]
-        stack, machine_stack, stack_model, metric, tokens = (
-            v[k] for k in ("stack", "machine_stack", "stack_model", "metric", "tokens")
-        )
-        release, release_model = v["release"], v["release_model"]
-        stack_precision, silicon_stack, silicon_kind = v["stack_precision"], v["silicon_stack"], v["silicon_kind"]
-        silicon_model, cell, silicon_cell, row, row_batch = (
-            v[k] for k in ("silicon_model", "cell", "silicon_cell", "row", "row_batch")
-        )
-
-        def covariance(b: Point, wide: float, narrow: float) -> float:
-            total, same_precision = stack, a.precision == b.precision
-            if same_precision:
-                total += stack_precision + (silicon_stack + silicon_kind if a.kind == b.kind else silicon_stack) * wide
-            near = exp(-per_count * (a.count - b.count) ** 2) if a.gpu == b.gpu else 0.0
-            if near and a.link == b.link:
-                total += machine_stack * near
-            same_release = a.release == b.release and bool(a.release)
-            if same_release:
-                total += release
-            if a.model != b.model:
-                return total
-            if same_release:
-                total += release_model
-            total += stack_model + silicon_model * wide + (metric if a.metric == b.metric else 0.0)
-            total += tokens * exp(-per_token * (a.tokens - b.tokens) ** 2 - per_written * (a.written - b.written) ** 2)
-            if same_precision and a.task == b.task:
-                total += cell + silicon_cell * narrow
-                if near:
-                    batch = _near_batch(a.batch, b.batch, per_batch)
-                    total += (row * near + row_batch) * batch
-            return total
-
-        return covariance
-
-
-def _near_batch(a: float | None, b: float | None, per_batch: float) -> float:
-    if a is None or b is None:
-        return float(a is b)
-    return math.exp(-per_batch * (a - b) ** 2)
+    def chosen(self, index: Any) -> "Columns":
+        """Return the points at these places; an index of two dimensions gives them those."""
+        return Columns(self.words[:, index], self.numbers[:, index], self.wide[index], self.narrow[index])
 
 
 class Corrected(Struct, frozen=True):
@@ -159,43 +109,107 @@ class Corrected(Struct, frozen=True):
         """What the modelled speed is multiplied with."""
         return math.exp(self.mean)
 
-
-def factorise(rows: Sequence[Point], field: Field, noise: float) -> list[list[float]]:
-    """Return the lower triangle of the Cholesky factor of the rows' covariance with `noise` on its diagonal."""
-    known, lower = field.known_covariance, list[list[float]]()
-    for i, row in enumerate(rows):
-        line: list[float] = []
-        for j in range(i):
-            above = lower[j]
-            line.append((known(row, rows[j]) - sum(map(mul, line, above))) / above[j])
-        pivot = known(row, row) + noise - sum(map(mul, line, line))
-        line.append(math.sqrt(max(pivot, noise / 4)))
-        lower.append(line)
-    return lower
+    def scaled(self, scatter: float) -> "Corrected":
+        """Return the correction of jobs whose residuals are `scatter` times as large."""
+        return Corrected(scatter * self.mean, scatter * self.deviation, self.weights)
 
 
-def krige(
-    target: Point, rows: Sequence[Point], residuals: Sequence[float], lower: list[list[float]], field: Field, own: float
-) -> Corrected:
-    """Return the correction of `target` from the rows, their residuals and their factor; `own` is the variance of the target's
-    own part that no row can share (noise of its measurement included)."""
-    prior = field.covariance(target, target) + own
-    if not rows:
-        return Corrected(0.0, math.sqrt(prior), ())
-    near = field.covariances(target, rows)
-    weights = _solve(lower, near)
-    spread = prior - sum(map(mul, weights, near))
-    return Corrected(sum(map(mul, weights, residuals)), math.sqrt(max(spread, own)), tuple(weights))
+class Field:
+    """The covariance of points under one set of constants."""
+
+    def __init__(self, model: SpeedModel) -> None:
+        import numpy as np
+
+        v, d = model.variances, model.distances
+        self._known: tuple[dict[Any, int], ...] = tuple({} for _ in WORDS)
+        self._bits = 1 << np.arange(len(WORDS))
+        shared = np.arange(1 << len(WORDS))
+        self._sums = np.zeros((len(shared), len(FACTORS)))
+        for name, (keys, factor) in TERMS.items():
+            needed = sum(1 << WORDS.index(key) for key in keys)
+            self._sums[(shared & needed) == needed, FACTORS.index(factor)] += v[name]
+        self._falls = -np.array([
+            [d["batch"], 0, 0, 0, 0], [0, d["count"], 0, 0, 0], [0, 0, d["tokens"], d["written"], 0], [0, 0, 0, 0, d["year"]],
+        ])  # fmt: skip
+        self._wide, self._narrow = np.sqrt(model.wide), np.sqrt(np.array(model.narrow) / 2)
+        self.noise = v["noise"]
+        self._constant = sum(v[name] for name, (_, factor) in TERMS.items() if factor != "m" and name not in UNSHARED)
+        self._per_count = sum(v[name] for name, (_, factor) in TERMS.items() if factor == "m")
+        self._released = v["release"] + v["release_model"]
+
+    def rows(self, points: Sequence[Point]) -> Columns:
+        """Return rows by column; their words get numbers."""
+        import numpy as np
+
+        words = [[known.setdefault(word, len(known)) if (word := getattr(point, name)) != "" else -1 for point in points]
+                 for known, name in zip(self._known, WORDS, strict=True)]  # fmt: skip
+        numbers = [[getattr(point, name) for point in points] for name in NUMBERS]
+        silicon = np.array([point.silicon for point in points]).reshape(len(points), -1)
+        return Columns(np.array(words), np.array(numbers), silicon * self._wide, silicon * self._narrow)
+
+    def target(self, point: Point) -> Columns:
+        """Return one point that is no row; words that no row has are equal to none."""
+        import numpy as np
+
+        words = [
+            known.get(word, -2) if (word := getattr(point, name)) != "" else -2
+            for known, name in zip(self._known, WORDS, strict=True)
+        ]
+        numbers = [getattr(point, name) for name in NUMBERS]
+        silicon = np.array(point.silicon)
+        return Columns(np.array(words)[:, None], np.array(numbers)[:, None], silicon * self._wide, silicon * self._narrow)
+
+    def covariance(self, a: Columns, b: Columns) -> Any:
+        """Return the covariance of the points of `a` with those of `b`, without the noise of a measurement."""
+        import numpy as np
+
+        shared = np.tensordot(self._bits, a.words == b.words, 1)
+        apart = a.numbers - b.numbers
+        batch, count, tokens, year = np.exp(np.tensordot(self._falls, apart * apart, 1))
+        factors = np.empty((*shared.shape, len(FACTORS)))
+        factors[..., 0] = 1.0
+        factors[..., 1] = 1 / (1 + _squares(a.wide, b.wide))
+        factors[..., 2] = np.exp(-_squares(a.narrow, b.narrow))
+        factors[..., 3], factors[..., 4], factors[..., 5] = batch * count, batch, count
+        factors[..., 6], factors[..., 7] = tokens, year
+        factors[..., 8] = np.minimum(a.numbers[1], b.numbers[1])
+        return np.einsum("...f,...f->...", self._sums[shared], factors)
+
+    def prior(self, point: Point) -> float:
+        """Return the variance of a point before any row is seen, without noise."""
+        return self._constant + self._per_count * point.count + (self._released if point.release else 0.0)
 
 
-def _solve(lower: list[list[float]], right: list[float]) -> list[float]:
-    """Solve L L' x = right for a lower triangle L."""
-    solution = list[float]()
-    for line, value in zip(lower, right, strict=True):
-        solution.append((value - sum(map(mul, line, solution))) / line[-1])
-    for i in range(len(right) - 1, -1, -1):
-        line = lower[i]
-        solution[i] = found = solution[i] / line[-1]
-        for j in range(i):
-            solution[j] -= line[j] * found
-    return solution
+def _squares(a: Any, b: Any) -> Any:
+    apart = a - b
+    return (apart * apart).sum(-1)
+
+
+class Neighbours(Struct, frozen=True):
+    """The rows that the jobs of one cell lean on: the inverse of their covariance, and that times their residuals."""
+
+    rows: Columns
+    inverse: Any
+    answer: Any
+
+    def correct(self, field: Field, point: Point, own: float) -> Corrected:
+        """Return the correction of a point; `own` is the variance that no row can share, noise of a measurement included."""
+        near = field.covariance(field.target(point), self.rows)
+        weights = self.inverse @ near
+        spread = field.prior(point) + own - float(near @ weights)
+        return Corrected(float(near @ self.answer), math.sqrt(max(spread, own)), tuple(weights.tolist()))
+
+
+def neighbours(field: Field, point: Point, rows: Columns, residuals: Any, most: int) -> tuple[Any, Neighbours]:
+    """Return the places of the `most` rows of the largest covariance with the point, and those rows. Rows are chosen as if they had
+    the point's batch, length and number of GPUs, so that all jobs of a cell lean on the same ones."""
+    import numpy as np
+
+    alike = rows.numbers.copy()
+    alike[:4] = np.array([point.batch, point.count, point.tokens, point.written])[:, None]
+    near = field.covariance(field.target(point), Columns(rows.words, alike, rows.wide, rows.narrow))
+    index = np.arange(len(near)) if len(near) <= most else np.argpartition(-near, most)[:most]
+    chosen = rows.chosen(index)
+    among = field.covariance(rows.chosen(index[:, None]), rows.chosen(index[None, :]))
+    inverse = np.linalg.inv(among + field.noise * np.eye(len(index)))
+    return index, Neighbours(chosen, inverse, inverse @ residuals[index])

@@ -1,5 +1,7 @@
 """Measured rows as the catalog ships them: compact groups of rows that share stack, model, task and metric."""
 
+import re
+import statistics
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,9 @@ from rigplanner.data import data_path
 from rigplanner.evidence import Source
 from rigplanner.rig.task import Workload
 
+NUMBER = re.compile(r"\d+\.\d+")
+USUAL_YEAR = 2024.0
+"""Year of software whose stack has no measured row that tells one."""
 COLUMNS = (
     "id",
     "gpu",
@@ -106,3 +111,33 @@ def shipped_measured() -> tuple[Measured, ...]:
     """Return all rows that came with the program, read once."""
     files = sorted((data_path("catalog") / "benchmarks").glob("measured-*.json"))
     return tuple(row for path in files for row in read_measured(path))
+
+
+@cache
+def release_years() -> dict[str, dict[str, float]]:
+    """Return the year of each release of each stack, from the shipped rows; "" stands for the newest of a stack."""
+    seen: dict[str, dict[str, list[int]]] = {}
+    for row in shipped_measured():
+        if row.year and row.workload.stack:
+            seen.setdefault(row.workload.stack, {}).setdefault(release_of(row.workload.framework_text), []).append(row.year)
+    return {
+        stack: {**{word: statistics.median(years) for word, years in releases.items()}, "": max(map(max, releases.values()))}
+        for stack, releases in seen.items()
+    }
+
+
+def year_of(stack: str, release: str) -> float:
+    """Return the year of a release of a stack: as measured rows tell, else of the nearest number, else the newest."""
+    known = release_years().get(stack, {})
+    if release in known:
+        return known[release]
+    numbers = {word: float(word) for word in known if NUMBER.fullmatch(word)}
+    if numbers and NUMBER.fullmatch(release):
+        return known[min(numbers, key=lambda word: abs(numbers[word] - float(release)))]
+    return known.get("", USUAL_YEAR)
+
+
+def release_of(text: str | None) -> str:
+    """Return the version that a stack's description names ("PyTorch 1.13.0a0 (NGC)" -> "1.13"), else all of it in lower case."""
+    found = re.search(r"\d+\.\d+", text or "")
+    return found.group() if found else (text or "").casefold()

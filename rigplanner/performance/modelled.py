@@ -5,7 +5,7 @@ from msgspec import Struct
 from rigplanner.performance.job import Job
 from rigplanner.performance.metrics import WRITING
 from rigplanner.performance.roofline import Times, step_times
-from rigplanner.performance.scaling import exposed_seconds, pipeline_bubble, tensor_seconds
+from rigplanner.performance.scaling import exposed_seconds, pipeline_bubble, shuffle_seconds, tensor_seconds
 from rigplanner.performance.serving import Stream, decode, prefill, serve
 
 _STREAMS = {"decode": decode, "prefill": prefill, "serve": serve}
@@ -29,7 +29,7 @@ def model_speed(job: Job) -> Modelled:
     times = step_times(job)
     exposed = 0.0
     if job.count > 1 and job.task != "inference":
-        alone = times.total_s + exposed_seconds(job, times.total_s) + tensor_seconds(job)
+        alone = times.total_s + exposed_seconds(job, times.total_s) + tensor_seconds(job) + shuffle_seconds(job)
         exposed = alone * pipeline_bubble(job) - times.total_s
     return Modelled(ratio * job.batch * job.count / (times.total_s + exposed), exposed, times)
 

@@ -7,12 +7,14 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
+from rigplanner.evidence import Estimate
 from rigplanner.machine.machine import Machine
 from rigplanner.performance.anchors import Evidence, place, shipped_evidence
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.collective import predict_collective
 from rigplanner.performance.constants import speed_model
 from rigplanner.performance.explain import Finding, estimate
+from rigplanner.performance.heat import speed_in_heat
 from rigplanner.performance.host import cap_of, feed_of
 from rigplanner.performance.input_pipeline import Feed, fed_rate
 from rigplanner.performance.job import TASKS, Job, read_job
@@ -24,7 +26,7 @@ from rigplanner.performance.roofline import ceiling
 from rigplanner.performance.serving import decode_ceiling
 from rigplanner.rig.task import Workload
 
-NEIGHBOURS = 16
+NEIGHBOURS = 24
 EIGHTY_PERCENT = 1.2816
 """Quantile of the normal distribution that bounds its middle 80 %."""
 
@@ -54,11 +56,12 @@ def predict_speed(
     known = evidence or shipped_evidence()
     anchored = known.correct(place(job, gpu.id, asked), NEIGHBOURS, allowed)
     samples_s = modelled.samples_s * math.exp(anchored.correction.mean)
-    width = EIGHTY_PERCENT * anchored.correction.deviation * speed_model().widening
+    width = EIGHTY_PERCENT * anchored.correction.deviation * speed_model().widened(job.stack.family)
     if job.named.kin:
         width = math.hypot(width, math.log(job.named.kin.spread))
     most = decode_ceiling(job) if job.task == "decode" else math.inf if job.task in WRITING else ceiling(job)
-    kept, low_kept, high_kept = _kept(gpu, machine, modelled)
+    capped, heated = _capped(gpu, machine, modelled), speed_in_heat(machine) if machine else None
+    kept, low_kept, high_kept = (a * b for a, b in zip(capped, _range(heated), strict=True))
     fed = feed_of(workload, machine) if machine and job.task not in WRITING else None
     value = _fed(min(samples_s, most) * kept, fed)
     starved = fed if fed and value < 0.97 * samples_s * kept else None
@@ -66,7 +69,7 @@ def predict_speed(
         job=job, workload=workload, gpu=gpu, modelled=modelled, anchored=anchored, metric=asked, samples_s=value,
         low_s=min(value, _fed(samples_s * low_kept * math.exp(-width), fed)),
         high_s=max(value, _fed(min(samples_s * math.exp(width), most) * high_kept, fed)),
-        alone_s=_alone(job, gpu, asked, known, allowed), anchored_s=samples_s, kept=kept, feed=starved,
+        alone_s=_alone(job, gpu, asked, known, allowed), anchored_s=samples_s, kept=kept, heat=heated, feed=starved,
     )  # fmt: skip
     return estimate(found)
 
@@ -80,13 +83,16 @@ def _alone(job: Job, gpu: GPU, metric: str, known: Evidence, allowed: Callable[[
     return model_speed(single).samples_s * correction.factor
 
 
-def _kept(gpu: GPU, machine: Machine | None, modelled: Modelled) -> tuple[float, float, float]:
+def _range(found: Estimate | None) -> tuple[float, float, float]:
+    return (found.value, found.low, found.high) if found else (1.0, 1.0, 1.0)
+
+
+def _capped(gpu: GPU, machine: Machine | None, modelled: Modelled) -> tuple[float, float, float]:
     """Share of speed that the machine's power limit leaves, with its interval."""
     cap = cap_of(machine) if machine else None
     if cap is None or not gpu.tdp_w or cap >= gpu.tdp_w:
         return 1.0, 1.0, 1.0
-    found = speed_at_cap(gpu, cap, compute_share(modelled))
-    return found.value, found.low, found.high
+    return _range(speed_at_cap(gpu, cap, compute_share(modelled)))
 
 
 def compute_share(modelled: Modelled) -> float:

@@ -12,6 +12,7 @@ KERNEL_TAIL_S = 3e-6
 """Ramp-up and drain of one kernel on the GPU, whatever its size."""
 BANDWIDTH_SHARE = 0.8
 """Share of the peak bandwidth that streaming kernels reach (STREAM-like copies measure 0.78 to 0.92 of the data sheet)."""
+UPDATE_LAUNCHES, LORA_KERNELS = 2.0, 2.0
 SOFT_MAXIMUM = 3.0
 """Exponent that joins GPU time and host launch time: the longer one rules, near balance both show."""
 TRAIN_PASSES, FORWARD_PASSES = 11.0, 4.0
@@ -35,13 +36,15 @@ EMBEDDING_ONLY_M = 5.0
 
 
 class Times(Struct, frozen=True):
-    """Seconds of one step (one batch on one GPU) by cause; `total_s` joins them, without communication."""
+    """Seconds of one step (one batch on one GPU) by cause; `total_s` joins them, without communication. `update_s` is the host time
+    of the optimizer, in which the GPU waits."""
 
     matrix_s: float
     traffic_s: float
     weights_s: float
     tail_s: float
     launch_s: float
+    update_s: float
     total_s: float
 
 
@@ -71,6 +74,8 @@ def matrix_seconds(job: Job, flops: float) -> float:
     physics = speed_model().physics
     share = job.stack.tuned * physics.matrix.get(job.path, 1.0) * physics.generation.get(job.silicon.generation, 1.0)
     share *= physics.kind_matrix.get(kin_of(job.shape.kind), 1.0)
+    if job.path in ("half", "tf32") and job.silicon.half_rate_tensor:
+        share *= physics.half_rate
     return flops / (job.matrix_tflops * 1e12 * share) * throttling(job)
 
 
@@ -104,13 +109,36 @@ def step_times(job: Job) -> Times:
     passes *= 4 / 3 if training and job.checkpointing == "full" else 1.0
     traffic = (shape.elements_m + 2 * scores) * 1e6 * size * passes * job.batch / bandwidth
     traffic *= physics.kind_traffic.get(kin_of(shape.kind), 1.0) * (physics.traffic_train if training else physics.traffic_forward)
-    traffic *= (job.silicon.l2_mib / 6.0) ** -physics.cache
+    traffic *= (job.silicon.l2_mib / 6.0) ** -physics.cache * physics.generation_traffic.get(job.silicon.generation, 1.0)
     weights = _weight_seconds(job, params, bandwidth) * physics.weights
-    kernels = shape.kernels * (2.5 if training else 1.0)
+    kernels, kin = kernels_of(job), kin_of(shape.kind)
     tail = kernels * KERNEL_TAIL_S * physics.tail
-    launch = kernels * job.stack.launch_us * 1e-6 * physics.launch.get(job.stack.family, 1.0)
+    launch = kernels * job.stack.launch_us * 1e-6 * physics.launch.get(job.stack.family, 1.0) * physics.kind_launch.get(kin, 1.0)
+    update = update_seconds(job)
     busy = matrix + traffic + weights + tail
-    return Times(matrix, traffic, weights, tail, launch, (busy**SOFT_MAXIMUM + launch**SOFT_MAXIMUM) ** (1 / SOFT_MAXIMUM))
+    total = (busy**SOFT_MAXIMUM + launch**SOFT_MAXIMUM) ** (1 / SOFT_MAXIMUM) + update
+    return Times(matrix, traffic, weights, tail, launch, update, total)
+
+
+def kernels_of(job: Job) -> float:
+    """Return the kernels of a step: backward 1.5 times the forward pass, recomputation once more; adapters double them (dropout,
+    two products, scale and sum beside each matrix), 4-bit weights add their widening."""
+    if job.task == "inference":
+        return job.shape.kernels
+    passes = 2.5 + (1.0 if job.checkpointing == "full" else 0.0)
+    adapters = LORA_KERNELS if job.task == "train_lora" else 1.0
+    return job.shape.kernels * passes * adapters * (1.3 if job.precision in ("int4", "nf4") else 1.0)
+
+
+def update_seconds(job: Job) -> float:
+    """Return the host time of clipping and of the optimizer per step, a few launches per tensor (about as many as kernels of a
+    forward pass); optimizers of FP32 training are seldom fused."""
+    if not job.task.startswith("train"):
+        return 0.0
+    physics = speed_model().physics
+    wide = physics.update_wide if job.precision in ("fp32", "tf32") else 1.0
+    launches = UPDATE_LAUNCHES * job.shape.kernels / job.accumulate
+    return launches * job.stack.launch_us * 1e-6 * physics.update.get(job.stack.family, 1.0) * wide
 
 
 def _weight_seconds(job: Job, params: float, bandwidth: float) -> float:

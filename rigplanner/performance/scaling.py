@@ -7,8 +7,6 @@ from rigplanner.performance.job import Job
 from rigplanner.performance.roofline import dense_params
 
 PER_GPU_LATENCY_S = 1e-5
-EMBEDDING_ROW_VALUES = 26 * 128
-"""Values that a sample of MLPerf's recommenders looks up: 26 tables, rows of 128."""
 
 
 def replicas(job: Job) -> int:
@@ -17,14 +15,22 @@ def replicas(job: Job) -> int:
 
 
 def exchange_bytes(job: Job) -> float:
-    """Return the bytes that one exchange moves per GPU: gradients (2 (n - 1) / n of them in a ring), half as much again where
-    weights are gathered too, looked-up rows to and fro for embedding tables spread over the GPUs."""
+    """Return the bytes that one exchange of gradients moves per GPU: 2 (n - 1) / n of them in a ring, half as much again where
+    weights are gathered too."""
     n, wide = replicas(job), job.precision in ("fp32", "tf32")
     size = dense_params(job) / (job.tensor * job.pipeline) * (4.0 if wide else 2.0) * (1.5 if job.sharded else 1.0)
     if job.task == "train_lora":
         size *= 1.0 if job.sharded else 0.01
-    looked_up = job.batch * EMBEDDING_ROW_VALUES * (4.0 if wide else 2.0) if job.shape.kind == "recommender" else 0.0
-    return 2 * (n - 1) / n * (size + looked_up)
+    return 2 * (n - 1) / n * size
+
+
+def shuffle_seconds(job: Job) -> float:
+    """Return the seconds of a training step in which rows of embedding tables that are spread over the GPUs go to the samples'
+    GPUs and their gradients back, all to all; the dense layers wait for them."""
+    if job.count == 1 or not job.shape.shuffled_values:
+        return 0.0
+    size = job.batch * job.shape.shuffled_values * (4.0 if job.precision in ("fp32", "tf32") else 2.0)
+    return 2 * (job.count - 1) / job.count * size / (job.bus_gbs * 1e9)
 
 
 def tensor_seconds(job: Job) -> float:
@@ -48,8 +54,8 @@ def exchange_seconds(job: Job) -> float:
     physics, word = speed_model().physics, job.lane
     taken = exchange_bytes(job) / (job.bus_gbs * 1e9) + replicas(job) * PER_GPU_LATENCY_S
     taken *= physics.exchange.get(word, 1.0) * (physics.exchange.get("network", 1.0) if job.nodes > 1 else 1.0)
-    if word in ("pcie", "staged", "bridge"):
-        taken *= (job.count / 2) ** (physics.crowd_staged if word == "staged" else physics.crowd)
+    if job.lane in ("pcie", "staged", "bridge"):
+        taken *= (job.count / 2) ** (physics.crowd_staged if job.lane == "staged" else physics.crowd)
     return taken if job.sharded else taken / job.accumulate
 
 

@@ -1,11 +1,13 @@
 """Language models that write: prefill, decode of one stream, and many streams served together."""
 
+import math
+
 import msgspec
 from msgspec import Struct
 
 from rigplanner.performance.constants import speed_model
 from rigplanner.performance.job import Job
-from rigplanner.performance.roofline import KERNEL_TAIL_S, matrix_seconds
+from rigplanner.performance.roofline import KERNEL_TAIL_S, SOFT_MAXIMUM, matrix_seconds
 from rigplanner.performance.silicon import weight_bits
 
 DECODE_BANDWIDTH_SHARE, SERVE_BANDWIDTH_SHARE = 0.8, 0.75
@@ -15,6 +17,8 @@ MOST_STREAMS = 2048.0
 """Streams that serving engines run at once before the scheduler limits them."""
 FEW_STREAMS = 16.0
 """Streams below which reading the weights, not arithmetic, sets the time of a token on every card of the catalog."""
+WIDENED_BYTES, PROMPT_CHUNK = 4.0, 512
+"""llama.cpp widens quantised weights to 16 bits for each chunk of a prompt (written and read once more; its default batch)."""
 PIPELINE_GAIN = 1.3
 """Prefill gained by splitting layers over GPUs and streaming micro-batches through them."""
 
@@ -41,10 +45,15 @@ def _traffic_factor(job: Job) -> float:
     return physics.stream_traffic * (physics.stream_fast_memory if job.silicon.fast_memory else 1.0)
 
 
-def _overhead(job: Job) -> float:
-    """Seconds of one pass in which kernels ramp up or the host lags behind."""
+def _overhead(job: Job) -> tuple[float, float]:
+    """Seconds of one pass in which kernels ramp up on the GPU, and that the host needs to launch them."""
     physics, kernels = speed_model().physics, job.shape.kernels
-    return kernels * (KERNEL_TAIL_S * physics.stream_tail + job.stack.launch_us * 1e-6 * physics.launch.get(job.stack.family, 1.0))
+    launch = kernels * job.stack.launch_us * 1e-6 * physics.launch.get(job.stack.family, 1.0)
+    return kernels * KERNEL_TAIL_S * physics.stream_tail, launch
+
+
+def _joined(busy_s: float, launch_s: float) -> float:
+    return float((busy_s**SOFT_MAXIMUM + launch_s**SOFT_MAXIMUM) ** (1 / SOFT_MAXIMUM))
 
 
 def decode(job: Job) -> Stream:
@@ -53,8 +62,10 @@ def decode(job: Job) -> Stream:
     context = job.input_tokens + (job.output_tokens or 512) / 2
     read = shape.active_m * 1e6 * weight_bits(job.precision) / 8 + shape.kv_values * 2 * context
     traffic = read / (job.silicon.bandwidth_gbs * 1e9 * degree * DECODE_BANDWIDTH_SHARE) * _traffic_factor(job)
-    other = _overhead(job) + (2 * shape.layers * ALLREDUCE_LATENCY_S if degree > 1 else 0.0)
-    return Stream(job.batch / (traffic + other), 0.0, traffic, other, job.batch)
+    tail, launch = _overhead(job)
+    exchange = 2 * shape.layers * ALLREDUCE_LATENCY_S if degree > 1 else 0.0
+    total = _joined(traffic + tail, launch) + exchange
+    return Stream(job.batch / total, 0.0, traffic, total - traffic, job.batch)
 
 
 def decode_ceiling(job: Job) -> float:
@@ -67,13 +78,14 @@ def prefill(job: Job) -> Stream:
     """The prompt in one pass: 2 FLOPs per active weight and token."""
     shape, degree, tokens = job.shape, _degree(job), job.input_tokens or 512
     matrix = matrix_seconds(job, 2 * shape.active_m * 1e6 * tokens * job.batch) / degree
-    traffic = (
-        shape.params_m * 1e6 * weight_bits(job.precision) / 8 / (job.silicon.bandwidth_gbs * 1e9 * degree * DECODE_BANDWIDTH_SHARE)
-    )
-    traffic *= _traffic_factor(job)
-    other = _overhead(job)
-    gain = PIPELINE_GAIN if job.count > 1 and degree == 1 else 1.0
-    return Stream(tokens * job.batch / (matrix + traffic + other) * gain, matrix, traffic, other, job.batch)
+    widened = WIDENED_BYTES if weight_bits(job.precision) < 16 and job.stack.family == "local-llm" else 0.0
+    passes = math.ceil(tokens * job.batch / PROMPT_CHUNK) if widened else 1
+    read = shape.params_m * 1e6 * (weight_bits(job.precision) / 8 + widened) * passes
+    traffic = read / (job.silicon.bandwidth_gbs * 1e9 * degree * DECODE_BANDWIDTH_SHARE) * _traffic_factor(job)
+    tail, launch = _overhead(job)
+    total = _joined(matrix + traffic + tail, launch)
+    gain = PIPELINE_GAIN if job.count > 1 and degree == 1 and not widened else 1.0
+    return Stream(tokens * job.batch / total * gain, matrix, traffic, total - matrix - traffic, job.batch)
 
 
 def serve(job: Job) -> Stream:

@@ -11,7 +11,8 @@ from rigplanner.rig.task import Workload
 
 
 class Geometry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A transformer by its configuration: `experts` counts those a layer holds, `experts_used` those a token visits;
+    """A transformer by its configuration: `experts` counts those a layer holds, `experts_used` those a token visits (shared ones in
+    both); `dense_layers` have one feed-forward block of `dense_ffn` instead;
     `cache_values` are kept per token and layer where that is not keys and values of all heads."""
 
     kind: str
@@ -26,6 +27,8 @@ class Geometry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     causal: bool = True
     experts: int = 0
     experts_used: int = 0
+    dense_layers: int = 0
+    dense_ffn: int = 0
     seq_len: int = 512
     source: str = ""
     params_m: float | None = None
@@ -35,7 +38,8 @@ class Geometry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A network known by its published figures for one sample of its usual size; a sample of its inference benchmark is
-    `inference_scale` times as much work (a whole scan, a user with many items, a sentence)."""
+    `inference_scale` times as much work (a whole scan, a user with many items, a sentence). `shuffled_values` of embedding
+    tables spread over the GPUs travel per sample."""
 
     kind: str
     unit: str
@@ -47,6 +51,7 @@ class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     image_size: int | None = None
     seq_len: int | None = None
     inference_scale: float = 1.0
+    shuffled_values: float = 0.0
     state: str | None = None
     note: str | None = None
 
@@ -70,6 +75,7 @@ class Shape(Struct, frozen=True, kw_only=True):
     kv_values: float = 0.0
     layers: int = 0
     hidden: int = 0
+    shuffled_values: float = 0.0
     samples_to_train: float | None = None
     source: str = ""
 
@@ -116,6 +122,7 @@ def figures_shape(slug: str, known: Figures, workload: Workload) -> Shape:
         elements_m=known.activations_m * scale,
         kernels=known.kernels,
         tokens=workload.seq_len or known.seq_len or 1,
+        shuffled_values=known.shuffled_values,
         samples_to_train=tables().samples_to_train.get(slug),
         source=known.source,
     )
@@ -130,10 +137,11 @@ def transformer_shape(slug: str, form: Geometry, seq_len: int) -> Shape:
     width, kv_width = form.heads * form.head_dim, form.kv_heads * form.head_dim
     attention_weights = form.hidden * (2 * width + 2 * kv_width)
     expert = form.ffn_matrices * form.hidden * form.ffn
-    used, stored = (form.experts_used or 1) * expert, (form.experts or 1) * expert
+    dense, sparse = form.dense_layers * form.ffn_matrices * form.hidden * form.dense_ffn, form.layers - form.dense_layers
+    used, stored = sparse * (form.experts_used or 1) * expert + dense, sparse * (form.experts or 1) * expert + dense
     head = form.vocab * form.hidden
-    active = form.layers * (attention_weights + used) + head
-    params = form.params_m * 1e6 if form.params_m else form.layers * (attention_weights + stored) + head * (1 if form.tied else 2)
+    active = form.layers * attention_weights + used + head
+    params = form.params_m * 1e6 if form.params_m else form.layers * attention_weights + stored + head * (1 if form.tied else 2)
     scores = 4.0 * seq_len * width * form.layers * (0.5 if form.causal else 1.0)
     per_layer = 10 * form.hidden + (form.ffn_matrices + 1) * form.ffn * (form.experts_used or 1) + 2 * (width + kv_width)
     return Shape(

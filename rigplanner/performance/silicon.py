@@ -35,6 +35,7 @@ GENERATIONS = {
     "battlemage": 6.5,
 }
 """Architectures in the order of their age; the figure is a coordinate for the distance between two, not a rate."""
+_APPLE_ERAS = {"m1": 4.3, "m2": 5.0, "m3": 5.6, "m4": 6.5, "m5": 7.2}
 
 _BY_CAPABILITY = {"3": "kepler", "5": "maxwell", "6": "pascal", "9": "hopper", "10": "blackwell", "12": "blackwell"}
 _BY_EXACT_CAPABILITY = {"7.5": "turing", "8.9": "ada"}
@@ -140,7 +141,7 @@ def silicon_of(gpu: GPU) -> Silicon:
     memory = (gpu.memory_type or "").casefold()
     return Silicon(
         generation,
-        GENERATIONS.get(generation, 4.6),
+        _APPLE_ERAS.get(gpu.name.casefold().removeprefix("apple ").split(" ")[0], GENERATIONS.get(generation, 4.6)),
         fp32,
         half,
         rates.tf32 or fp32,

@@ -11,6 +11,7 @@ BOUND_WORDS = Words({
     "memory capacity": "memory of the GPU",
     "launch": "kernel launches",
     "power": "the power cap",
+    "heat": "heat of cards side by side",
     "unknown": "what is not known",
 })  # fmt: skip
 
@@ -22,6 +23,7 @@ LIFT_WORDS = Words({
     "more-cores-or-gpu-decoding": "More CPU cores, or decoding on the GPU, would lift it.",
     "faster-storage-or-packed-data": "A faster drive, a packed data set, or more RAM to hold it would lift it.",
     "higher-power-limit": "A higher power limit would lift it.",
+    "space-between-cards": "Space between the cards, blower or liquid coolers would lift it.",
     "more-memory": "More GPU memory would lift it.",
 })  # fmt: skip
 

@@ -8,58 +8,87 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rigplanner.performance import kriging
 from rigplanner.performance.constants import speed_model
-from rigplanner.performance.kriging import Corrected, Field, Point, factorise
+from rigplanner.performance.kriging import NO_BATCH, TERMS, Corrected, Field, Point, neighbours
+
+np = pytest.importorskip("numpy")
 
 BASE = Point(
     stack="pytorch-ngc", family="tuned", model="resnet-50", kind="cnn", task="train", precision="half", metric="speed", gpu="a",
-    link="none", source="", release="", silicon=(2.3, 4.0, 3.0, 8.0, 4.0, 3.0, 1.0, 1.5), batch=5.0, count=0.0,
-    tokens=0.0, written=0.0,
+    link="none", lane="none", source="", release="", data="synthetic", silicon=(2.3, 4.0, 3.0, 8.0, 4.0, 3.0, 1.0, 1.5),
+    count=0.0, tokens=0.0, written=0.0, year=2022.0, batch=5.0,
 )  # fmt: skip
 FAR = msgspec.structs.replace(
     BASE, stack="llama.cpp", family="local-llm", model="x", kind="llm", task="decode", precision="q4_k_m", gpu="z"
 )
-FIELD = Field(speed_model())
+VARIANCES = speed_model().variances
 
 
-def krige(target: Point, rows: list[Point], residuals: list[float], noise: float) -> Corrected:
-    return kriging.krige(target, rows, residuals, factorise(rows, FIELD, noise), FIELD, noise)
+def krige(target: Point, rows: list[Point], residuals: list[float], own: float) -> Corrected:
+    field = Field(speed_model())
+    _, near = neighbours(field, target, field.rows(rows), np.array(residuals), 16)
+    return near.correct(field, target, own)
 
 
-def test_without_rows_nothing_is_corrected_and_the_interval_is_the_widest() -> None:
-    alone = krige(BASE, [], [], 1e-4)
-    assert alone.mean == 0 and alone.weights == ()
-    assert alone.deviation == pytest.approx(math.sqrt(FIELD.covariance(BASE, BASE) + 1e-4))
+def covariance(a: Point, b: Point) -> float:
+    field = Field(speed_model())
+    rows = field.rows([a, b])
+    return float(field.covariance(rows.chosen(np.array([0])), rows.chosen(np.array([1])))[0])
+
+
+def test_the_widest_interval_is_that_of_all_terms() -> None:
+    stranger = krige(BASE, [FAR], [0.0], 1e-4)
+    unshared = ("source", "machine", "release", "release_model")
+    whole = sum(VARIANCES[name] for name, (_, factor) in TERMS.items() if factor != "m" and name not in unshared)
+    assert stranger.deviation == pytest.approx(math.sqrt(whole + 1e-4), rel=0.05)
 
 
 def test_the_same_row_is_returned_almost_as_measured() -> None:
     found = krige(BASE, [BASE], [0.3], 1e-9)
-    assert found.mean == pytest.approx(0.3, rel=1e-3)
-    assert found.weights[0] == pytest.approx(1, rel=1e-3)
+    share = Field(speed_model()).prior(BASE) / (covariance(BASE, BASE) + VARIANCES["noise"])
+    assert found.mean == pytest.approx(0.3 * share, rel=1e-6)
+    assert found.weights[0] == pytest.approx(share, rel=1e-6)
     assert found.factor == pytest.approx(math.exp(found.mean))
 
 
 def test_the_nearer_row_weighs_more() -> None:
-    near = msgspec.structs.replace(BASE, count=1.0, link="pcie")
+    near = msgspec.structs.replace(BASE, count=1.0, link="pcie", lane="pcie")
     far = msgspec.structs.replace(near, gpu="b", silicon=tuple(x + 0.5 for x in BASE.silicon))
     found = krige(BASE, [near, far], [0.0, 1.0], 1e-4)
     assert found.weights[0] > found.weights[1]
 
 
 def test_a_stranger_says_little() -> None:
-    found = krige(BASE, [FAR], [1.0], 1e-4)
-    assert abs(found.mean) < 0.5
+    assert abs(krige(BASE, [FAR], [1.0], 1e-4).mean) < 0.5
 
 
-@given(st.lists(st.tuples(st.floats(0, 3), st.floats(0, 9), st.floats(-1, 1)), min_size=1, max_size=8))
+@given(st.lists(st.tuples(st.floats(0, 3), st.floats(0, 9), st.floats(-1, 1)), min_size=2, max_size=8))
 def test_more_rows_never_widen_the_interval(rows: list[tuple[float, float, float]]) -> None:
     points = [msgspec.structs.replace(BASE, count=count, batch=batch, gpu="b") for count, batch, _ in rows]
     residuals = [residual for _, _, residual in rows]
-    deviations = [krige(BASE, points[:n], residuals[:n], 1e-3).deviation for n in range(len(points) + 1)]
+    deviations = [krige(BASE, points[:n], residuals[:n], 1e-3).deviation for n in range(1, len(points) + 1)]
     assert all(later <= earlier + 1e-9 for earlier, later in itertools.pairwise(deviations))
 
 
-def test_the_covariance_is_symmetric() -> None:
-    other = msgspec.structs.replace(FAR, stack="pytorch-ngc", batch=None)
-    assert FIELD.covariance(BASE, other) == FIELD.covariance(other, BASE)
+def test_the_covariance_is_symmetric_and_adds_the_terms_that_two_rows_share() -> None:
+    other = msgspec.structs.replace(
+        BASE, model="vgg-16", gpu="b", task="inference", year=2022.0, batch=NO_BATCH, silicon=BASE.silicon
+    )
+    assert covariance(BASE, other) == pytest.approx(covariance(other, BASE))
+    shared = {"stack", "family", "kind", "precision", "link", "lane", "metric", "data", "release", "source", "count"}
+    expected = sum(
+        VARIANCES[name] for name, (keys, factor) in TERMS.items() if shared.issuperset(keys) and factor in ("", "w", "n", "y", "t")
+    )
+    assert covariance(BASE, other) == pytest.approx(expected)
+
+
+def test_rows_of_a_cell_share_more_the_nearer_their_batches() -> None:
+    batches = [msgspec.structs.replace(BASE, batch=BASE.batch + step) for step in (0.0, 0.2, 1.0)]
+    shares = [covariance(BASE, row) for row in batches]
+    assert shares == sorted(shares, reverse=True) and shares[0] > shares[-1]
+
+
+def test_scaling_is_shared_by_several_gpus_only() -> None:
+    pair, eight = (msgspec.structs.replace(BASE, count=count, lane="pcie", link="pcie") for count in (1.0, 3.0))
+    alone = msgspec.structs.replace(pair, count=0.0)
+    assert covariance(eight, pair) - covariance(eight, alone) >= VARIANCES["scale"]
