@@ -92,6 +92,4 @@ def _tell_proposal(title: str, proposal: Proposal, advice: Advice, catalog: Cata
         print(f"  {name}   ({price})\n      {reason}")
     for ability in proposal.abilities:
         print(f"  {words.aim_title(ability.aim.code)}: {words.ability_text(ability)}")
-    report = proposal.assessment.report
-    counts = {"warnings": report.count("warning"), "unknown": report.count("unknown")}
-    print("  " + tr("Checked: no errors, {warnings} warnings, {unknown} unknown.", **counts))
+    print(f"  {words.checked_text(proposal)}")

@@ -27,7 +27,7 @@ from rigplanner.desktop.theme import look, row_px
 from rigplanner.desktop.widgets import button, clear, column, indented, label, panel, row, rule, scrolled, stretchy
 from rigplanner.planning.aims import AIMS, USUAL_AIM, Purpose
 from rigplanner.report.format import money
-from rigplanner.report.language import tr, trn
+from rigplanner.report.language import tr
 from rigplanner.rig.document import Site
 from rigplanner.rules.mains import USUAL
 
@@ -208,7 +208,7 @@ class GuideDialog(QDialog):
         clear(self._answer)
         self.head.setText(self._words.headline(advice))
         chosen = advice.best or advice.cheapest
-        self.note.setText(self._checked(chosen) if chosen else tr("Ask for less, or let a machine do it by the hour."))
+        self.note.setText(self._words.checked_text(chosen) if chosen else tr("Ask for less, or let a machine do it by the hour."))
         if chosen is not None:
             self._add(label((tr("The rig") if advice.best else tr("The least expensive rig that does it")).upper(), "section"))
             self._add(self._items(chosen))
@@ -234,12 +234,6 @@ class GuideDialog(QDialog):
             if thing.property("role") == "section":
                 thing.setContentsMargins(0, 8, 0, 0)
             self._answer.addWidget(thing)
-
-    def _checked(self, proposal: "Proposal") -> str:
-        report = proposal.assessment.report
-        warnings = trn("{count} warning", "{count} warnings", report.count("warning"))
-        unknown = trn("{count} fact not known", "{count} facts not known", report.count("unknown"))
-        return tr("Checked by all rules: no errors, {warnings}, {unknown}.", warnings=warnings, unknown=unknown)
 
     def _items(self, proposal: "Proposal") -> QGridLayout:
         grid = QGridLayout()

@@ -68,7 +68,9 @@ class SketchView(QWidget):
     def __init__(self, sketch: Sketch | None = None) -> None:
         super().__init__()
         self._sketch = sketch
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMaximumHeight(row_px() * 5)
+        self.setMinimumHeight(round(row_px() * 2.2))
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         look.look_changed.connect(self.update)
 

@@ -75,8 +75,9 @@ class StartView(QWidget):
             ),
             spacing=2,
         )
-        page = panel(column(head, self._restore, self._tour, self._grid, 1, margins=(24, 16, 24, 16), spacing=12))
-        self.setLayout(column(scrolled(page, tr("Start"))))
+        page = column(head, self._restore, self._tour, margins=(24, 16, 24, 16), spacing=12)
+        page.addLayout(self._grid, 1)
+        self.setLayout(column(scrolled(panel(page), tr("Start"))))
         self._show_tour()
         self._show_recent()
         self._show_restore()

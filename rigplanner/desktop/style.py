@@ -103,7 +103,8 @@ QCheckBox::indicator {{ width: 13px; height: 13px; border: 1px solid {t.strong_l
   background: {t.surface}; }}
 QCheckBox::indicator:checked {{ background: {t.accent}; border-color: {t.accent}; image: url({arrows}/tick-on-{base}.svg); }}
 QCheckBox::indicator:focus, QRadioButton::indicator:focus {{ border-color: {t.accent}; }}
-QRadioButton::indicator {{ width: 13px; height: 13px; border: 1px solid {t.strong_line}; border-radius: 7px; background: {t.surface}; }}
+QRadioButton::indicator {{ width: 13px; height: 13px; border: 1px solid {t.strong_line}; border-radius: 7px;
+  background: {t.surface}; }}
 QRadioButton::indicator:checked {{ width: 7px; height: 7px; border: 4px solid {t.accent}; background: {t.on_accent}; }}
 """
 

@@ -31,6 +31,8 @@ QUIET_COUNTS = (1, 2)
 LEAST_HOST = 400.0
 """No computer around a card costs less in US dollars or euros; it only saves looking at cards that eat the whole budget."""
 MOST_RENTED = 3
+WARNED_SHARE, WARNED_COST = 0.5, 1.25
+"""How much less a rig with warnings counts in speed, and how much more in money: judgement."""
 NEEDS: dict[Purpose, tuple[int, float, float]] = {
     "trying": (6, 16, 500),
     "little-money": (6, 32, 900),
@@ -237,17 +239,17 @@ class _Search:
         worth: Callable[[Proposal], float],
         budget: float | None,
     ) -> Proposal | None:
-        """Return the proposal of greatest worth, one without warnings before any with some; `bound` is hardly ever less than the
-        worth, so the rest is left once it falls short."""
-        found: tuple[tuple[bool, float], Proposal] | None = None
+        """Return the proposal of greatest worth, where warnings weigh; `bound` is hardly ever less than the worth, so the rest is
+        left once it falls short."""
+        found: tuple[float, Proposal] | None = None
         ranked = sorted(candidates, key=lambda c: (c.amount, c.gpu.id, c.count))
         for candidate in sorted(ranked, key=bound, reverse=True):
-            if (found is not None and (True, bound(candidate)) <= found[0]) or not self._go_on():
+            if (found is not None and bound(candidate) <= found[0]) or not self._go_on():
                 break
             proposal = self._build(candidate)
             if proposal is None or (budget is not None and proposal.total > budget):
                 continue
-            value = (not proposal.assessment.report.count("warning"), worth(proposal))
+            value = _weighed(worth(proposal), proposal)
             if found is None or value > found[0]:
                 found = (value, proposal)
         return found[1] if found else None
@@ -293,6 +295,13 @@ class _Search:
             return None
         reasons = tuple(_reasons(assessment, abilities, self._aim))
         return Proposal(rig=assessment.rig, assessment=assessment, abilities=abilities, reasons=reasons)
+
+
+def _weighed(worth: float, proposal: Proposal) -> float:
+    """Return what a proposal is worth beside others: one with warnings must be twice as good, or a fifth cheaper."""
+    if not proposal.assessment.report.count("warning"):
+        return worth
+    return worth * (WARNED_SHARE if worth > 0 else WARNED_COST)
 
 
 def _held(proposal: Proposal) -> int:

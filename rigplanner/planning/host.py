@@ -13,12 +13,11 @@ from rigplanner.catalog.parts import CPU, AnyPart, Chassis, MemoryKit, Motherboa
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import add_part
 from rigplanner.rules.assess import assess, machine_of
-from rigplanner.rules.fitting import Badge, fits
+from rigplanner.rules.fitting import fits
 
 MOST_BASES = 12
 TODAYS_DAYS = 730
 """A price of the last two years counts as one of today; older ones are taken only where there is no other."""
-BADGE_ORDER: tuple[Badge, ...] = ("fits", "warns", "unknown")
 
 
 class Need(Struct, frozen=True, kw_only=True):
@@ -158,8 +157,8 @@ def _cheapest_drive(need: Need, market: Market) -> Storage | None:
 
 
 def _housed(rig: Rig, need: Need, market: Market) -> Rig | None:
-    """Add supply, case and cooler, each the cheapest that fits what is there."""
-    for kind in ("psu", "chassis", "cooler"):
+    """Add case, cooler and supply, each the cheapest that fits what is there."""
+    for kind in ("chassis", "cooler", "psu"):
         part = next(_fitting(rig, kind, need, market), None)
         if part is None:
             return None
@@ -168,13 +167,13 @@ def _housed(rig: Rig, need: Need, market: Market) -> Rig | None:
 
 
 def _fitting(rig: Rig, kind: str, need: Need, market: Market) -> Iterator[AnyPart]:
-    """Yield the parts of a kind that fit without remark, then those with one, cheapest first; open frames after closed cases."""
+    """Yield the parts of a kind that fit, those that bring the fewest warnings and open questions first, then the cheapest; open
+    frames after closed cases."""
     offered = [part for part in market.of_kind(kind) if not (need.quiet and _is_open(part))]
-    badges = [fitting.badge for fitting in fits(rig, market.catalog, kind, offered, "", market.today)]
-    for is_open in (False, True):
-        for wanted in BADGE_ORDER:
-            pairs = zip(offered, badges, strict=True)
-            yield from (part for part, badge in pairs if badge == wanted and _is_open(part) == is_open)
+    judged = zip(offered, fits(rig, market.catalog, kind, offered, "", market.today), strict=True)
+    possible = [(part, [severity for severity, _ in fitting.brings]) for part, fitting in judged if fitting.badge != "no"]
+    possible.sort(key=lambda pair: (_is_open(pair[0]), pair[1].count("warning"), pair[1].count("unknown")))
+    yield from (part for part, _ in possible)
 
 
 def _is_open(part: AnyPart) -> bool:

@@ -1,6 +1,7 @@
 """The guide in words: its questions, its proposals with their reasons, and what it says when the budget does not reach."""
 
 from rigplanner.catalog.load import Catalog
+from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.planning.aims import Purpose
 from rigplanner.planning.guide import Ability, Advice, Cause, Proposal, Reason, Rented
 from rigplanner.report.format import day, money, number, quantity
@@ -123,6 +124,14 @@ def reason_text(reason: Reason) -> str:
     return tr(REASON_TEXTS[reason.code], **values)
 
 
+def checked_text(proposal: Proposal) -> str:
+    """Return what the rules say of a proposal in one sentence."""
+    report = proposal.assessment.report
+    warnings = trn("{count} warning", "{count} warnings", report.count("warning"))
+    unknown = trn("{count} fact not known", "{count} facts not known", report.count("unknown"))
+    return tr("Checked by all rules: no errors, {warnings}, {unknown}.", warnings=warnings, unknown=unknown)
+
+
 def item_rows(proposal: Proposal, catalog: Catalog) -> list[tuple[str, str, str]]:
     """Return part, price and reason of each item."""
     lines = {line.uid: line for line in proposal.assessment.totals.lines}
@@ -138,6 +147,11 @@ def item_rows(proposal: Proposal, catalog: Catalog) -> list[tuple[str, str, str]
     return rows
 
 
+def speed_text(speed: SpeedEstimate) -> str:
+    """Return a speed as its interval: "1 480 to 2 900 tokens/s"."""
+    return tr("{low} to {high} {unit}", low=number(speed.low), high=number(speed.high), unit=speed.metric)
+
+
 def ability_text(ability: Ability) -> str:
     """Return whether an aim runs, with memory and speed: "runs, 14.1 of 16 GiB, 1 480 to 2 900 tokens/s"."""
     parts = [tr(RUNS_WORDS[ability.runs])]
@@ -146,8 +160,7 @@ def ability_text(ability: Ability) -> str:
             tr("{needed} of {capacity}", needed=number(ability.needed_gib, 1), capacity=quantity(ability.capacity_gib, "GiB", 0))
         )
     if ability.speed is not None:
-        low, high = number(ability.speed.low), number(ability.speed.high)
-        parts.append(tr("{low} to {high} {unit}", low=low, high=high, unit=ability.speed.metric))
+        parts.append(speed_text(ability.speed))
     return ", ".join(parts)
 
 
@@ -156,13 +169,19 @@ PROVIDERS = {"aws": "AWS", "azure": "Azure", "gcp": "Google Cloud", "lambda": "L
 
 def rented_text(machine: Rented, total: float | None, currency: str) -> str:
     """Return a machine for hire with its price, and after how many hours the rig's price is reached."""
-    price = money(machine.price.amount, machine.price.currency)
-    text = tr("{provider} {name}, {gpus}: {price} an hour ({day})", provider=PROVIDERS.get(machine.provider, machine.provider), name=machine.name,
-              gpus=machine.gpus, price=price, day=day(machine.price.day))  # fmt: skip
+    values = {
+        "provider": PROVIDERS.get(machine.provider, machine.provider),
+        "name": machine.name,
+        "gpus": machine.gpus,
+        "price": money(machine.price.amount, machine.price.currency),
+        "day": day(machine.price.day),
+        "speed": speed_text(machine.speed) if machine.speed else "",
+    }
     if total and machine.price.currency == currency and machine.price.amount:
         hours = number(total / machine.price.amount, 0)
-        return tr("{offer}. The rig's price is {hours} hours of it.", offer=text, hours=hours)
-    return text
+        return tr("{provider} {name}, {gpus}, {speed}: {price} an hour ({day}). The rig's price is {hours} hours of it.",
+                  hours=hours, **values)  # fmt: skip
+    return tr("{provider} {name}, {gpus}, {speed}: {price} an hour ({day}).", **values)
 
 
 def passed_over_texts(advice: Advice) -> list[str]:
