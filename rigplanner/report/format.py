@@ -30,6 +30,8 @@ COUNTED = {
     "slots": ("{count}\u202fslot", "{count}\u202fslots"),
 }  # fmt: skip
 """Units that are things to count."""
+MANY = 5
+"""A count whose words serve fractions."""
 
 
 def number(value: float | None, digits: int | None = None) -> str:
@@ -46,8 +48,8 @@ def quantity(value: float | None, unit: str, digits: int | None = None) -> str:
     """Return a number with its unit, "1 440 W"; "unknown" for None."""
     if value is None:
         return tr(UNKNOWN)
-    if unit in COUNTED and value == round(value):
-        return trn(*COUNTED[unit], int(value))
+    if unit in COUNTED:
+        return trn(*COUNTED[unit], int(value) if value == round(value) else MANY, count=number(value, digits))
     return f"{number(value, digits)}{THIN}{unit_text(unit)}" if unit else number(value, digits)
 
 

@@ -76,11 +76,12 @@ def finding_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:
     values["a"], values["b"] = (*names, "", "")[:2]
     values["all"] = _joined(names)
     values["needed"] = amount(finding.needed, finding.unit, rig, catalog)
+    values["needed_alone"] = amount(finding.needed, "", rig, catalog)
     shared = "{actual} of {needed}" in template or "{actual} instead of {needed}" in template
     values["actual"] = amount(finding.actual, "" if shared else finding.unit, rig, catalog)
     filled = tr(template, **values)
-    named = template.startswith("{") and not filled.startswith(tr("workload"))
-    return filled if named else filled[:1].upper() + filled[1:]
+    of_workload = filled.startswith(tr("workload {number}").partition("{")[0])
+    return filled[:1].upper() + filled[1:] if of_workload else filled
 
 
 def _unknown_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:
