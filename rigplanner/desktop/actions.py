@@ -86,6 +86,7 @@ COMMANDS: tuple[Command, ...] = (
         enabled=_open,
     ),
     C(id="copy-bbcode", text="Copy as BBCode", menu="File", run=lambda w: documents.copy_as(w, "bbcode"), enabled=_open),
+    C(id="copy-plain", text="Copy as plain text", menu="File", run=lambda w: documents.copy_as(w, "plain"), enabled=_open),
     C(id="copy-csv", text="Copy as CSV", menu="File", run=lambda w: documents.copy_as(w, "csv"), enabled=_open),
     C(id="copy-json", text="Copy as JSON", menu="File", run=lambda w: documents.copy_as(w, "json"), enabled=_open),
     C(id="quit", text="Quit", menu="File", keys="Ctrl+Q", run=lambda w: w.close(), rule_before=True),

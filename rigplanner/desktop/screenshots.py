@@ -159,6 +159,21 @@ def _shortcuts(window: "Window") -> "QWidget":
     return window.findChildren(QDialog)[-1]
 
 
+def _guide(window: "Window") -> "QWidget":
+    from rigplanner.desktop.guide_dialog import guide_dialog
+
+    return guide_dialog(window)
+
+
+def _settings(window: "Window") -> "QWidget":
+    from rigplanner.desktop.settings_dialog import SettingsDialog
+
+    dialog = SettingsDialog(window)
+    dialog.tabs.setCurrentIndex(1)
+    dialog.open()
+    return dialog
+
+
 VIEWS: dict[str, "Callable[[Window], QWidget | None]"] = {
     "start": _tab("Start"),
     "parts": _parts,
@@ -170,6 +185,8 @@ VIEWS: dict[str, "Callable[[Window], QWidget | None]"] = {
     "palette": _palette,
     "breakdown": _breakdown,
     "shortcuts": _shortcuts,
+    "guide": _guide,
+    "settings": _settings,
 }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from msgspec.structs import replace
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QPlainTextEdit, QVBoxLayout, QWidget
@@ -10,7 +11,8 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QPlainTextEdit, QVBoxLayout, 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU
 from rigplanner.data import data_path
-from rigplanner.desktop.preferences import begin, with_wishes
+from rigplanner.desktop.documents import leave_rig
+from rigplanner.desktop.preferences import with_wishes
 from rigplanner.desktop.rig_sketch import Sketch
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.start_cards import Card, OneLine, SampleCard, Tile
@@ -21,7 +23,7 @@ from rigplanner.report.language import tr, trn
 from rigplanner.rig import journal
 from rigplanner.rig.document import Rig, part_of
 from rigplanner.rig.files import RigFault, read_rig
-from rigplanner.rig.from_words import read_wish, rig_from_wishes
+from rigplanner.rig.parts_list import read_parts_list, rig_from_entries
 
 COLUMNS = 4
 """Tiles stand in four columns; samples take the first three, recent files and the parts list the last."""
@@ -134,27 +136,33 @@ class StartView(QWidget):
 
     def make_from_list(self) -> None:
         """Start a rig with the best match of each line; lines without a match stay in the field."""
-        lines = [line.strip()[:200] for line in self.paste.toPlainText()[:20_000].splitlines() if line.strip()]
-        wishes = [read_wish(line, self._session.index) for line in lines]
-        missing = [wish.text for wish in wishes if not wish.parts]
-        matched = [wish for wish in wishes if wish.parts]
-        if not matched:
-            self._say_unmatched(tr("No line names a part of the catalog.") if lines else tr("The list is empty."))
-            return
-        preferences = self._session.preferences.now
+        session, preferences = self._session, self._session.preferences.now
         try:
-            rig = with_wishes(rig_from_wishes(tr("Rig from a list"), matched), preferences)
+            entries = read_parts_list(self.paste.toPlainText(), session.index, session.today)
+            matched = [entry for entry in entries if entry.wish.parts]
+            rig = rig_from_entries(tr("Rig from a list"), matched)
         except ValueError as fault:
             self._say_unmatched(str(fault))
             return
-        self._session.start_rig(begin(preferences), tr("New rig"))
-        self._session.start_rig(rig, tr("Paste list"))
-        self._session.mark_unsaved()
+        missing = [entry.wish.text for entry in entries if not entry.wish.parts]
+        if not matched:
+            self._say_unmatched(tr("No line names a part of the catalog.") if entries else tr("The list is empty."))
+            return
+        wished = with_wishes(rig, preferences)
+        rig = replace(wished, currency=rig.currency) if any(entry.price for entry in matched) else wished
+        left_unsaved = session.is_open and session.unsaved
+
+        def show() -> None:
+            session.start_rig(rig, tr("Paste list"))
+            session.mark_unsaved()
+
+        leave_rig(session, show)
         self.paste.setPlainText("\n".join(missing))
         self._say_unmatched(tr("Not in the catalog: {lines}", lines=", ".join(missing)) if missing else "")
         became = trn("{count} line became a part.", "{count} lines became parts.", len(matched))
         rest = trn("{count} did not match.", "{count} did not match.", len(missing)) if missing else ""
-        self._session.tell(f"{became} {rest}".strip())
+        if not left_unsaved:
+            session.tell(f"{became} {rest}".strip())
 
     def _say_unmatched(self, text: str) -> None:
         self.unmatched.setText(text[:2000])
