@@ -31,7 +31,7 @@ PRECISION_CLASS = {
     "amp_bf16": "half",
 }
 REMEMBERED = 20_000
-"""Neighbourhoods kept for jobs that were asked for before."""
+"""Corrections kept for jobs that were asked for before."""
 FEW_ROWS = 64
 """Rows below which a question looks beyond its stack and network."""
 
@@ -66,6 +66,7 @@ class Evidence:
         self.placed = tuple(placed)
         self.field = Field(speed_model())
         self._views: dict[tuple[str, str, str], _View] = {}
+        self._known: dict[Point, Anchored] = {}
         self._cells: dict[tuple[str, ...], tuple[tuple[Placed, ...], Neighbours]] = {}
 
     def view(self, point: Point) -> _View:
@@ -93,19 +94,25 @@ class Evidence:
     def correct(self, point: Point, most: int, allowed: Callable[[Measured], bool] | None = None) -> Anchored:
         """Return the log correction of a point from its nearest rows that `allowed` admits, and those rows. They are chosen
         without regard to batch, length and number of GPUs, so that all jobs of a cell lean on the same ones."""
+        if allowed is None and point in self._known:
+            return self._known[point]
         cell = (point.stack, point.model, point.task, point.precision, point.metric, point.gpu, point.link, point.lane,
                 point.release, point.data)  # fmt: skip
         found = self._cells.get(cell) if allowed is None else None
         if found is None:
             found = self._neighbours(point, most, allowed)
             if allowed is None:
-                if len(self._cells) >= REMEMBERED:
-                    self._cells.clear()
                 self._cells[cell] = found
         variances = speed_model().variances
         rows, near = found
         correction = near.correct(self.field, point, variances["noise"] + variances["machine"] + variances["source"])
-        return Anchored(rows, correction.scaled(speed_model().scattered(point.family, point.kind)))
+        anchored = Anchored(rows, correction.scaled(speed_model().scattered(point.family, point.kind)))
+        if allowed is None:
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+                self._cells.clear()
+            self._known[point] = anchored
+        return anchored
 
     def _neighbours(
         self, point: Point, most: int, allowed: Callable[[Measured], bool] | None

@@ -84,17 +84,15 @@ class Point(Struct, frozen=True, cache_hash=True):
 
 
 class Columns(Struct):
-    """Points by column: numbers of their words and coordinates (one line each), and their silicon scaled for the wide and the
-    narrow distance."""
+    """Points by column: numbers of their words, coordinates, and coordinates of their silicon, one line each."""
 
     words: Any
     numbers: Any
-    wide: Any
-    narrow: Any
+    silicon: Any
 
     def chosen(self, index: Any) -> "Columns":
         """Return the points at these places; an index of two dimensions gives them those."""
-        return Columns(self.words[:, index], self.numbers[:, index], self.wide[index], self.narrow[index])
+        return Columns(self.words[:, index], self.numbers[:, index], self.silicon[:, index])
 
 
 class Corrected(Struct, frozen=True):
@@ -122,16 +120,17 @@ class Field:
 
         v, d = model.variances, model.distances
         self._known: tuple[dict[Any, int], ...] = tuple({} for _ in WORDS)
-        self._bits = 1 << np.arange(len(WORDS))
+        self._bits = (1 << np.arange(len(WORDS))).astype(np.float32)
         shared = np.arange(1 << len(WORDS))
-        self._sums = np.zeros((len(shared), len(FACTORS)))
+        self._sums = np.zeros((len(FACTORS), len(shared)))
         for name, (keys, factor) in TERMS.items():
             needed = sum(1 << WORDS.index(key) for key in keys)
-            self._sums[(shared & needed) == needed, FACTORS.index(factor)] += v[name]
+            self._sums[FACTORS.index(factor), (shared & needed) == needed] += v[name]
         self._falls = -np.array([
-            [d["batch"], 0, 0, 0, 0], [0, d["count"], 0, 0, 0], [0, 0, d["tokens"], d["written"], 0], [0, 0, 0, 0, d["year"]],
+            [d["batch"], d["count"], 0, 0, 0], [d["batch"], 0, 0, 0, 0], [0, d["count"], 0, 0, 0],
+            [0, 0, d["tokens"], d["written"], 0], [0, 0, 0, 0, d["year"]],
         ])  # fmt: skip
-        self._wide, self._narrow = np.sqrt(model.wide), np.sqrt(np.array(model.narrow) / 2)
+        self._apart = np.array([model.wide, np.array(model.narrow) / 2])
         self.noise = v["noise"]
         self._constant = sum(v[name] for name, (_, factor) in TERMS.items() if factor != "m" and name not in UNSHARED)
         self._per_count = sum(v[name] for name, (_, factor) in TERMS.items() if factor == "m")
@@ -144,8 +143,8 @@ class Field:
         words = [[known.setdefault(word, len(known)) if (word := getattr(point, name)) != "" else -1 for point in points]
                  for known, name in zip(self._known, WORDS, strict=True)]  # fmt: skip
         numbers = [[getattr(point, name) for point in points] for name in NUMBERS]
-        silicon = np.array([point.silicon for point in points]).reshape(len(points), -1)
-        return Columns(np.array(words), np.array(numbers), silicon * self._wide, silicon * self._narrow)
+        silicon = np.array([point.silicon for point in points]).reshape(len(points), -1).T
+        return Columns(np.array(words), np.array(numbers), silicon)
 
     def target(self, point: Point) -> Columns:
         """Return one point that is no row; words that no row has are equal to none."""
@@ -156,33 +155,29 @@ class Field:
             for known, name in zip(self._known, WORDS, strict=True)
         ]
         numbers = [getattr(point, name) for name in NUMBERS]
-        silicon = np.array(point.silicon)
-        return Columns(np.array(words)[:, None], np.array(numbers)[:, None], silicon * self._wide, silicon * self._narrow)
+        return Columns(np.array(words)[:, None], np.array(numbers)[:, None], np.array(point.silicon)[:, None])
 
     def covariance(self, a: Columns, b: Columns) -> Any:
         """Return the covariance of the points of `a` with those of `b`, without the noise of a measurement."""
         import numpy as np
 
-        shared = np.tensordot(self._bits, a.words == b.words, 1)
-        apart = a.numbers - b.numbers
-        batch, count, tokens, year = np.exp(np.tensordot(self._falls, apart * apart, 1))
-        factors = np.empty((*shared.shape, len(FACTORS)))
-        factors[..., 0] = 1.0
-        factors[..., 1] = 1 / (1 + _squares(a.wide, b.wide))
-        factors[..., 2] = np.exp(-_squares(a.narrow, b.narrow))
-        factors[..., 3], factors[..., 4], factors[..., 5] = batch * count, batch, count
-        factors[..., 6], factors[..., 7] = tokens, year
-        factors[..., 8] = np.minimum(a.numbers[1], b.numbers[1])
-        return np.einsum("...f,...f->...", self._sums[shared], factors)
+        alike = a.words == b.words
+        shape = alike.shape[1:]
+        shared = np.dot(self._bits, alike.reshape(len(WORDS), -1).astype(np.float32)).astype(np.intp)
+        apart, silicon = (a.numbers - b.numbers).reshape(len(NUMBERS), -1), (a.silicon - b.silicon).reshape(len(a.silicon), -1)
+        wide, narrow = np.dot(self._apart, silicon * silicon)
+        factors = np.empty((len(FACTORS), len(shared)))
+        factors[0] = 1.0
+        np.divide(1.0, 1.0 + wide, out=factors[1])
+        np.exp(-narrow, out=factors[2])
+        np.exp(np.dot(self._falls, apart * apart), out=factors[3:8])
+        factors[8] = np.minimum(a.numbers[1], b.numbers[1]).reshape(-1)
+        factors *= self._sums[:, shared]
+        return factors.sum(0).reshape(shape)
 
     def prior(self, point: Point) -> float:
         """Return the variance of a point before any row is seen, without noise."""
         return self._constant + self._per_count * point.count + (self._released if point.release else 0.0)
-
-
-def _squares(a: Any, b: Any) -> Any:
-    apart = a - b
-    return (apart * apart).sum(-1)
 
 
 class Neighbours(Struct, frozen=True):
@@ -207,7 +202,7 @@ def neighbours(field: Field, point: Point, rows: Columns, residuals: Any, most: 
 
     alike = rows.numbers.copy()
     alike[:4] = np.array([point.batch, point.count, point.tokens, point.written])[:, None]
-    near = field.covariance(field.target(point), Columns(rows.words, alike, rows.wide, rows.narrow))
+    near = field.covariance(field.target(point), Columns(rows.words, alike, rows.silicon))
     index = np.arange(len(near)) if len(near) <= most else np.argpartition(-near, most)[:most]
     chosen = rows.chosen(index)
     among = field.covariance(rows.chosen(index[:, None]), rows.chosen(index[None, :]))

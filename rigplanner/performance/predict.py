@@ -26,7 +26,7 @@ from rigplanner.performance.roofline import ceiling
 from rigplanner.performance.serving import decode_ceiling
 from rigplanner.rig.task import Workload
 
-NEIGHBOURS = 24
+NEIGHBOURS = 16
 EIGHTY_PERCENT = 1.2816
 """Quantile of the normal distribution that bounds its middle 80 %."""
 
