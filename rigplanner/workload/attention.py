@@ -14,7 +14,8 @@ class Traits(Struct, frozen=True, kw_only=True):
     parallel (one norm), parallel_two, after (norm after each sum). `projection`: separate, split, sliced.
     `rope`: the share of the head that is rotated. `mlp`: gated, gated_fused, plain. `qk_norm`: head, full, per_head (a norm of its
     own for each), late (head, after the rotation) or none. `broadcast_heads`: fused attention is given fewer key heads than query
-    heads. `embedding_width`: that of an embedding brought to the hidden width by a linear layer (0: none)."""
+    heads. `embedding_width`: that of an embedding brought to the hidden width by a linear layer (0: none).
+    `own_softmax`: eager attention weighs in the type of the states, not in float."""
 
     names: dict[str, str] = {}
     norm: str = "rms"
@@ -43,6 +44,7 @@ class Traits(Struct, frozen=True, kw_only=True):
     sinks: bool = False
     latent: bool = False
     last_norm: bool = True
+    own_softmax: bool = False
     embedding_width: int = 0
 
 
@@ -225,6 +227,12 @@ class Attention:
         weights = ops.keeping_result(tape, ops.shift(tape, ops.cat(tape, (weights, column))))
         return ops.copy(tape, ops.cut(tape, weights, shape))
 
+    def _softmax(self, weights: Tensor, dtype: str) -> Tensor:
+        tape = self.net.tape
+        if self.form.traits.own_softmax:
+            return ops.keeping_result(tape, ops.cast(tape, weights, self.net.setting.dtype))
+        return ops.cast(tape, softmax_wide(tape, weights), dtype)
+
     def _eager(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
         tape, form, setting = self.net.tape, self.form, self.net.setting
         keys, values = repeat_heads(tape, key, form.heads), repeat_heads(tape, value, form.heads)
@@ -236,7 +244,7 @@ class Attention:
             weights = ops.sub_self(tape, weights)
         if mask is not None:
             weights = ops.add(tape, weights, mask)
-        weights = self._with_sinks(weights) if self.sinks is not None else ops.cast(tape, softmax_wide(tape, weights), query.dtype)
+        weights = self._with_sinks(weights) if self.sinks is not None else self._softmax(weights, query.dtype)
         weights = ops.dropout(tape, weights, form.traits.attention_dropout, setting.training)
         result = ops.bmm(tape, weights, values if values is not value else ops.packed(tape, value), query.shape)
         result = ops.copy(tape, result)

@@ -27,13 +27,12 @@ MOST = {
 
 LISTS = ("depths", "hidden_sizes", "num_heads", "sr_ratios", "patch_sizes", "strides", "mlp_ratios")
 SAME_AS = {
-    "whisper": "mbart",
-    "qwen": "qwen2", "qwen2_5_vl_text": "qwen2", "qwen3_vl_text": "qwen3", "qwen3_5": "qwen3", "qwen3_5_text": "qwen3",
+        "qwen": "qwen2", "qwen2_5_vl_text": "qwen2", "qwen3_vl_text": "qwen3", "qwen3_5": "qwen3", "qwen3_5_text": "qwen3",
     "qwen3_5_moe": "qwen3_moe",
     "qwen3_next": "qwen3_moe", "gemma4": "gemma3_text", "gemma4_text": "gemma3_text", "gemma3": "gemma3_text", "mimo": "qwen2",
     "afmoe": "qwen3_moe",
-    "minimax_m2": "qwen3_moe", "glm4_moe_lite": "deepseek_v3", "glm_moe_dsa": "deepseek_v3", "kimi_k2": "deepseek_v3", "deepseek_v32": "deepseek_v3",
-    "deepseek_v2": "deepseek_v3",
+    "minimax_m2": "qwen3_moe", "glm4_moe_lite": "deepseek_v3", "glm_moe_dsa": "deepseek_v3", "kimi_k2": "deepseek_v3",
+    "deepseek_v32": "deepseek_v3", "deepseek_v2": "deepseek_v3",
     "mistral3": "mistral", "ministral": "mistral", "llama4": "qwen2_moe", "llama4_text": "qwen2_moe",
     "minimax_m3": "qwen3_moe", "mt5": "t5", "camembert": "roberta", "xlm-roberta-xl": "roberta", "ernie": "bert",
     "baichuan": "llama", "internlm2": "llama", "internlm": "llama", "internlm3": "llama", "ernie4_5": "llama", "mellum": "llama",
@@ -74,7 +73,7 @@ def full_config(config: dict[str, Any]) -> dict[str, Any]:
     known = defaults().get(kind) or {}
     _check_numbers(config, known)
     _check_against(known, config)
-    filled = {**known, **{key: value for key, value in config.items() if value is not None}}
+    filled = {**known, **config}
     _check_heads(filled)
     return filled
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from rigplanner.workload import ops
 from rigplanner.workload.attention import Attention, Form, Rope, activate, rope_tables
 from rigplanner.workload.latent import LatentAttention
-from rigplanner.workload.net import Linear, Net, Norm, checkpointed
+from rigplanner.workload.net import Linear, Net, Norm, checkpointed, entering
 from rigplanner.workload.tape import BOOL, F32, I64, Tape, Tensor, like, new, record
 
 
@@ -131,7 +131,7 @@ class Decoder:
         """The states after the last norm."""
         net, form, traits = self.net, self.form, self.form.traits
         tape, shape = net.tape, (net.setting.batch, net.setting.length)
-        embedded = ops.embedding(tape, self.table, shape)
+        embedded = entering(net, ops.embedding(tape, self.table, shape))
         x = embedded = embedded if self.widen is None else self.widen(embedded)
         if self.positions is not None:
             x = ops.add(tape, x, ops.embedding(tape, self.positions, (1, shape[1])))

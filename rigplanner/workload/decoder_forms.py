@@ -47,7 +47,7 @@ TRAITS: dict[str, Traits] = {
     "qwen3_moe": Traits(qk_norm="head"),
     "gpt_oss": Traits(norm="rms_wide", qkv_bias=True, out_bias=True, sinks=True),
     "deepseek_v3": Traits(latent=True),
-    "falcon": Traits(names=NEOX, norm="layer", block="parallel", projection="split", mlp="plain", act="gelu", broadcast_heads=True),
+    "falcon": Traits(own_softmax=True, names=NEOX, norm="layer", block="parallel", projection="split", mlp="plain", act="gelu", broadcast_heads=True),
     "gptj": Traits(names={"o_proj": "out_proj", "up_proj": "fc_in", "down_proj": "fc_out"}, norm="layer", block="parallel",
     mlp="plain", mlp_bias=True,
                    act="gelu_new", rope=0.25, head_bias=True),

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from rigplanner.workload import ops
 from rigplanner.workload.attention import activate, attend
-from rigplanner.workload.net import Linear, Net, Norm, checkpointed
+from rigplanner.workload.net import Linear, Net, Norm, checkpointed, entering
 from rigplanner.workload.tape import F32, I64, Tensor
 
 
@@ -89,7 +89,7 @@ class Encoder:
         """The states after the last block."""
         net, tape = self.net, self.net.tape
         shape = (net.setting.batch, net.setting.length)
-        x = ops.embedding(tape, self.table, shape)
+        x = entering(net, ops.embedding(tape, self.table, shape))
         if self.types is not None:
             x = ops.add(tape, x, ops.embedding(tape, self.types, shape))
         if self.positions is not None:

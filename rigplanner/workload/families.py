@@ -20,6 +20,7 @@ from rigplanner.workload.net import Net
 from rigplanner.workload.seq2seq import T5, Bart
 from rigplanner.workload.swinv2 import Swin2
 from rigplanner.workload.vision import Vit
+from rigplanner.workload.whisper import Whisper
 
 ENCODERS: dict[str, dict[str, Any]] = {
     "bert": {}, "electra": {}, "roberta": {}, "xlm-roberta": {},
@@ -47,8 +48,8 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "resnet": convnets.resnet, "regnet": convnets.regnet, "convnext": convnets.convnext, "convnextv2": convnets.convnext,
     "mobilenet_v1": convnets.mobilenet_v1, "mobilenet_v2": convnets.mobilenet_v2,
     "vit": Vit, "deit": Vit, "beit": Vit, "dinov2": Vit, "swin": Swin, "segformer": Segformer, "t5": T5, "bart": Bart,
-    "mbart": Bart, "pegasus": Bart, "modernbert": ModernBert, "deberta-v2": Deberta, "swinv2": Swin2, "pvt_v2": Pvt2,
-    "efficientnet": efficientnet, "poolformer": poolformer,
+    "mbart": Bart, "pegasus": Bart, "modernbert": ModernBert, "whisper": Whisper, "deberta-v2": Deberta, "swinv2": Swin2,
+    "pvt_v2": Pvt2, "efficientnet": efficientnet, "poolformer": poolformer,
 }  # fmt: skip
 
 

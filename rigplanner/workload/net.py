@@ -39,9 +39,9 @@ class Net:
         self.trained_tensors: list[int] = []
         self.held: list[Tensor] = []
 
-    def parameter(self, *shape: int, dtype: str | None = None, adapter: bool = False) -> Tensor:
-        """Make a parameter; with LoRA only adapters train."""
-        trains = adapter or not self.setting.lora_rank
+    def parameter(self, *shape: int, dtype: str | None = None, adapter: bool = False, frozen: bool = False) -> Tensor:
+        """Make a parameter; with LoRA only adapters train, a `frozen` one never does."""
+        trains = adapter or not (frozen or self.setting.lora_rank)
         made = Tensor(
             shape, dtype or self.setting.dtype, _parameter_storage(self.tape, shape, dtype or self.setting.dtype), None, trains
         )
@@ -73,6 +73,16 @@ class Net:
 
 def _parameter_storage(tape: Tape, shape: Shape, dtype: str) -> Storage:
     return new(tape, shape, dtype).storage
+
+
+def entering(net: Net, x: Tensor) -> Tensor:
+    """The embedded tokens; with adapters and checkpointing they get a gradient, without which blocks would not be run again
+    (enable_input_require_grads). Those of the step before and their gradient linger, held by a cycle of references."""
+    setting = net.setting
+    if setting.training and setting.checkpointing and setting.lora_rank and not x.needs_grad:
+        net.held += [new(net.tape, x.shape, x.dtype) for _ in range(2)]
+        return Tensor(x.shape, x.dtype, x.storage, None, True)
+    return x
 
 
 class Linear:
