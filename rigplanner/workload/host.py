@@ -29,6 +29,7 @@ DEEPSPEED_CONFIG = "https://www.deepspeed.ai/docs/config-json/"
 FSDP = "PyTorch, torch.distributed.fsdp.CPUOffload"
 PAGED = "bitsandbytes: paged states are unified memory and leave the GPU when it is full (arXiv 2305.14314)"
 DIFFUSERS = "diffusers, Reduce memory usage: offloaded components wait in host memory"
+ACCELERATE = "accelerate, cpu_offload and disk_offload: a layer comes to the GPU when it runs"
 LLAMA_CPP = "llama.cpp: layers beyond --n-gpu-layers, their cache and the token embedding stay in host memory"
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.closed import walked
-from rigplanner.workload.host import LLAMA_CPP, waiting
+from rigplanner.workload.host import ACCELERATE, LLAMA_CPP, waiting
 from rigplanner.workload.job import Job
 from rigplanner.workload.net import Setting
 from rigplanner.workload.network import Network
@@ -47,14 +49,19 @@ def infer(network: Network, job: Job, stack: MemoryStack) -> Demand:
     activations = _activations(network, job, stack, generates)
     if stack.slug == "vllm":
         activations = max(activations, VLLM_PEAK_GIB.get(network.kind, VLLM_DENSE_PEAK_GIB) * 2**30)
-    return Demand(
-        weights=weights,
-        gradients=0.0,
-        optimizer=0.0,
-        activations=activations / job.tensor,
-        kv_cache=cache,
-        buffers=growth,
-    )
+    demand = Demand(weights=weights, gradients=0.0, optimizer=0.0, activations=activations / job.tensor, kv_cache=cache,
+                    buffers=growth)  # fmt: skip
+    return _fetched(demand, network, job) if job.offload in ("all", "nvme") else demand
+
+
+def _fetched(demand: Demand, network: Network, job: Job) -> Demand:
+    """Weights that wait in the computer: the GPU holds the layer at work and the next one, or the embedding."""
+    table = demand.weights * network.vocab * network.hidden / max(1.0, network.params)
+    there = min(demand.weights, max(2 * (demand.weights - table) / max(1, network.layers), table))
+    waits = waiting("weights", "all weights of the replicas", demand.weights * job.tensor * job.pipeline, ACCELERATE)
+    if job.offload == "nvme":
+        waits = msgspec.structs.replace(waits, ram=0.0, nvme=waits.ram)
+    return msgspec.structs.replace(demand, weights=there, host=waits)
 
 
 def quantised(job: Job) -> bool:

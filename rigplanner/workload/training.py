@@ -85,17 +85,18 @@ def step_walk(network: Network, job: Job, stack: MemoryStack) -> tuple[Walk, flo
     checkpointing = stack.unknown_checkpointing if job.checkpointing == "unknown" else job.checkpointing
     share = ACTIVATIONS_LEFT if "activation_offload" in job.flags else 1.0
 
-    def run(checkpointing: bool) -> Walk:
-        return walked(network.config or b"", setting_of(job, checkpointing, stack), words["precision"], words["optimizer"], traced)
+    def run(checkpointing: bool, eager: bool = job.eager) -> Walk:
+        setting = msgspec.structs.replace(setting_of(job, checkpointing, stack), eager=eager)
+        return walked(network.config or b"", setting, words["precision"], words["optimizer"], traced)
 
     if checkpointing == "full":
         return run(True), share
     if checkpointing == "none":
         kept = run(False)
         return kept, share * (1.0 + adapter_inputs(network, job, stack) / max(1, kept.working))
-    kept, again = run(False), run(True)
     if stack.selective == "attention":
-        return kept, share
+        return run(False, eager=False), share
+    kept, again = run(False), run(True)
     wanted = again.working + kept_products(network, job)
     return kept, share * min(1.0, wanted / max(1, kept.working))
 
