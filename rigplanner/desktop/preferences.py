@@ -1,6 +1,7 @@
 """What the window remembers between runs: one small file in the user's configuration folder."""
 
 import logging
+import tempfile
 from pathlib import Path
 from typing import Literal
 
@@ -47,6 +48,11 @@ class PreferenceStore:
     def __init__(self, file: Path | None) -> None:
         self._file = file
         self.now = _read(file) if file else Preferences()
+
+    @property
+    def folder(self) -> Path:
+        """The folder of what is kept beside the preferences."""
+        return self._file.parent if self._file else Path(tempfile.gettempdir()) / "rigplanner"
 
     def change(self, **fields: object) -> None:
         """Change some preferences and write them; a disk that refuses costs nothing but the memory of them."""

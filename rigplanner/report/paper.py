@@ -224,19 +224,38 @@ def draw_footer(canvas: Any, sheet: Sheet, left: str, right: str) -> None:
     paragraph.drawOn(canvas, sheet.margin, sheet.margin - 10)
 
 
+def logo_fault(path: str) -> str:
+    """Return why a file cannot be the logo of the letterhead, "" when it can or none is named."""
+    from reportlab.lib.utils import ImageReader
+
+    file = Path(path)
+    if not path:
+        return ""
+    if file.suffix.casefold() not in LOGO_TYPES:
+        return tr("{name}: a logo is a PNG, JPEG or SVG file.", name=file.name[:100])
+    try:
+        if file.stat().st_size > LARGEST_LOGO_BYTES:
+            return tr("{name}: a logo has at most 4 MiB.", name=file.name[:100])
+        width, height = ImageReader(io.BytesIO(file.read_bytes())).getSize()
+    except OSError as fault:
+        if fault.strerror:
+            return tr("{path}: cannot be read ({reason}).", path=path[:200], reason=fault.strerror)
+        return tr("{name}: not a picture.", name=file.name[:100])
+    except Exception:  # any decoder fault of a foreign image
+        return tr("{name}: not a picture.", name=file.name[:100])
+    if not 0 < width * height <= LARGEST_LOGO_PIXELS:
+        return tr("{name}: a logo has at most 16 million pixels.", name=file.name[:100])
+    return ""
+
+
 def logo_flowable(path: str) -> Any | None:
     """Return the seller's logo, at most LOGO_SIZE points; None for a missing, large or foreign file."""
     from reportlab.lib.utils import ImageReader
     from reportlab.platypus import Image
 
-    file = Path(path)
-    try:
-        if not path or file.suffix.casefold() not in LOGO_TYPES or file.stat().st_size > LARGEST_LOGO_BYTES:
-            return None
-        width, height = ImageReader(io.BytesIO(file.read_bytes())).getSize()
-        if not 0 < width * height <= LARGEST_LOGO_PIXELS:
-            return None
-        scale = min(LOGO_SIZE[0] / width, LOGO_SIZE[1] / height)
-        return Image(io.BytesIO(file.read_bytes()), width * scale, height * scale, hAlign="LEFT")
-    except Exception:  # any decoder fault of a foreign image: the quote goes out without it
+    if not path or logo_fault(path):
         return None
+    content = Path(path).read_bytes()
+    width, height = ImageReader(io.BytesIO(content)).getSize()
+    scale = min(LOGO_SIZE[0] / width, LOGO_SIZE[1] / height)
+    return Image(io.BytesIO(content), width * scale, height * scale, hAlign="LEFT", mask="auto")

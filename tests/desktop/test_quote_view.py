@@ -1,0 +1,100 @@
+"""The Quote tab: exports, logo, costs, taxes of single parts."""
+
+import io
+import zipfile
+
+import pytest
+from PySide6.QtGui import QColor, QGuiApplication, QImage
+
+from rigplanner.desktop import documents
+from rigplanner.desktop.logos import usable_logo
+from rigplanner.desktop.quote_view import EXPORT_WORDS
+from rigplanner.report.paper import logo_fault
+
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="60" height="20"><rect width="60" height="20" fill="#0b5c8a"/></svg>'
+
+
+@pytest.fixture
+def view(window, sample_folder):
+    documents.open_file(window, sample_folder / "dual-rtx-3090.rig", sample=True)
+    window.show_tab("Quote")
+    return window.view("Quote")
+
+
+def png(path, width=40, height=20):
+    image = QImage(width, height, QImage.Format.Format_RGB32)
+    image.fill(QColor("#224466"))
+    assert image.save(str(path))
+    return path
+
+
+def test_every_form_is_written_and_a_folder_that_is_gone_is_told(window, view, tmp_path):
+    for form in EXPORT_WORDS:
+        view.save_as(tmp_path / "out", form)
+        content = (tmp_path / "out").read_bytes()
+        if form == "xlsx":
+            assert "xl/workbook.xml" in zipfile.ZipFile(io.BytesIO(content)).namelist()
+        else:
+            assert "GeForce RTX 3090" in content.decode()
+    assert "out" in window.messages.text.text()
+    view.save_as(tmp_path / "gone" / "out.md", "markdown")
+    assert "not written" in window.messages.text.text()
+
+
+def test_the_quote_is_copied(view):
+    view.copy_as("bbcode")
+    assert "[b]" in QGuiApplication.clipboard().text()
+
+
+def test_a_picture_becomes_the_logo_and_can_be_taken_back(window, view, tmp_path):
+    assert view.form.use_logo(str(png(tmp_path / "logo.png")))
+    assert window.session.rig.quote.seller.logo.endswith("logo.png")
+    assert view.form.use_logo("")
+    assert window.session.rig.quote.seller.logo == ""
+    assert not view.form.use_logo(str(tmp_path / "gone.png"))
+    assert view.form.logo_note.isVisibleTo(view.form)
+    assert window.session.rig.quote.seller.logo == ""
+
+
+def test_a_drawing_becomes_a_picture_of_the_logos_room(qapp, tmp_path):
+    (tmp_path / "logo.svg").write_bytes(SVG)
+    used, fault = usable_logo(str(tmp_path / "logo.svg"), tmp_path / "kept")
+    assert fault == "" and logo_fault(used) == ""
+    assert QImage(used).size().toTuple() == (1152, 384)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.png", b"no picture"), ("a.jpg", b""), ("a.gif", b"GIF89a"), ("a.svg", b"<svg"), ("big.png", b"x" * (4 * 2**20 + 1)),
+        ("a.svg", SVG.replace(b"<rect", b'<image href="file:///etc/passwd"/><rect')),
+        ("a.svg", b'<!DOCTYPE svg [<!ENTITY a "aaaa">]>' + SVG), ("a.svg", b"<!-- -->" * 200_000),
+    ],
+)  # fmt: skip
+def test_what_is_no_logo_is_refused_by_name(qapp, tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    used, fault = usable_logo(str(tmp_path / name), tmp_path)
+    assert name in fault
+    assert used == "" or name.endswith(("png", "jpg", "gif"))
+    assert name in usable_logo(str(tmp_path / "gone" / name), tmp_path)[1]
+
+
+def test_a_picture_beyond_sense_is_refused(qapp, tmp_path):
+    assert "million pixels" in logo_fault(str(png(tmp_path / "huge.png", 4100, 4100)))
+
+
+def test_costs_are_asked_and_reach_the_quote(window, view):
+    fields = {widget.accessibleName(): widget for widget in view.form.findChildren(type(view.form.own_tax))}
+    fields["Energy"].setValue(0.25)
+    fields["In use"].setValue(8)
+    fields["Resale"].setValue(30)
+    rig = window.session.rig
+    assert (rig.site.energy_per_kwh.amount, rig.site.hours_per_day, rig.quote.resale_percent) == (0.25, 8, 30)
+    assert "Energy a year" in view.exported("json").decode()
+
+
+def test_one_part_has_a_tax_of_its_own(window, view):
+    view.form.own_tax.setValue(7)
+    assert window.session.rig.items[0].tax_percent == 7
+    view.form.own_tax.setValue(-1)
+    assert window.session.rig.items[0].tax_percent is None
