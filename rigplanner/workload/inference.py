@@ -24,7 +24,9 @@ PREFILL_CHUNK = {"vllm": 2048, "llama.cpp": 512}
 
 
 def weights_of(network: Network, job: Job) -> float:
-    """Bytes of the stored weights in the job's precision; autocast keeps them in fp32."""
+    """Bytes of the stored weights in the job's precision, or as the file says; autocast keeps them in fp32."""
+    if job.stored_bytes is not None:
+        return job.stored_bytes
     word = "fp32" if job.precision.startswith("amp") else job.precision
     word = {"fp16": "fp16", "tf32": "fp32"}.get(word, word)
     whole = network.embedding_params + network.side_params
