@@ -15,7 +15,7 @@ from rigplanner.desktop.tables import fill, plain_table, stretch_first
 from rigplanner.desktop.theme import row_px
 from rigplanner.desktop.widgets import button, column, label, row
 from rigplanner.desktop.words import KIND_WORDS
-from rigplanner.report.language import tr
+from rigplanner.report.language import digits, tr
 
 if TYPE_CHECKING:
     from rigplanner.desktop.window import Window
@@ -55,14 +55,14 @@ def about_dialog(window: "Window") -> QDialog:
     sign.setPixmap(icons.pixmap("rigplanner", "accent", 40, dialog.devicePixelRatioF()))
     sign.setAccessibleName("RigPlanner")
     said = tr("Catalog {version}: {parts} parts from {sources} sources", version=catalog.version or tr("unknown"),
-              parts=f"{len(catalog.parts):,}", sources=f"{len(catalog.sources):,}")  # fmt: skip
+              parts=digits(f"{len(catalog.parts):,}"), sources=digits(f"{len(catalog.sources):,}"))  # fmt: skip
     head = row(sign, spacing=16)
     head.addLayout(column(label(f"RigPlanner {__version__}", "large"), label(said, "small", wrap=True), spacing=2), 1)
     kinds = plain_table(tr("Catalog by kind"), (tr("Kind"), tr("Parts"), tr("With a price")))
     fill(
         kinds,
         [
-            (words, f"{len(parts):,}", f"{sum(bool(part.prices) for part in parts):,}")
+            (words, digits(f"{len(parts):,}"), digits(f"{sum(bool(part.prices) for part in parts):,}"))
             for kind, words in KIND_WORDS.items()
             if (parts := catalog.of_kind(kind))
         ],

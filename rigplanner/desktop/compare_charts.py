@@ -10,6 +10,7 @@ from rigplanner.desktop.theme import look, row_px, sized_font, small_font
 from rigplanner.desktop.widgets import clear, column, label, row
 from rigplanner.desktop.words import interval, number, quantity, shortened
 from rigplanner.report.comparison import Chart
+from rigplanner.report.format import unit_text
 from rigplanner.report.language import tr
 
 HUES = ("weights", "gradients", "activations", "optimizer")
@@ -118,5 +119,5 @@ class CompareCharts(QWidget):
     def _draw(self) -> None:
         clear(self._line)
         for chart in (chart for chart in self._charts if chart.subject == self.subject.currentData()):
-            head = row(label(chart.title, "small"), 1, label(chart.unit, "small"))
+            head = row(label(chart.title, "small"), 1, label(unit_text(chart.unit), "small"))
             self._line.addLayout(column(head, Bars(chart, self._names), 1, spacing=2), 1)

@@ -20,8 +20,8 @@ from rigplanner.desktop.tables import fill, plain_table
 from rigplanner.desktop.tasks import Ticket
 from rigplanner.desktop.theme import row_px
 from rigplanner.desktop.widgets import button, column, label, row
-from rigplanner.desktop.words import KIND_WORDS
-from rigplanner.report.language import Words, tr
+from rigplanner.desktop.words import KIND_WORDS, money
+from rigplanner.report.language import Words, digits, tr
 from rigplanner.report.words_import import refusal_counts, refusal_text, summary
 from rigplanner.rig.edits import Edit
 
@@ -169,13 +169,17 @@ class ImportDialog(QDialog):
     def _show(self, made: Import | Offers) -> None:
         self.made = made
         rows = _part_rows(made) if isinstance(made, Import) else _offer_rows(made)
-        cut = tr(" The first {count} are shown.", count=f"{MOST_ROWS:,}") if len(rows) > MOST_ROWS else ""
-        self.head.setText(tr("{made}; {refused} left out.{cut}", made=summary(made), refused=f"{len(made.refused):,}", cut=cut))
+        cut = tr(" The first {count} are shown.", count=digits(f"{MOST_ROWS:,}")) if len(rows) > MOST_ROWS else ""
+        self.head.setText(
+            tr("{made}; {refused} left out.{cut}", made=summary(made), refused=digits(f"{len(made.refused):,}"), cut=cut)
+        )
         fill(self.matched, rows[:MOST_ROWS], numbers=(2,))
-        fill(self.counts, [(f"{count:,}", text) for count, text in refusal_counts(made.refused)], numbers=(0,))
+        fill(self.counts, [(digits(f"{count:,}"), text) for count, text in refusal_counts(made.refused)], numbers=(0,))
         sentences = [refusal_text(refusal) for refusal in made.refused[:MOST_SENTENCES]]
         more = len(made.refused) - len(sentences)
-        self.refused.setPlainText("\n".join([*sentences, tr("... and {more} more", more=f"{more:,}")] if more else sentences))
+        self.refused.setPlainText(
+            "\n".join([*sentences, tr("... and {more} more", more=digits(f"{more:,}"))] if more else sentences)
+        )
         self._rest()
 
     def cancel(self) -> None:
@@ -231,7 +235,7 @@ def _pair(text: str) -> tuple[str, str]:
 def _part_rows(made: Import) -> list[tuple[str, ...]]:
     prices = [part.prices[0] if part.prices else None for part in made.parts]
     return [
-        (KIND_WORDS[kind_of(part)], part.name, f"{price.amount:,.2f} {price.currency}" if price else "", part.vendor, "")
+        (KIND_WORDS[kind_of(part)], part.name, money(price.amount, price.currency) if price else "", part.vendor, "")
         for part, price in zip(made.parts, prices, strict=True)
     ]
 
@@ -241,7 +245,7 @@ def _offer_rows(made: Offers) -> list[tuple[str, ...]]:
         (
             KIND_WORDS[offer.kind],
             offer.name,
-            f"{offer.price.amount:,.2f} {offer.price.currency}",
+            money(offer.price.amount, offer.price.currency),
             offer.text,
             CONFIDENCE_WORDS.get(offer.confidence, ""),
         )

@@ -15,7 +15,7 @@ from rigplanner.desktop.tasks import Ticket
 from rigplanner.desktop.theme import row_px
 from rigplanner.desktop.widgets import button, column, label, panel, row, rule
 from rigplanner.desktop.words import age, day
-from rigplanner.report.language import tr
+from rigplanner.report.language import digits, tr
 
 if TYPE_CHECKING:
     from rigplanner.desktop.window import Window
@@ -112,7 +112,7 @@ class UpdateDialog(QDialog):
         if self._session.tasks.is_busy(TOPIC):
             self.progress.setRange(0, announced)
             self.progress.setValue(min(done, announced))
-            self.outcome.setText(tr("{size} KiB are here.", size=f"{done / 1024:,.0f}"))
+            self.outcome.setText(tr("{size} KiB are here.", size=digits(f"{done / 1024:,.0f}")))
 
     def _done(self, fetched: Fetched) -> None:
         days = fetched.age_days(datetime.now(UTC))

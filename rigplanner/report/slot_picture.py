@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from rigplanner.catalog.parts import Chassis, System
 from rigplanner.machine.machine import Machine, SlotUse
-from rigplanner.report.language import tr
+from rigplanner.report.format import MANY
+from rigplanner.report.language import tr, trn
 from rigplanner.report.shapes import SMALL_SIZE, TEXT_SIZE, Box, Label, Line, Picture, cut, text_width
 
 POINTS_PER_MM = 0.82
@@ -107,8 +108,8 @@ def _slot(use: SlotUse, names: dict[str, str]) -> list[Box | Line | Label]:
     y = TOP + PITCH * ((use.slot.position or 1) - 1) + 2
     state, role = "", "slot"
     if use.piece is None:
-        state = "off" if use.disabled_by else "covered" if use.covered_by else "free"
-        role = "covered" if state != "free" else "slot"
+        state = tr("off") if use.disabled_by else tr("covered") if use.covered_by else tr("free")
+        role = "covered" if use.disabled_by or use.covered_by else "slot"
     width, gen = (use.width, use.gen) if use.piece else (use.available_width, use.available_gen)
     link = f"x{width} Gen{gen}" if width and gen else f"x{width}" if width else ""
     text = "  ".join(word for word in (use.slot.id, state or link) if word)
@@ -169,8 +170,8 @@ def _gaps(cards: list[_Card], right: float) -> tuple[list[Box | Line | Label], f
         free = lower.position - upper.position - upper.slots
         if free >= NARROW_GAP_COLUMNS:
             middle = (upper.top + upper.height + lower.top) / 2 + 3.5
-            word = "column" if free == 1 else "columns"
-            shapes.append(Label(CARD_X + 6, middle, tr("{free} {word} free", free=f"{free:g}", word=word), SMALL_SIZE, quiet=True))
+            words = trn("{count} column free", "{count} columns free", int(free) if free == int(free) else MANY, count=f"{free:g}")
+            shapes.append(Label(CARD_X + 6, middle, words, SMALL_SIZE, quiet=True))
         else:
             text = tr("no gap") if free <= 0 else tr("gap of {free} column", free=f"{free:g}")
             shapes.append(

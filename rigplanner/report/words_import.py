@@ -7,7 +7,7 @@ from rigplanner.catalog.foreign import Import, Reason, Refusal
 from rigplanner.catalog.importing import kept_count
 from rigplanner.catalog.naming import Confidence
 from rigplanner.catalog.prices import Offers
-from rigplanner.report.language import tr
+from rigplanner.report.language import digits, tr
 
 REASON_WORDS: dict[Reason, str] = {
     "unreadable": "cannot be read",
@@ -66,10 +66,10 @@ def refusal_counts(refused: Iterable[Refusal]) -> list[tuple[int, str]]:
 def summary(made: Import | Offers, least: Confidence = "exact") -> str:
     """Return in one line what a source gave and what of it would be kept."""
     if isinstance(made, Import):
-        return tr("{parts} of {seen} became parts", parts=f"{len(made.parts):,}", seen=f"{made.seen:,}")
+        return tr("{parts} of {seen} became parts", parts=digits(f"{len(made.parts):,}"), seen=digits(f"{made.seen:,}"))
     return tr(
         "{offers} of {seen} lines name a part; prices for {made} parts",
-        offers=f"{len(made.offers):,}",
-        seen=f"{made.seen:,}",
-        made=f"{kept_count(made, least):,}",
+        offers=digits(f"{len(made.offers):,}"),
+        seen=digits(f"{made.seen:,}"),
+        made=digits(f"{kept_count(made, least):,}"),
     )
