@@ -95,7 +95,7 @@ def _stream_parts(job: Job, samples_s: float) -> dict[str, float]:
         tail = launch = 0.0
     whole = stream.matrix_s + stream.traffic_s + stream.other_s
     busy = stream.matrix_s + stream.traffic_s + tail
-    rest = whole - (busy**3 + launch**3) ** (1 / 3) if job.task == "decode" else 0.0
+    rest = stream.other_s if job.task == "serve" else whole - (busy**3 + launch**3) ** (1 / 3)
     return {"step": 0.0, "matrix": stream.matrix_s, "traffic": stream.traffic_s, "weights": 0.0, "tail": tail, "launch": launch,
             "rest": max(0.0, rest), "exchange": 0.0, "samples": samples_s * whole,
             "together": 0.0, "bubble": 1.0}  # fmt: skip

@@ -116,7 +116,12 @@ def bound_of(found: Finding) -> Bound:
     if stream and stream.starved:
         return "memory capacity"
     if stream:
-        parts: dict[Bound, float] = {"compute": stream.matrix_s, "bandwidth": stream.traffic_s, "launch": stream.other_s}
+        parts: dict[Bound, float] = {
+            "compute": stream.matrix_s,
+            "bandwidth": stream.traffic_s,
+            "launch": stream.other_s - stream.exchange_s,
+            "link": stream.exchange_s,
+        }
         return max(parts, key=lambda name: parts[name])
     assert times
     parts = {

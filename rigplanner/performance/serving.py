@@ -11,8 +11,9 @@ from rigplanner.performance.roofline import KERNEL_TAIL_S, SOFT_MAXIMUM, matrix_
 from rigplanner.performance.silicon import weight_bits
 
 DECODE_BANDWIDTH_SHARE, SERVE_BANDWIDTH_SHARE = 0.8, 0.75
-ALLREDUCE_LATENCY_S = 2e-5
-"""One small all-reduce between tensor-parallel GPUs (NCCL LL protocol plus launch); two per layer."""
+ALLREDUCE_LATENCY_S = {"nvlink": 2e-5, "bridge": 2.5e-5, "pcie": 4e-5, "staged": 9e-5}
+"""One small all-reduce between tensor-parallel GPUs (NCCL LL protocol plus launch), two per layer; staged through the host as the
+times per token of an 8B model on one, two and four RTX 4090 tell (19.2, 16.0, 10.5 ms with vLLM 0.8.5)."""
 MOST_STREAMS = 2048.0
 """Streams that serving engines run at once before the scheduler limits them."""
 FEW_STREAMS = 16.0
@@ -24,8 +25,8 @@ PIPELINE_GAIN = 1.3
 
 
 class Stream(Struct, frozen=True):
-    """Tokens per second of the system; seconds of one step in arithmetic, in reading weights and cache, and else. `starved` says
-    that memory holds fewer streams than would keep the arithmetic busy."""
+    """Tokens per second of the system; seconds of one step in arithmetic, in reading weights and cache, and else, of which
+    `exchange_s` between GPUs. `starved` says that memory holds fewer streams than would keep the arithmetic busy."""
 
     tokens_s: float
     matrix_s: float
@@ -33,6 +34,7 @@ class Stream(Struct, frozen=True):
     other_s: float
     streams: float
     starved: bool = False
+    exchange_s: float = 0.0
 
 
 def _degree(job: Job) -> int:
@@ -52,6 +54,15 @@ def _overhead(job: Job) -> tuple[float, float]:
     return kernels * KERNEL_TAIL_S * physics.stream_tail, launch
 
 
+def _exchange(job: Job, tokens: float) -> float:
+    """Seconds in which tensor-parallel GPUs add up the activations of `tokens` tokens: two all-reduces per layer."""
+    n = _degree(job)
+    if n == 1:
+        return 0.0
+    size = 2.0 * tokens * job.shape.hidden * 2 * (n - 1) / n
+    return 2 * job.shape.layers * (ALLREDUCE_LATENCY_S.get(job.lane, 4e-5) + size / (job.bus_gbs * 1e9))
+
+
 def _joined(busy_s: float, launch_s: float) -> float:
     return float((busy_s**SOFT_MAXIMUM + launch_s**SOFT_MAXIMUM) ** (1 / SOFT_MAXIMUM))
 
@@ -63,9 +74,9 @@ def decode(job: Job) -> Stream:
     read = shape.active_m * 1e6 * weight_bits(job.precision) / 8 + shape.kv_values * 2 * context
     traffic = read / (job.silicon.bandwidth_gbs * 1e9 * degree * DECODE_BANDWIDTH_SHARE) * _traffic_factor(job)
     tail, launch = _overhead(job)
-    exchange = 2 * shape.layers * ALLREDUCE_LATENCY_S if degree > 1 else 0.0
+    exchange = _exchange(job, job.batch)
     total = _joined(traffic + tail, launch) + exchange
-    return Stream(job.batch / total, 0.0, traffic, total - traffic, job.batch)
+    return Stream(job.batch / total, 0.0, traffic, total - traffic, job.batch, exchange_s=exchange)
 
 
 def decode_ceiling(job: Job) -> float:
@@ -83,13 +94,15 @@ def prefill(job: Job) -> Stream:
     read = shape.params_m * 1e6 * (weight_bits(job.precision) / 8 + widened) * passes
     traffic = read / (job.silicon.bandwidth_gbs * 1e9 * degree * DECODE_BANDWIDTH_SHARE) * _traffic_factor(job)
     tail, launch = _overhead(job)
-    total = _joined(matrix + traffic + tail, launch)
+    exchange = _exchange(job, tokens * job.batch)
+    total = _joined(matrix + traffic + tail, launch) + exchange
     gain = PIPELINE_GAIN if job.count > 1 and degree == 1 and not widened else 1.0
-    return Stream(tokens * job.batch / total * gain, matrix, traffic, total - matrix - traffic, job.batch)
+    other = total - matrix - traffic
+    return Stream(tokens * job.batch / total * gain, matrix, traffic, other, job.batch, exchange_s=exchange)
 
 
 def serve(job: Job) -> Stream:
-    """Many streams at once: the cache that fits beside the weights sets how many; arithmetic and traffic per token add."""
+    """Many streams at once: the cache that fits beside the weights sets how many; times of arithmetic, traffic and exchange add."""
     shape, n = job.shape, job.count
     inp, out = job.input_tokens or 128, job.output_tokens or 128
     stored = shape.params_m * 1e6 * weight_bits(job.precision) / 8
@@ -103,8 +116,10 @@ def serve(job: Job) -> Stream:
     prompt = inp / out * (per_token + shape.attention_gflop * 1e9 / shape.tokens * 0.5)
     traffic = (stored / streams + shape.kv_values * value_bytes * (inp + out / 2)) / bandwidth
     matrix = matrix_seconds(job, per_token + prompt) / n
+    exchange = _exchange(job, streams * (1 + inp / out))
     starved = streams < FEW_STREAMS and not job.batch_given
-    return Stream(1 / (matrix + traffic), matrix * streams, traffic * streams, 0.0, streams, starved)
+    per_s = 1 / (matrix + traffic + exchange / streams)
+    return Stream(per_s, matrix * streams, traffic * streams, exchange, streams, starved, exchange)
 
 
 def latency(job: Job, tokens_s: float) -> tuple[float, float]:
