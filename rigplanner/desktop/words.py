@@ -98,7 +98,6 @@ PROBLEM_WORDS = Words(
         "bridge-spacing": "the bridge does not span this distance",
         "bridge-connector": "the bridge does not fit these cards",
         "bridge-identical": "the bridge joins identical cards only",
-        "bay": "there is no free bay",
     }
 )
 

@@ -108,7 +108,7 @@ class Edge(Struct, frozen=True, kw_only=True):
 class PlacementProblem(Struct, frozen=True, kw_only=True):
     """A piece for which no place was found, or whose wished place cannot be: `reason` is a code (no-slot, slot-missing,
     slot-taken, slot-covered, slot-disabled, wrong-kind, too-narrow, no-port, port-missing, port-taken, port-disabled, protocol,
-    no-socket, socket-mismatch, no-memory-slot, bridge-pair, bridge-spacing, bridge-connector, bridge-identical, bay)."""
+    no-socket, socket-mismatch, no-memory-slot, bridge-pair, bridge-spacing, bridge-connector, bridge-identical)."""
 
     piece: str
     reason: str

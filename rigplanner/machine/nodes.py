@@ -59,13 +59,24 @@ class _Seat(Struct, frozen=True):
     location: Location
 
 
+class _Spot(Struct, frozen=True):
+    """Where a GPU stands: a slot, or the M.2 socket of an accelerator."""
+
+    ground: Ground
+    place: str
+    origin: str | None
+    location: Location
+    width: int | None
+    gen: int | None
+
+
 def grow(rig: Rig, pieces: tuple[Piece, ...], populated: list[Populated], seats: Seats) -> Grown:
     """Return slots, devices and links of all boards."""
     grounds = _grounds(rig, populated, seats)
     slots = [use for ground in grounds for use in slot_uses(ground)]
     drives = [use for ground in grounds for use in drive_uses(ground)]
     standing = _standing(grounds, slots)
-    gpus, places = _gpus(rig, pieces, standing)
+    gpus, places = _gpus(rig, pieces, _spots(grounds, standing, drives))
     nics, nic_devices = _nics(standing)
     edges = [edge for ground in grounds for edge in trunk_edges(ground.populated, ground.tree, seats)]
     edges += _leaf_edges(standing, gpus, nics, grounds, drives)
@@ -187,42 +198,58 @@ def _standing(grounds: list[Ground], slots: list[SlotUse]) -> list[_Seat]:
     return found
 
 
+def _spots(grounds: list[Ground], standing: list[_Seat], drives: list[DriveUse]) -> dict[str, _Spot]:
+    """Return where each piece stands that may be a GPU."""
+    by_board = {ground.populated.board.name: ground for ground in grounds}
+    spots: dict[str, _Spot] = {}
+    for use in drives:
+        ground, port = by_board[use.board], use.port
+        location = ground.tree.locate(port.origin, port.id)
+        spots |= dict.fromkeys(use.pieces, _Spot(ground, port.id, port.origin, location, use.width, use.gen))
+    for seat in standing:
+        slot = seat.slot
+        spots[seat.card.name] = _Spot(seat.ground, slot.slot.id, seat.origin, seat.location, slot.width, slot.gen)
+    return spots
+
+
 def _gpus(
-    rig: Rig, pieces: tuple[Piece, ...], standing: list[_Seat]
-) -> tuple[list[GpuNode], dict[int, tuple[_Seat | None, Location]]]:
+    rig: Rig, pieces: tuple[Piece, ...], spots: dict[str, _Spot]
+) -> tuple[list[GpuNode], dict[int, tuple[_Spot | None, Location]]]:
     """Return the GPUs in the order of their buses, homeless ones last, a board of two dies as two, and where each hangs."""
     caps = {item.uid: item.power_cap_w for item in rig.items}
-    seated = {seat.card.name: seat for seat in standing}
     parts = {piece.name: piece for piece in pieces if isinstance(piece.part, GPU)}
-    cards = [seat for seat in standing if seat.card.name in parts]
-    cards.sort(key=lambda seat: bus_rank(seat.location))
-    order = [seat.card.name for seat in cards] + [name for name in parts if name not in seated][:MOST_HOMELESS]
+    order = sorted((name for name in parts if name in spots), key=lambda name: bus_rank(spots[name].location))
+    order += [name for name in parts if name not in spots][:MOST_HOMELESS]
     gpus: list[GpuNode] = []
-    places: dict[int, tuple[_Seat | None, Location]] = {}
+    places: dict[int, tuple[_Spot | None, Location]] = {}
     for name in order:
-        part, seat = parts[name].part, seated.get(name)
+        part, spot = parts[name].part, spots.get(name)
         assert isinstance(part, GPU)
-        location = seat.location if seat else NOWHERE
+        location = spot.location if spot else NOWHERE
         if part.dies > 1:
             location = replace(location, chain=(name, *location.chain))
         for _ in range(part.dies):
-            places[len(gpus)] = (seat, location)
+            places[len(gpus)] = (spot, location)
             gpus.append(
                 GpuNode(
                     index=len(gpus),
                     piece=name,
                     gpu=part,
-                    place=seat.slot.slot.id if seat else None,
-                    width=seat.slot.width if seat else None,
-                    gen=seat.slot.gen if seat else None,
-                    host_gbs=host_gbs(seat.ground.populated.board.layout, seat.origin, seat.slot.gbs) if seat else None,
+                    place=spot.place if spot else None,
+                    width=spot.width if spot else None,
+                    gen=spot.gen if spot else None,
+                    host_gbs=_host_gbs(spot) if spot else None,
                     socket=location.socket,
                     numa=location.numa,
-                    affinity=seat.ground.tree.affinity(location.numa) if seat else None,
+                    affinity=spot.ground.tree.affinity(location.numa) if spot else None,
                     power_cap_w=caps.get(parts[name].uid),
                 )
             )
     return gpus, places
+
+
+def _host_gbs(spot: _Spot) -> float | None:
+    return host_gbs(spot.ground.populated.board.layout, spot.origin, link_gbs(spot.gen, spot.width))
 
 
 def _nics(standing: list[_Seat]) -> tuple[list[NicNode], list[Device]]:
@@ -288,20 +315,21 @@ def _leaf_edges(
     for port in drives:
         above = parent_of(trees[port.board], port.port.origin)
         for piece in port.pieces:
+            node = next((f"gpu{gpu.index}" for gpu in gpus if gpu.piece == piece), piece)
             if above is not None:
                 rate = link_gbs(port.gen, port.width) if port.port.kind != "sata" else None
-                edges.append(Edge(a=above, b=piece, kind="pcie", width=port.width, gen=port.gen, gbs=rate))
+                edges.append(Edge(a=above, b=node, kind="pcie", width=port.width, gen=port.gen, gbs=rate))
     return edges
 
 
-def _fabric(ground: Ground, gpus: list[GpuNode], places: dict[int, tuple[_Seat | None, Location]]) -> list[Edge]:
+def _fabric(ground: Ground, gpus: list[GpuNode], places: dict[int, tuple[_Spot | None, Location]]) -> list[Edge]:
     fabric = ground.populated.board.layout.fabric
     if fabric is None:
         return []
     by_place: dict[str, list[GpuNode]] = {}
     for gpu in gpus:
-        seat = places[gpu.index][0]
-        if seat is not None and seat.ground is ground and gpu.place is not None:
+        spot = places[gpu.index][0]
+        if spot is not None and spot.ground is ground and gpu.place is not None:
             by_place.setdefault(gpu.place, []).append(gpu)
     index = ground.populated.board.index
     return fabric_edges(fabric, by_place, "nvswitch" if index == 0 else f"{index}:nvswitch")

@@ -7,6 +7,9 @@ from rigplanner.machine.lanes import Offer, Seating
 from rigplanner.machine.pcie import LANE_GBS
 from rigplanner.machine.seekers import Drive, speaks
 
+MOST_ORDERS = 4
+"""Other orders of drives that are tried, each with another model first."""
+
 Cost = Callable[[frozenset[str], dict[str, str]], tuple[float, ...]]
 """What occupied places, with the protocols in them, cost the cards: smaller is better, compared from the left."""
 
@@ -18,11 +21,39 @@ def capacity(port: DrivePort, offer: Offer) -> int:
 
 def place_drives(seating: Seating, drives: list[Drive], used: frozenset[str], placed: dict[str, str], cost: Cost) -> dict[str, str]:
     """Return the port of each drive, `placed` ones included: drives with the fewest choices first, each into the port that
-    costs the cards least, then the fastest. Where that leaves a drive without a port, others move aside for it."""
+    costs the cards least, then the fastest. Where that leaves a drive without a port, others move aside for it; where it still
+    does, or costs the cards something, the drives are tried in other orders."""
     ports = {port.id: port for port in seating.layout.drives}
-    found = dict(placed)
     free = [drive for drive in drives if not drive.wish]
     free.sort(key=lambda drive: (sum(speaks(drive, port) for port in ports.values()), -drive_rate(drive, None), drive.name))
+    found = _in_order(seating, drives, free, ports, used, placed, cost)
+    idle = cost(frozenset((*used, *placed.values())), _protocols(drives, placed))
+
+    def worth(ways: dict[str, str]) -> tuple[object, ...]:
+        after, spoken = frozenset((*used, *ways.values())), _protocols(drives, ways)
+        offers = seating.at(after, spoken)
+        harm = cost(after, spoken)
+        rates = sum(drive_rate(drive, offers[ways[drive.name]]) for drive in free if drive.name in ways)
+        return (len(ways), tuple(-part for part in harm), rates)
+
+    if not seating.touched or worth(found)[:2] == (len(placed) + len(free), tuple(-part for part in idle)):
+        return found
+    firsts = {drive.part.id: drive for drive in reversed(free)}
+    orders = [sorted(free, key=lambda drive: drive.part.id != first) for first in list(firsts)[:MOST_ORDERS]]
+    ways = [found, *(_in_order(seating, drives, order, ports, used, placed, cost) for order in orders)]
+    return max(ways, key=worth)
+
+
+def _in_order(
+    seating: Seating,
+    drives: list[Drive],
+    free: list[Drive],
+    ports: dict[str, DrivePort],
+    used: frozenset[str],
+    placed: dict[str, str],
+    cost: Cost,
+) -> dict[str, str]:
+    found = dict(placed)
     for drive in free:
         now = frozenset((*used, *found.values()))
         protocols = _protocols(drives, found)

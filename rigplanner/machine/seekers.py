@@ -23,6 +23,9 @@ PORTS_OF = {
 
 EMBEDDED = ("embedded", "chip", "superchip")
 NO_PLACE = ("usb", "m2")
+WIDE_KEY = 2
+"""Lanes from which on an M.2 accelerator has the M or B+M key of a drive; those of one lane have the A+E key of radio modules, and
+boards do not list the sockets of these."""
 
 
 class Card(Struct, frozen=True, kw_only=True):
@@ -50,7 +53,7 @@ class Card(Struct, frozen=True, kw_only=True):
 
 
 class Drive(Struct, frozen=True, kw_only=True):
-    """A drive that wants a port."""
+    """A drive that wants a port, or an accelerator on an M.2 module: to the board an NVMe drive of its width."""
 
     name: str
     part: Storage
@@ -80,6 +83,17 @@ def adapter_card(name: str, riser: Riser, place: str) -> Card:
 
 def drive_of(name: str, part: AnyPart, wish: str) -> Drive | None:
     """Return the drive that a part is, or None when it takes no port."""
+    if isinstance(part, GPU) and part.form_factor == "m2" and (part.edge_width or 0) >= WIDE_KEY:
+        part = Storage(
+            id=part.id,
+            name=part.name,
+            vendor=part.vendor,
+            form_factor="m2",
+            interface="nvme",
+            capacity_gb=0.0,
+            gen=part.edge_gen,
+            width=part.edge_width,
+        )
     if isinstance(part, Storage) and part.form_factor != "aic":
         return Drive(name=name, part=part, kinds=PORTS_OF.get((part.form_factor, part.interface), ()), wish=wish)
     return None

@@ -113,17 +113,19 @@ def conflict(situation: Situation, case: Listed) -> Iterator[Finding]:
 )  # fmt: skip
 def impossible(situation: Situation, case: Listed) -> Iterator[Finding]:
     """Walk the parts of a system, and the switches of its board, until one comes twice."""
+    removal = Edit("remove_item", {"uid": case.item.uid})
     path = _circle(situation, case.item.part, ())
-    removal = (fix(situation, "remove", Edit("remove_item", {"uid": case.item.uid}), piece=case.name),)
     if path:
-        yield impossible.finding(case, path=" > ".join(path), fixes=removal)
+        yield impossible.finding(case, path=" > ".join(path), fixes=(fix(situation, "remove", removal, piece=case.name),))
     origins = {switch.id: switch.origin for switch in getattr(getattr(case.part, "layout", None), "switches", ())}
     for start in origins:
         walked = [start]
         while origins.get(walked[-1]) in origins and len(walked) <= len(origins):
             walked.append(origins[walked[-1]])
         if len(walked) > len(origins):
-            yield impossible.finding(case, path=" > ".join(dict.fromkeys(walked)), variant="switch", fixes=removal)
+            around = " > ".join(dict.fromkeys(walked))
+            fixes = (fix(situation, "remove", removal, piece=case.name),)
+            yield impossible.finding(case, path=around, variant="switch", fixes=fixes)
             return
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.parts import Chassis, DrivePort, Enclosure, Motherboard, Storage, System
 from rigplanner.machine.machine import PlacementProblem
 from rigplanner.machine.pcie import coded_gbs
-from rigplanner.machine.seekers import PORTS_OF
+from rigplanner.machine.seekers import PORTS_OF, drive_of
 from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.fixes import fix, move
 from rigplanner.rules.radiators import Room, room_in
@@ -33,7 +33,7 @@ class Homeless(Struct, frozen=True):
 
 
 def port_seekers(situation: Situation) -> Iterator[Homeless]:
-    """Every drive the owner connects to the board."""
+    """Every drive, and every accelerator on an M.2 module, that the owner connects to the board."""
     board = situation.board
     if board is None:
         return
@@ -41,6 +41,10 @@ def port_seekers(situation: Situation) -> Iterator[Homeless]:
     for drive in situation.drives:
         if drive.drive.form_factor != "aic" and not is_built_in(drive.name):
             yield Homeless(drive.name, drive.drive, drive.board or board.board, problems.get(drive.name))
+    for card in situation.cards:
+        module = drive_of(card.name, card.card, "") if card.card.form_factor == "m2" else None
+        if module is not None:
+            yield Homeless(card.name, module.part, board.board, problems.get(card.name))
 
 
 def stopped(entry: Rule, situation: Situation, case: Homeless, reason: str) -> Iterator[Finding]:

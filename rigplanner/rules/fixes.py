@@ -28,7 +28,7 @@ def price_difference(situation: Situation, edits: tuple[Edit, ...]) -> float | N
             rig = apply(rig, edit)
     except EditFault:
         return None
-    before, after = totals(situation.rig, situation.catalog), totals(rig, situation.catalog)
+    before, after = situation.totals, totals(rig, situation.catalog)
     touched = {item.uid for item in {*situation.rig.items} ^ {*rig.items}}
     if touched & {*before.unpriced, *before.foreign, *after.unpriced, *after.foreign}:
         return None

@@ -26,6 +26,7 @@ from rigplanner.catalog.parts import (
     Supply,
     System,
 )
+from rigplanner.economics.totals import Totals, totals
 from rigplanner.machine.machine import DriveUse, GpuNode, Machine, Piece, SlotUse
 from rigplanner.rig.document import Rig, Site
 from rigplanner.rig.task import Workload
@@ -131,6 +132,11 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
     today: str = ""
     estimate: Estimate | None = None
     advise: bool = True
+
+    @cached_property
+    def totals(self) -> Totals:
+        """What the rig costs as it is."""
+        return totals(self.rig, self.catalog)
 
     def part(self, part_id: str) -> Part | None:
         """Return a part by id from the catalog, else from the rig's snapshot."""

@@ -19,7 +19,7 @@ from small_parts import (
     slot,
 )
 
-from rigplanner.catalog.parts import DrivePort, Inclusion, LaneMode, Riser, System, When
+from rigplanner.catalog.parts import GPU, DrivePort, Inclusion, LaneMode, Riser, System, When
 from rigplanner.machine.alternatives import alternatives
 from rigplanner.machine.assemble import assemble
 from rigplanner.rig.document import Settings
@@ -284,3 +284,26 @@ def test_modules_take_no_bridge() -> None:
     sockets = board([slot(name, kind="sxm4", mechanical=None) for name in "AB"], sockets=("SP3",))
     machine = machine_of(sockets, cpu("SP3"), (linked_gpu("module", form_factor="sxm4"), 2), bridge(3))
     assert reasons(machine) == {"bridge.0": "bridge-connector"}
+
+
+def module(width: int = 4) -> GPU:
+    """An accelerator on an M.2 module."""
+    return gpu("module", form_factor="m2", edge_gen=3, edge_width=width, slots=None, connectors=())
+
+
+def test_an_accelerator_module_takes_an_m2_socket() -> None:
+    machine = machine_of(pair_board(), cpu(), gpu(), module())
+    assert places(machine) == {"gpu.0": "S1", "gpu1.0": "M1"}
+    assert [(node.place, node.width, node.gen) for node in machine.gpus] == [("S1", 16, 4), ("M1", 4, 3)]
+    assert ("cpu0", "gpu1") in {(edge.a, edge.b) for edge in machine.edges}
+    assert machine.matrix == (("X", "PHB"), ("PHB", "X"))
+
+
+def test_a_module_shares_sockets_with_drives() -> None:
+    machine = machine_of(pair_board(), cpu(), (module(), 3), (m2(), 1, ("M1",)))
+    assert reasons(machine) == {"gpu.2": "no-port"}
+
+
+def test_a_module_of_one_lane_has_the_key_of_radio_modules() -> None:
+    machine = machine_of(pair_board(), cpu(), module(1))
+    assert (places(machine), reasons(machine)) == ({}, {})
