@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from rigplanner.workload import ops
+from rigplanner.workload.delta import DeltaForm
 from rigplanner.workload.net import Net, Norm
 from rigplanner.workload.tape import F32, Tape, Tensor, new, record
 
@@ -15,7 +16,8 @@ class Traits(Struct, frozen=True, kw_only=True):
     `rope`: the share of the head that is rotated. `mlp`: gated, gated_fused, plain. `qk_norm`: head, full, per_head (a norm of its
     own for each), late (head, after the rotation) or none. `broadcast_heads`: fused attention is given fewer key heads than query
     heads. `embedding_width`: that of an embedding brought to the hidden width by a linear layer (0: none).
-    `own_softmax`: eager attention weighs in the type of the states, not in float."""
+    `own_softmax`: eager attention weighs in the type of the states, not in float. `gated_result`: the query's projection is twice
+    as wide and its second half gates the result."""
 
     names: dict[str, str] = {}
     norm: str = "rms"
@@ -45,6 +47,7 @@ class Traits(Struct, frozen=True, kw_only=True):
     latent: bool = False
     last_norm: bool = True
     own_softmax: bool = False
+    gated_result: bool = False
     embedding_width: int = 0
 
 
@@ -72,6 +75,7 @@ class Form(Struct, frozen=True, kw_only=True):
     tied: bool
     traits: Traits
     latent: LatentForm | None = None
+    delta: DeltaForm | None = None
 
 
 Rope = tuple[Tensor, Tensor]
@@ -161,13 +165,14 @@ class Attention:
         self.net, self.form, traits = net, form, form.traits
         wide, narrow = form.heads * form.head_dim, form.kv_heads * form.head_dim
         if traits.projection == "separate":
-            self.query = net.linear("q_proj", form.hidden, wide, traits.qkv_bias)
+            self.query = net.linear("q_proj", form.hidden, wide * (2 if traits.gated_result else 1), traits.qkv_bias)
             self.key = net.linear("k_proj", form.hidden, narrow, traits.qkv_bias)
             self.value = net.linear("v_proj", form.hidden, narrow, traits.qkv_bias)
         else:
             self.joint = net.linear(traits.names.get("qkv_proj", "qkv_proj"), form.hidden, wide + 2 * narrow, traits.qkv_bias)
         self.out = net.linear(traits.names.get("o_proj", "o_proj"), wide, form.hidden, traits.out_bias)
         self.query_norm = self.key_norm = None
+        self.gate: Tensor | None = None
         self.sinks = net.parameter(form.heads) if traits.sinks else None
         if traits.qk_norm != "none":
             self.query_norm = qk_norm(net, form, form.heads)
@@ -176,6 +181,7 @@ class Attention:
     def __call__(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
         tape, form, setting = self.net.tape, self.form, self.net.setting
         query, key, value = self._project(x)
+        gate, self.gate = self.gate, None
         if rope is not None:
             query, key = rotate_part(tape, query, rope, form.traits.rope), rotate_part(tape, key, rope, form.traits.rope)
         if form.traits.qk_norm == "late" and self.query_norm and self.key_norm:
@@ -184,14 +190,21 @@ class Attention:
             result, weights = self._eager(query, key, value, mask)
         else:
             result, weights = self._fused(query, key, value, mask), None
-        return self.out(result.view(x.shape[0], x.shape[1], form.heads * form.head_dim)), weights
+        result = result.view(x.shape[0], x.shape[1], form.heads * form.head_dim)
+        if gate is not None:
+            result = ops.mul(tape, result, ops.keeping_result(tape, gate))
+        return self.out(result), weights
 
     def _project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         tape, form = self.net.tape, self.form
         wide, narrow = form.heads * form.head_dim, form.kv_heads * form.head_dim
         if form.traits.projection == "separate":
+            asked = self.query(x)
+            if form.traits.gated_result:
+                asked, gate = ops.split(tape, asked, (wide, wide))
+                self.gate = ops.copy(tape, gate)
             query, key, value = (
-                self._normed(self.query(x), self.query_norm),
+                self._normed(asked, self.query_norm),
                 self._normed(self.key(x), self.key_norm),
                 self.value(x),
             )

@@ -27,9 +27,9 @@ MOST = {
 
 LISTS = ("depths", "hidden_sizes", "num_heads", "sr_ratios", "patch_sizes", "strides", "mlp_ratios")
 SAME_AS = {
-        "qwen": "qwen2", "qwen2_5_vl_text": "qwen2", "qwen3_vl_text": "qwen3", "qwen3_5": "qwen3", "qwen3_5_text": "qwen3",
-    "qwen3_5_moe": "qwen3_moe",
-    "qwen3_next": "qwen3_moe", "gemma4": "gemma3_text", "gemma4_text": "gemma3_text", "gemma3": "gemma3_text", "mimo": "qwen2",
+        "qwen": "qwen2", "qwen2_5_vl_text": "qwen2", "qwen3_vl_text": "qwen3", "qwen3_5": "qwen3_5_text",
+    "qwen3_5_moe": "qwen3_5_moe_text",
+    "gemma4": "gemma3_text", "gemma4_text": "gemma3_text", "gemma3": "gemma3_text", "mimo": "qwen2",
     "afmoe": "qwen3_moe",
     "minimax_m2": "qwen3_moe", "glm4_moe_lite": "deepseek_v3", "glm_moe_dsa": "deepseek_v3", "kimi_k2": "deepseek_v3",
     "deepseek_v32": "deepseek_v3", "deepseek_v2": "deepseek_v3",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from rigplanner.workload import ops
 from rigplanner.workload.attention import Attention, Form, Rope, activate, rope_tables
+from rigplanner.workload.delta import DeltaAttention
 from rigplanner.workload.latent import LatentAttention
 from rigplanner.workload.net import Linear, Net, Norm, checkpointed, entering
 from rigplanner.workload.tape import BOOL, F32, I64, Tape, Tensor, like, new, record
@@ -38,12 +39,19 @@ class Mlp:
         return self.down(x)
 
 
+def attention_of(net: Net, form: Form, at: int) -> Attention | LatentAttention | DeltaAttention:
+    """The attention of layer `at`."""
+    if form.delta is not None and at in form.delta.layers:
+        return DeltaAttention(net, form.hidden, form.delta)
+    return LatentAttention(net, form) if form.latent else Attention(net, form)
+
+
 class Block:
     """One layer."""
 
     def __init__(self, net: Net, form: Form, feed: Callable[[Net, Form, int], Callable[[Tensor], Tensor]], at: int = 0) -> None:
         self.net, self.form = net, form
-        self.attention = LatentAttention(net, form) if form.latent else Attention(net, form)
+        self.attention = attention_of(net, form, at)
         self.mlp = feed(net, form, at)
         norms = {"pre": 2, "post": 2, "after": 2, "sandwich": 4, "parallel": 1, "parallel_two": 2}[form.traits.block]
         self.norms = [Norm(net, form.traits.norm, form.hidden) for _ in range(norms)]

@@ -10,6 +10,7 @@ from msgspec import structs
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.attention import Form, LatentForm, Traits
 from rigplanner.workload.config import pick
+from rigplanner.workload.delta import delta_form
 from rigplanner.workload.moe import ExpertForm
 
 NEOX = {"qkv_proj": "query_key_value", "o_proj": "dense", "up_proj": "dense_h_to_4h", "down_proj": "dense_4h_to_h"}
@@ -47,7 +48,8 @@ TRAITS: dict[str, Traits] = {
     "qwen3_moe": Traits(qk_norm="head"),
     "gpt_oss": Traits(norm="rms_wide", qkv_bias=True, out_bias=True, sinks=True),
     "deepseek_v3": Traits(latent=True),
-    "falcon": Traits(own_softmax=True, names=NEOX, norm="layer", block="parallel", projection="split", mlp="plain", act="gelu", broadcast_heads=True),
+    "falcon": Traits(own_softmax=True, names=NEOX, norm="layer", block="parallel", projection="split", mlp="plain", act="gelu",
+    broadcast_heads=True),
     "gptj": Traits(names={"o_proj": "out_proj", "up_proj": "fc_in", "down_proj": "fc_out"}, norm="layer", block="parallel",
     mlp="plain", mlp_bias=True,
                    act="gelu_new", rope=0.25, head_bias=True),
@@ -73,6 +75,9 @@ TRAITS: dict[str, Traits] = {
     "olmo3": Traits(norm="rms_wide", block="post", qk_norm="full"),
     "cohere2": Traits(norm="layer_mean", block="parallel", scaled_logits=True),
     "ministral3": Traits(),
+    "qwen3_next": Traits(norm="rms_one", qk_norm="head", rope=0.25, gated_result=True),
+    "qwen3_5_text": Traits(norm="rms_one", qk_norm="head", rope=0.25, gated_result=True),
+    "qwen3_5_moe_text": Traits(norm="rms_one", qk_norm="head", rope=0.25, gated_result=True),
     "cwm": Traits(),
     "olmoe": Traits(qk_norm="full"),
     "glm4_moe": Traits(rope=0.5),
@@ -102,7 +107,7 @@ TIED_BY_DEFAULT = {
 BIAS_EVERYWHERE = {
     "llama", "qwen3", "qwen3_moe", "gemma", "gemma2", "gemma3_text", "granite", "cohere", "cohere2", "olmo", "olmo2", "olmo3",
     "smollm3", "gpt_neox", "gpt_oss", "hunyuan_v1_dense", "apertus", "arcee", "nemotron", "cwm", "seed_oss", "olmoe", "exaone4",
-    "ministral3", "dots1", "phimoe", "granitemoe",
+    "ministral3", "dots1", "phimoe", "granitemoe", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text",
 }  # fmt: skip
 """Families whose `attention_bias` adds a bias to query, key, value and output."""
 BIAS_BEFORE = {"glm", "glm4", "helium", "glm4_moe"}
@@ -201,7 +206,8 @@ def decoder_form(config: dict[str, Any], kind: str) -> Form:
             kv_heads=kv_heads,
         head_dim=pick(config, "head_dim", default=hidden // heads), ffn=ffn // 2 if config["model_type"] == "qwen" else ffn,
             vocab=config["vocab_size"],
-        tied=bool(pick(config, "tie_word_embeddings", default=kind in TIED_BY_DEFAULT)), traits=traits, latent=latent_form(config),
+        tied=bool(pick(config, "tie_word_embeddings", default=kind in TIED_BY_DEFAULT)),
+        traits=traits, latent=latent_form(config), delta=delta_form(config),
     )  # fmt: skip
 
 
