@@ -9,10 +9,11 @@ from PySide6.QtWidgets import QTextBrowser, QWidget
 from rigplanner.catalog.parts import AnyPart, kind_of
 from rigplanner.desktop.choice import choice_edits, choice_name
 from rigplanner.desktop.columns import COLUMNS, COMMON, Column, sources_of
+from rigplanner.desktop.parts_model import figure_cell
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import STATE_OF, look
 from rigplanner.desktop.widgets import button, column, icon_button, label, panel, row, strip, tint
-from rigplanner.desktop.words import VERDICT_WORDS, cell, day, shortened, signed
+from rigplanner.desktop.words import VERDICT_WORDS, day, shortened, signed
 from rigplanner.evidence import Source
 from rigplanner.planning.effects import Effect, Effects
 from rigplanner.report.language import Words, tr, trn
@@ -178,14 +179,15 @@ def facts_html(part: AnyPart, sources: dict[str, Source]) -> str:
 
 def _fact(part: AnyPart, spec: Column, marks: str) -> str:
     value = spec.of(part)
-    unit = f"\u202f<span class=soft>{escape(spec.unit)}</span>" if spec.unit and value is not None else ""
+    figure = figure_cell(value, spec)
+    unit = f"\u202f<span class=soft>{escape(figure.unit)}</span>" if figure.unit else ""
     doubt = part.doubts.get(spec.field) or part.doubts.get(spec.field.split(".")[-1])
     sure = (
         f" <span class=unknown>{tr('sources disagree') if doubt.state == 'conflict' else tr('not verified')}</span>"
         if doubt
         else ""
     )
-    text = f"<span class=unknown>? {tr('unknown')}</span>" if value is None else escape(shortened(cell(value, spec.digits), 120))
+    text = f"<span class=unknown>? {tr('unknown')}</span>" if value is None else escape(shortened(figure.text, 120))
     mark = f" <span class=soft>[{marks}]</span>" if marks and value is not None else ""
     return f"<td class=soft>{escape(tr(spec.title))}</td><td>{text}{unit if value is not None else ''}{mark}{sure}</td>"
 

@@ -11,6 +11,7 @@ from rigplanner.desktop import icons
 from rigplanner.desktop.columns import FACETS, Column, Value, table_columns
 from rigplanner.desktop.theme import STATE_OF
 from rigplanner.desktop.words import VERDICT_ICONS, VERDICT_WORDS, age, cell, number
+from rigplanner.report.format import as_wished
 from rigplanner.report.language import tr
 
 Index = QModelIndex | QPersistentModelIndex
@@ -45,6 +46,14 @@ class Wish(Struct, frozen=True, kw_only=True):
     facets: dict[str, str] = {}
     favourites: bool = False
     fitting: bool = False
+
+
+def figure_cell(value: Value, spec: Column) -> Cell:
+    """Return a figure in the unit that the person reads."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        shown, unit, digits = as_wished(value, spec.unit, spec.digits)
+        return Cell(cell(shown, digits), unit)
+    return Cell(cell(value, spec.digits), "" if value is None else spec.unit)
 
 
 class PartsModel(QAbstractTableModel):
@@ -192,7 +201,7 @@ class PartsModel(QAbstractTableModel):
         if cells is None:
             if len(self._cells) >= KEPT_ROWS:
                 self._cells.clear()
-            figures = (Cell(cell(value := spec.of(part), spec.digits), "" if value is None else spec.unit) for spec in self.columns)
+            figures = (figure_cell(spec.of(part), spec) for spec in self.columns)
             star = "star-full" if part.id in self.favourites else ""
             name = Cell(part.name, icon=star, tone="accent" if star else "text")
             cells = self._cells[part.id] = [self._fit_cell(part), name, *figures, self._price_cell(part)]

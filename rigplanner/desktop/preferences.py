@@ -25,6 +25,7 @@ class Preferences(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     theme: Literal["system", "light", "dark"] = "system"
     language: str = ""
+    lengths: Literal["mm", "in"] = "mm"
     motion: bool = True
     recent: tuple[str, ...] = ()
     favourites: tuple[str, ...] = ()

@@ -22,9 +22,11 @@ from rigplanner.catalog.fetch import allowed
 from rigplanner.catalog.parts import Price
 from rigplanner.catalog.prices import is_currency
 from rigplanner.desktop.fade import want_motion
+from rigplanner.desktop.logos import usable_logo
 from rigplanner.desktop.preferences import Preferences, folder_of
 from rigplanner.desktop.theme import row_px
 from rigplanner.desktop.widgets import button, column, indented, label, panel, restyle, row
+from rigplanner.report.format import use_inches
 from rigplanner.report.language import LANGUAGES, tr
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.mains import USUAL
@@ -36,7 +38,6 @@ THEMES = (("system", "As the system"), ("light", "Light"), ("dark", "Dark"))
 CURRENCIES = ("USD", "EUR", "TWD", "CZK", "GBP", "CHF", "JPY", "CNY", "CAD", "AUD", "INR", "KRW", "PLN", "SEK", "BRL")
 SELLER_FIELDS = (("name", "Name"), ("address", "Address"), ("contact", "Contact"), ("email", "E-mail"), ("phone", "Phone"),
                  ("tax_id", "Tax number"))  # fmt: skip
-LARGEST_LOGO_BYTES = 5 * 2**20
 
 
 class SettingsDialog(QDialog):
@@ -107,11 +108,18 @@ class SettingsDialog(QDialog):
                                   self._window.use_theme)  # type: ignore[arg-type]  # fmt: skip
         languages = [("", tr("As the system")), *LANGUAGES.items()]
         self.language = self._choice(form, tr("Language"), languages, self._now.language, self._use_language)
+        lengths = [("mm", tr("Millimetres")), ("in", tr("Inches"))]
+        self.lengths = self._choice(form, tr("Lengths"), lengths, self._now.lengths, self._use_lengths)
         self.motion = QCheckBox(tr("Fade figures that change"))
         self.motion.setChecked(self._now.motion)
         self.motion.toggled.connect(self._use_motion)
         form.addRow("", self.motion)
         return form
+
+    def _use_lengths(self, unit: str) -> None:
+        use_inches(unit == "in")
+        self._change_and_show(lengths=unit)
+        self._window.parts.take_catalog()
 
     def _use_motion(self, on: bool) -> None:
         self._store.change(motion=on)
@@ -205,14 +213,14 @@ class SettingsDialog(QDialog):
         self._store.change(seller=replace(self._now.seller, **fields))
 
     def _use_logo(self, text: str) -> None:
-        fault = _logo_fault(text)
+        used, fault = usable_logo(text, self._store.folder / "logos")
         restyle(self.logo, "faulty", bool(fault))
         self.note.setText(fault)
         if not fault:
-            self._seller(logo=text)
+            self._seller(logo=used)
 
     def _ask_logo(self) -> None:
-        dialog = QFileDialog(self, tr("Choose a picture…"), str(Path.home()), tr("Pictures (*.png *.jpg *.jpeg)"))
+        dialog = QFileDialog(self, tr("Choose a picture…"), str(Path.home()), f"{tr('Pictures')} (*.png *.jpg *.jpeg *.svg)")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self.logo.setText)
         dialog.fileSelected.connect(self._use_logo)
@@ -269,23 +277,6 @@ class SettingsDialog(QDialog):
         )
         if session.edit(tr("Use the settings of new rigs"), *edits):
             self.note.setText(tr("The open rig has this currency, site and seller now."))
-
-
-def _logo_fault(text: str) -> str:
-    """Return why a file is no logo, "" when it is one or none is named."""
-    if not text:
-        return ""
-    from PySide6.QtGui import QImageReader
-
-    path = Path(text)
-    try:
-        if not path.is_file():
-            return tr("{path} is not a file.", path=text[:200])
-        if path.stat().st_size > LARGEST_LOGO_BYTES:
-            return tr("The picture is larger than 5 MiB.")
-    except OSError as fault:
-        return tr("{path} cannot be read ({reason}).", path=text[:200], reason=fault.strerror or str(fault))
-    return "" if QImageReader(text).canRead() else tr("{path} is not a picture.", path=path.name[:100])
 
 
 def settings_dialog(window: "Window") -> QDialog:

@@ -21,6 +21,7 @@ from rigplanner.desktop.theme import Scheme, look, row_px
 from rigplanner.desktop.widgets import button, column, label, panel, retint, row
 from rigplanner.desktop.words import shortened
 from rigplanner.planning.limits import Limit
+from rigplanner.report.format import use_inches
 from rigplanner.report.language import tr
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Window(QMainWindow):
         self.session = session
         self._shown = False
         want_motion(session.preferences.now.motion)
+        use_inches(session.preferences.now.lengths == "in")
         self.setWindowIcon(icons.icon("rigplanner", "accent"))
         self.setAcceptDrops(True)
         self.setDockOptions(QMainWindow.DockOption.AnimatedDocks | QMainWindow.DockOption.AllowTabbedDocks)

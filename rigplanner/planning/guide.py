@@ -101,7 +101,8 @@ class Rented(Struct, frozen=True, kw_only=True):
 
 class Advice(Struct, frozen=True, kw_only=True):
     """`best` within the budget (None when it buys nothing that holds the aim), `cheapest` of all where that is another rig,
-    machines for hire, and how many sorts and numbers of cards were passed over for which cause."""
+    machines for hire, and how many sorts and numbers of cards were passed over for which cause. `priced`: whether any card has a
+    price that counts in the currency."""
 
     answers: Answers
     aim: Aim
@@ -109,6 +110,7 @@ class Advice(Struct, frozen=True, kw_only=True):
     cheapest: Proposal | None
     rented: tuple[Rented, ...]
     passed_over: dict[Cause, int]
+    priced: bool = True
 
 
 class Candidate(Struct, frozen=True):
@@ -138,7 +140,13 @@ def advise(answers: Answers, catalog: Catalog, today: str, go_on: Callable[[], b
     if best is not None and cheapest is not None and cheapest.rig.items == best.rig.items:
         cheapest = None
     return Advice(
-        answers=answers, aim=aim, best=best, cheapest=cheapest, rented=rented(aim, catalog, shipped_cloud()), passed_over=passed
+        answers=answers,
+        aim=aim,
+        best=best,
+        cheapest=cheapest,
+        rented=rented(aim, catalog, shipped_cloud()),
+        passed_over=passed,
+        priced=bool(market.of_kind("gpu")),
     )
 
 

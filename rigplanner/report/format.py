@@ -34,6 +34,24 @@ MANY = 5
 """A count whose words serve fractions."""
 
 
+MM_PER_INCH = 25.4
+"""Exactly (international inch)."""
+
+
+class _Wish:
+    inches = False
+
+
+def use_inches(on: bool) -> None:
+    """Write lengths in inches, or in millimetres."""
+    _Wish.inches = on
+
+
+def as_wished(value: float, unit: str, digits: int | None = None) -> tuple[float, str, int | None]:
+    """Return a value with its unit and digits as the person wants to read it: millimetres may become inches."""
+    return (value / MM_PER_INCH, "in", 2) if unit == "mm" and _Wish.inches else (value, unit, digits)
+
+
 def number(value: float | None, digits: int | None = None) -> str:
     """Return a number with `digits` decimals, or three significant figures below 100 and none above."""
     if value is None or not math.isfinite(value):
@@ -48,6 +66,7 @@ def quantity(value: float | None, unit: str, digits: int | None = None) -> str:
     """Return a number with its unit, "1 440 W"; "unknown" for None."""
     if value is None:
         return tr(UNKNOWN)
+    value, unit, digits = as_wished(value, unit, digits)
     if unit in COUNTED:
         return trn(*COUNTED[unit], int(value) if value == round(value) else MANY, count=number(value, digits))
     return f"{number(value, digits)}{THIN}{unit_text(unit)}" if unit else number(value, digits)

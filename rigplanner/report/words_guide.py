@@ -109,6 +109,9 @@ def headline(advice: Advice) -> str:
     if advice.cheapest is not None:
         price = money(advice.cheapest.total, advice.answers.currency)
         return tr("{budget} does not buy it: {aim} begins at {price}.", budget=budget or "", aim=aim, price=price)
+    if not advice.priced:
+        currency = advice.answers.currency
+        return tr("The catalog has no prices that count in {currency}: fetch the exchange rates, or ask in USD.", currency=currency)
     return tr("{aim}: no priced parts of the catalog do it without an error.", aim=aim)
 
 

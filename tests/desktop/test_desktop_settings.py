@@ -14,11 +14,14 @@ from rigplanner.catalog.prices import is_currency
 from rigplanner.catalog.user_catalog import user_rates
 from rigplanner.desktop import documents
 from rigplanner.desktop.about_dialog import about_dialog
+from rigplanner.desktop.columns import COLUMNS
+from rigplanner.desktop.parts_model import Cell, figure_cell
 from rigplanner.desktop.preferences import Preferences, PreferenceStore
 from rigplanner.desktop.printing import print_pdf, print_quote
 from rigplanner.desktop.settings_dialog import CURRENCIES, SettingsDialog
 from rigplanner.desktop.theme import DARK, look
 from rigplanner.desktop.update_dialog import update_dialog
+from rigplanner.report.format import quantity
 from rigplanner.report.language import language, use_language
 from rigplanner.rules.mains import USUAL
 
@@ -99,6 +102,20 @@ def test_a_logo_is_a_picture(window, settings, tmp_path):
     window.grab().scaled(20, 20).save(str(tmp_path / "logo.png"))
     settings._use_logo(str(tmp_path / "logo.png"))
     assert now(window).seller.logo == str(tmp_path / "logo.png")
+
+
+def test_lengths_are_shown_in_inches_where_wished(window, settings):
+    window.parts.show_kind("gpu", "")
+    settings._use_lengths("in")
+    try:
+        spec = next(each for each in COLUMNS["gpu"] if each.unit == "mm")
+        assert figure_cell(254.0, spec) == Cell("10.00", "in")
+        assert quantity(508.0, "mm") == "20.00\u202fin"
+        assert quantity(450, "W") == "450\u202fW"
+        assert now(window).lengths == "in"
+    finally:
+        settings._use_lengths("mm")
+    assert quantity(508.0, "mm") == "508\u202fmm"
 
 
 def test_another_currency_must_be_one(window, settings):
@@ -222,7 +239,7 @@ def test_fetching_can_be_stopped(qtbot, window, monkeypatch):
 def test_about_names_program_catalog_and_licences(window):
     dialog = about_dialog(window)
     said = " ".join(each.text() for each in dialog.findChildren(QLabel))
-    assert f"{len(window.session.catalog.parts):,}" in said
+    assert f"{len(window.session.catalog.parts):,}" in said.replace("\u202f", ",")
     assert "MIT" in said
     assert "CC BY 4.0" in said
     dialog.close()

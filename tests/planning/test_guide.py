@@ -110,5 +110,12 @@ def test_answers_are_the_same_each_time_and_stop_when_told(shop: Catalog, advice
     assert advise(advice.answers, shop, TODAY, lambda: False).best is None
 
 
+def test_a_currency_without_prices_or_rates_is_said(shop: Catalog) -> None:
+    poor = advise(Answers(purpose="trying", currency="XTS"), shop, TODAY)
+    assert not poor.priced
+    assert poor.best is None
+    assert "XTS" in words.headline(poor)
+
+
 def test_an_unknown_currency_has_no_market(catalog: Catalog) -> None:
     assert not bases(Need(cores=4, ram_gib=16, storage_gb=500), Market(catalog, "XTS", TODAY))
