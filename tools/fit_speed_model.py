@@ -37,8 +37,8 @@ NEUTRAL = Physics(
 DISTANCES = ("batch", "count", "tokens", "written", "year")
 FREEDOM = 6.0
 """Degrees of freedom of the likelihood: fewer forgive outliers more."""
-CALIBRATED, FEW_SCORES = ("gpu", "itself", "source"), 60
-"""Schemes whose errors set the width of the intervals, and the scores at which a family counts as much as all."""
+CALIBRATED, FEW_SCORES = ("gpu", "itself", "source"), 20
+"""Schemes whose errors set the width of the intervals, and the scores at which a stack counts as much as all."""
 SCHEMES = {"gpu": 1.0, "source": 0.4, "itself": 0.5, "generation": 0.4, "stack": 0.3, "model": 0.4}
 GLOBALS = (
     "traffic_train", "traffic_forward", "weights", "tail", "cache", "power_slope", "watt_rate", "watt_era", "crowd", "crowd_staged",
@@ -309,19 +309,18 @@ def shipped(p: dict[str, Tensor], words: dict[str, list[str]], widening: dict[st
 
 
 def widening(data: Data, measured: Tensor, p: dict[str, Tensor]) -> dict[str, float]:
-    """Return by how much the middle 80 % of the left-out errors exceed the kriging error, by family of stacks; families of few
-    rows lean on all."""
+    """Return by how much the middle 80 % of the left-out errors exceed the kriging error, by stack; stacks of few rows lean on all."""
     inverse = torch.linalg.inv(covariance(data, p))
     alpha = inverse @ ((measured - modelled(data, p)) / scatter(data, p))
     scores = []
     for scheme in CALIBRATED:
         error, variance = left_out(inverse, alpha, data.groups.get(scheme))
         scores.append(error.abs() / variance.sqrt() / 1.2816)
-    table, family = torch.stack(scores), [row["family"] for row in data.rows]
+    table, stacks = torch.stack(scores), [row["stack"] for row in data.rows]
     every = table.flatten().quantile(0.8).item()
     found = {"": float(f"{every:.3g}")}
-    for name in sorted(set(family)):
-        own = table[:, [i for i, word in enumerate(family) if word == name]].flatten()
+    for name in sorted(set(stacks)):
+        own = table[:, [i for i, word in enumerate(stacks) if word == name]].flatten()
         share = own.numel() / (own.numel() + FEW_SCORES)
         found[name] = float(f"{share * own.quantile(0.8).item() + (1 - share) * every:.3g}")
     return found

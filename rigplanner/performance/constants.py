@@ -53,7 +53,7 @@ class Physics(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 class SpeedModel(Struct, frozen=True, forbid_unknown_fields=True):
     """Physics, and the constants of kriging: variances by term, weights of squared silicon distances (wide and narrow) and of the
     other distances, `scatter` (by how much residuals of a family of stacks or a kind of net exceed the usual), the factors by which
-    left-out errors exceed the kriging error by family of stacks ("" for all others), and where all came from."""
+    left-out errors exceed the kriging error by stack ("" for all others), and where all came from."""
 
     physics: Physics
     variances: dict[str, float]
@@ -68,9 +68,9 @@ class SpeedModel(Struct, frozen=True, forbid_unknown_fields=True):
         """Return by how much residuals of such jobs exceed the usual."""
         return self.scatter.get(family, 1.0) * self.scatter.get(f"kind {kind}", 1.0)
 
-    def widened(self, family: str) -> float:
-        """Return the factor by which left-out errors of a family of stacks exceed the kriging error."""
-        return self.widening.get(family, self.widening[""])
+    def widened(self, stack: str) -> float:
+        """Return the factor by which left-out errors of a stack exceed the kriging error."""
+        return self.widening.get(stack, self.widening[""])
 
 
 @cache

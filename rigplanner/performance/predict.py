@@ -56,7 +56,7 @@ def predict_speed(
     known = evidence or shipped_evidence()
     anchored = known.correct(place(job, gpu.id, asked), NEIGHBOURS, allowed)
     samples_s = modelled.samples_s * math.exp(anchored.correction.mean)
-    width = EIGHTY_PERCENT * anchored.correction.deviation * speed_model().widened(job.stack.family)
+    width = EIGHTY_PERCENT * anchored.correction.deviation * speed_model().widened(job.stack.slug)
     if job.named.kin:
         width = math.hypot(width, math.log(job.named.kin.spread))
     most = decode_ceiling(job) if job.task == "decode" else math.inf if job.task in WRITING else ceiling(job)
