@@ -82,7 +82,7 @@ def answer(case: Case | BadCase, zoo: Zoo, args: argparse.Namespace) -> dict[str
 def _answered(case: Case, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
     work, place = case.workload, place_of(case.hardware)
     plan = None
-    if len(place.gpus) > 1 and (place.unequal or place.free_gib is not None or work.stack == "llama.cpp"):
+    if place.free_gib is not None or place.unequal or (len(place.gpus) > 1 and work.stack == "llama.cpp"):
         plan = card_plan(work, place.gpus, zoo, place.free_gib)
     found = plan.fullest.need if plan else estimate_memory(work, place.gpu, place.count, zoo, explained=args.steps)
     shown = estimate_record(found, args.steps)
