@@ -16,7 +16,7 @@ class Traits(Struct, frozen=True, kw_only=True):
     `rope`: the share of the head that is rotated. `mlp`: gated, gated_fused, plain. `qk_norm`: head, full, per_head (a norm of its
     own for each), late (head, after the rotation) or none. `broadcast_heads`: fused attention is given fewer key heads than query
     heads. `embedding_width`: that of an embedding brought to the hidden width by a linear layer (0: none).
-    `own_softmax`: eager attention weighs in the type of the states, not in float. `gated_result`: the query's projection is twice
+    `softmax`: eager attention weighs in float, in the type of the `states`, or in its `own`. `gated_result`: the query's projection is twice
     as wide and its second half gates the result."""
 
     names: dict[str, str] = {}
@@ -46,7 +46,7 @@ class Traits(Struct, frozen=True, kw_only=True):
     sinks: bool = False
     latent: bool = False
     last_norm: bool = True
-    own_softmax: bool = False
+    softmax: str = "float"
     gated_result: bool = False
     embedding_width: int = 0
 
@@ -242,8 +242,11 @@ class Attention:
 
     def _softmax(self, weights: Tensor, dtype: str) -> Tensor:
         tape = self.net.tape
-        if self.form.traits.own_softmax:
+        if self.form.traits.softmax == "states":
             return ops.keeping_result(tape, ops.cast(tape, weights, self.net.setting.dtype))
+        if self.form.traits.softmax == "own":
+            raised = F32 if tape.autocast and tape.semantics.float_norms else weights.dtype
+            return ops.cast(tape, ops.keeping_result(tape, ops.cast(tape, weights, raised)), dtype)
         return ops.cast(tape, softmax_wide(tape, weights), dtype)
 
     def _eager(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
