@@ -14,8 +14,8 @@ from rigplanner.desktop.change import Change
 from rigplanner.desktop.quote_form import QuoteForm
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import look
-from rigplanner.desktop.widgets import button, column, label, panel, row, scrolled, stretchy, strip
-from rigplanner.report.language import Words, tr
+from rigplanner.desktop.widgets import button, column, label, panel, row, scrolled, strip
+from rigplanner.report.language import THIN, Words, tr, trn
 from rigplanner.whole_file import write_whole
 
 PREVIEW_DELAY_MS = 250
@@ -45,7 +45,7 @@ class QuoteView(QWidget):
         self.pages = label("", "small")
         self.copy = button(tr("Copy as"), self._open_copy, "copy")
         self.export = button(tr("Export"), self._open_export, "export")
-        head = row(self.save, self.copy, self.export, stretchy(self.pages), margins=(12, 6, 12, 6))
+        head = row(self.save, self.copy, self.export, self.pages, 1, margins=(12, 6, 12, 6))
         split = QSplitter()
         split.addWidget(scrolled(self.form, tr("Details of the quote")))
         split.addWidget(panel(column(strip(head), panel(self._page), spacing=0)))
@@ -176,12 +176,8 @@ class QuoteView(QWidget):
         self._document.load(self._buffer)
         self._view.verticalScrollBar().setValue(at)
         count = self._document.pageCount()
-        self.pages.setText(
-            tr(
-                "Pages: {count}, size: {kilobytes} kB. The preview shows the bytes that are saved.",
-                count=count,
-                kilobytes=len(content) // 1024,
-            )
-        )
+        size = f"{len(content) // 1024}{THIN}kB"
+        self.pages.setText(trn("{count} page, {size}", "{count} pages, {size}", count, size=size))
+        self.pages.setToolTip(tr("The preview shows the bytes that are saved."))
         self._note.hide()
         self._view.show()

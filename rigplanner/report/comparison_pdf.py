@@ -9,6 +9,7 @@ from rigplanner.report.drawings import interval_bars
 from rigplanner.report.flow import outline_flowable
 from rigplanner.report.language import tr
 from rigplanner.report.paper import Sheet, document
+from rigplanner.report.tagging import drawn_as
 
 MOST_UPRIGHT = 3
 LONGEST_NAME = 90
@@ -78,4 +79,5 @@ def _charts(made: Comparison, sheet: Sheet) -> list[Any]:
 
 
 def _chart(chart: Chart, names: tuple[str, ...], width: float, sheet: Sheet) -> list[Any]:
-    return [sheet.text(f"{chart.title}, {chart.unit}", "small"), interval_bars(chart, names, width)]
+    return [sheet.text(f"{chart.title}, {chart.unit}", "small"),
+            drawn_as(interval_bars(chart, names, width), "Figure", chart.title)]  # fmt: skip

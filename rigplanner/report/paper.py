@@ -8,8 +8,9 @@ from typing import Any
 from rigplanner.report.drawings import mark_flowable
 from rigplanner.report.flow import outline_flowable
 from rigplanner.report.inks import ACCENT, INK, LINE, PALE, QUIET, STATES
-from rigplanner.report.language import tr
+from rigplanner.report.language import language, tr
 from rigplanner.report.shapes import cut
+from rigplanner.report.tagging import Tree, artifact, drawn_as, paragraph_class, table_class, write_tree
 from rigplanner.report.type import CHINESE, REGULAR, STRONG, face_of, font, is_chinese, markup
 
 SIZES = {"A4": (595.2756, 841.8898), "Letter": (612.0, 792.0)}
@@ -24,6 +25,8 @@ STYLES = {
 }  # fmt: skip
 """Style name to size, leading (points) and colour."""
 HEAVY = {"strong", "section", "title", "name", "verdict"}
+ROLES = {"title": "H1", "section": "H2"}
+"""Style name to the role of its paragraphs in the structure of the document; all others are plain paragraphs."""
 LEAST_AFTER_HEADING = 90.0
 """Points that must be left on a page for a section to begin there."""
 LOGO_SIZE = (150.0, 46.0)
@@ -48,20 +51,18 @@ class Sheet:
 
     def text(self, text: str, style: str, align: str = "left", colour: str | None = None, longest: int = 400) -> Any:
         """Return a paragraph of any text in one of STYLES."""
-        from reportlab.platypus import Paragraph
-
         chinese = is_chinese(text)
         if chinese:
             font(CHINESE)
-        return Paragraph(markup(text, style in HEAVY, longest), self._style(style, align, chinese, colour))
+        made = paragraph_class()(markup(text, style in HEAVY, longest), self._style(style, align, chinese, colour))
+        made.role = ROLES.get(style, "P")
+        return made
 
     def value(self, text: str, rest: str, style: str) -> Any:
         """Return a value and what stands small behind it, in one paragraph."""
-        from reportlab.platypus import Paragraph
-
         size, _, colour = STYLES["small"]
         behind = f'  <font size="{size}" color="{colour}">{markup(rest)}</font>' if rest else ""
-        return Paragraph(markup(text, style in HEAVY) + behind, self._style(style, "left", is_chinese(text), None))
+        return paragraph_class()(markup(text, style in HEAVY) + behind, self._style(style, "left", is_chinese(text), None))
 
     def _style(self, name: str, align: str, chinese: bool, colour: str | None) -> Any:
         from reportlab.lib.styles import ParagraphStyle
@@ -126,9 +127,9 @@ class Sheet:
         if header:
             style.append(("LINEBELOW", (0, 0), (-1, 0), 0.8, INK))
         style += [("NOSPLIT", (0, row), (0, min(row + 2, len(rows) - 1))) for row in kept]
-        return self._table(rows, shares, style, 1 if header else 0)
+        return self._table(rows, shares, style, 1 if header else 0, tagged=True)
 
-    def _table(self, rows: list[list[Any]], shares: Sequence[float], style: list[Any], repeat: int) -> Any:
+    def _table(self, rows: list[list[Any]], shares: Sequence[float], style: list[Any], repeat: int, tagged: bool = False) -> Any:
         from reportlab.platypus import Table
 
         base = [
@@ -137,7 +138,7 @@ class Sheet:
             ("LEFTPADDING", (0, 0), (-1, -1), 5),
             ("RIGHTPADDING", (0, 0), (-1, -1), 5),
         ]
-        return Table(
+        return (table_class() if tagged else Table)(
             rows, colWidths=[share * self.width for share in shares], repeatRows=repeat, style=[*base, *style], splitInRow=1
         )
 
@@ -151,8 +152,9 @@ class Sheet:
             ("BOTTOMPADDING", (0, 0), (-1, -1), 8),
             ("LEFTPADDING", (0, 0), (0, -1), 10),
         ]
+        mark = drawn_as(mark_flowable(MARKS[state], STATES[state]), "Figure", state)
         words = [self.text(text, "verdict"), *([self.text(detail, "small")] if detail else [])]
-        return self._table([[mark_flowable(MARKS[state], STATES[state]), words]], (0.07, 0.93), style, 0)
+        return self._table([[mark, words]], (0.07, 0.93), style, 0)
 
     def canvas_maker(self, footer: str) -> Any:
         """Return a canvas class that writes the footer with "page x of y" once all pages are known."""
@@ -164,16 +166,21 @@ class Sheet:
             def __init__(self, *args: Any, **kwargs: Any) -> None:
                 super().__init__(*args, **{**kwargs, "initialFontName": REGULAR})
                 self._pages: list[dict[str, Any]] = []
+                self.tree, self.page_index = Tree(), 0
 
             def showPage(self) -> None:  # noqa: N802
                 self._pages.append(dict(self.__dict__))
+                self.page_index += 1
                 self._startPage()
 
             def save(self) -> None:
+                tree = self.tree
                 for number, page in enumerate(self._pages, 1):
                     self.__dict__.update(page)
-                    draw_footer(self, sheet, footer, tr("page {number} of {pages}", number=number, pages=len(self._pages)))
+                    with artifact(self):
+                        draw_footer(self, sheet, footer, tr("page {number} of {pages}", number=number, pages=len(self._pages)))
                     super().showPage()
+                write_tree(self, tree)
                 super().save()
 
         return Numbered
@@ -196,7 +203,7 @@ def document(buffer: Any, sheet: Sheet, title: str, author: str, subject: str) -
         subject=subject,
         creator="RigPlanner",
         invariant=1,
-        lang="en",
+        lang=language().replace("_", "-"),
     )
     frame = Frame(sheet.margin, foot, sheet.width, sheet.height, 0, 0, 0, 0, id="body")
     made.addPageTemplates([PageTemplate(id="page", frames=[frame])])
@@ -258,4 +265,5 @@ def logo_flowable(path: str) -> Any | None:
     content = Path(path).read_bytes()
     width, height = ImageReader(io.BytesIO(content)).getSize()
     scale = min(LOGO_SIZE[0] / width, LOGO_SIZE[1] / height)
-    return Image(io.BytesIO(content), width * scale, height * scale, hAlign="LEFT", mask="auto")
+    made = Image(io.BytesIO(content), width * scale, height * scale, hAlign="LEFT", mask="auto")
+    return drawn_as(made, "Figure", tr("Logo"))

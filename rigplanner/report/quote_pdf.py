@@ -18,6 +18,7 @@ from rigplanner.report.quote import Quote, QuoteFinding, QuoteSource, quote_cont
 from rigplanner.report.quote_jobs import QuoteJob
 from rigplanner.report.setup_sheet import SetupRow
 from rigplanner.report.slot_picture import slot_picture
+from rigplanner.report.tagging import drawn_as
 from rigplanner.rig.document import Party
 from rigplanner.rules.assess import Assessment
 
@@ -134,7 +135,7 @@ def _figures(quote: Quote, sheet: Sheet) -> list[Figure]:
     picture = machine_picture(quote.machine)
     if picture.shapes:
         links = [sheet.gap(3), sheet.text(quote.links, "small")] if quote.links else []
-        shown = picture_flowable(picture, sheet.width)
+        shown = drawn_as(picture_flowable(picture, sheet.width), "Figure", tr("The machine"))
         figures.append(Figure([*sheet.heading(tr("The machine")), shown, *links, sheet.gap(12)]))
     if quote.slots:
         figures.append(_slots(quote, sheet))
@@ -150,7 +151,8 @@ def _slots(quote: Quote, sheet: Sheet) -> Figure:
     kept = sheet.heading(tr("Slots and ports"))
     picture = slot_picture(quote.machine)
     if picture.shapes:
-        kept += [picture_flowable(picture, sheet.width, TALLEST / 2), sheet.gap(6)]
+        shown = drawn_as(picture_flowable(picture, sheet.width, TALLEST / 2), "Figure", tr("Slots and cards"))
+        kept += [shown, sheet.gap(6)]
     table = [sheet.table(rows, (0.2, 0.44, 0.14, 0.22)), sheet.gap(14)]
     return Figure([*kept, *table]) if len(rows) <= LONGEST_KEPT_TABLE else Figure(kept, table)
 
@@ -181,7 +183,7 @@ def _job(job: QuoteJob, sheet: Sheet) -> list[Any]:
                 "body",
             )
         )
-        rows.append(memory_bar(bar, sheet.width))
+        rows.append(drawn_as(memory_bar(bar, sheet.width), "Figure", tr("Memory per GPU")))
     if job.memory_note:
         rows.append(sheet.text(tr("Memory not predicted: {memory_note}", memory_note=job.memory_note), "body"))
     speed = tr("Expected speed: {speed}", speed=job.speed)
@@ -203,7 +205,7 @@ def _power(quote: Quote, sheet: Sheet) -> list[Any]:
     for left, right in zip_longest(pairs[::2], pairs[1::2], fillvalue=("", "")):
         cells = [[sheet.text(word, "body"), sheet.text(value, "body", align="right")] for word, value in (left, right)]
         rows.append([*cells[0], "", *cells[1]])
-    table = sheet.table(rows, (0.31, 0.16, 0.06, 0.31, 0.16), header=False)
+    table = sheet.table(rows, (0.29, 0.19, 0.04, 0.29, 0.19), header=False)
     return [sheet.together([*sheet.heading(tr("Power, circuit and heat")), table]), sheet.gap(14)]
 
 
