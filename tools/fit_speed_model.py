@@ -309,7 +309,7 @@ def shipped(p: dict[str, Tensor], words: dict[str, list[str]], widening: dict[st
 
 
 def widening(data: Data, measured: Tensor, p: dict[str, Tensor]) -> dict[str, float]:
-    """Return by how much the middle 80 % of the left-out errors exceed the kriging error, by stack; stacks of few rows lean on all."""
+    """Return by how much the middle 80 % of the left-out errors exceed the kriging error, by stack; small stacks lean on all."""
     inverse = torch.linalg.inv(covariance(data, p))
     alpha = inverse @ ((measured - modelled(data, p)) / scatter(data, p))
     scores = []

@@ -2,11 +2,16 @@
 
 from rigplanner.catalog.parts import MemoryKit
 from rigplanner.machine.machine import Machine
-from rigplanner.performance.input_pipeline import Dataset, Drives, Feed, feed
+from rigplanner.performance.input_pipeline import NETWORK_FILE_READS_S, Dataset, Drives, Feed, feed
 from rigplanner.rig.task import Workload
+from rigplanner.workload.answer import WorkloadFault
 
 HARD_DISK_READS_S, SATA_READS_S, NVME_READS_S = 110.0, 10_000.0, 200_000.0
 """Random 4 KiB reads per second at the queue depth of a loader where the catalog does not list them."""
+PLACES, DECODERS = ("drives", "network"), ("cpu", "gpu")
+"""Where a data set lies, and what decodes its images."""
+PLAIN_NETWORK_GBPS, NETWORK_SHARE = 1.0, 0.8
+"""Network port where none is known, and the share of its rate that files get (estimate)."""
 HARD_DISK_MBS, SATA_MBS, NVME_MBS = 170.0, 500.0, 3000.0
 
 
@@ -14,17 +19,29 @@ def feed_of(workload: Workload, machine: Machine) -> Feed | None:
     """Return what storage, RAM and CPUs of the machine give a workload that names its data set, or None when it names none."""
     if not workload.dataset_gb or not workload.dataset_samples:
         return None
+    place, decoding = workload.dataset_place or "drives", workload.dataset_decoding or "cpu"
+    if place not in PLACES:
+        raise WorkloadFault(f"dataset_place: expected one of {', '.join(PLACES)}, found '{place}'.")
+    if decoding not in DECODERS:
+        raise WorkloadFault(f"dataset_decoding: expected one of {', '.join(DECODERS)}, found '{decoding}'.")
     data = Dataset(
         samples=float(workload.dataset_samples),
         bytes_total=workload.dataset_gb * 1e9,
         packed=workload.dataset_format in ("packed", "recordio", "tfrecord", "webdataset", "lmdb", "tokens"),
-        decoded_by="none" if workload.dataset_format in ("tokens", "arrays") else "cpu",
+        decoded_by="none" if workload.dataset_format in ("tokens", "arrays") else decoding,
     )
     kits = [piece.part for piece in machine.pieces if isinstance(piece.part, MemoryKit)]
     ram_gib = sum(kit.modules * kit.module_gib for kit in kits) or None
     cores = sum(node.cpu.cores or 0 for node in machine.cpus) or None
     host = [node.host_gbs for node in machine.gpus if node.host_gbs]
-    return feed(data, fastest_drives(machine), cores, ram_gib, sum(host) if host else None)
+    drives = network_share(machine) if place == "network" else fastest_drives(machine)
+    return feed(data, drives, cores, ram_gib, sum(host) if host else None)
+
+
+def network_share(machine: Machine) -> Drives:
+    """Return what a file server gives over the machine's fastest network port, 1 Gb/s where none is known."""
+    fastest = max((nic.gbps for nic in machine.nics if nic.gbps), default=PLAIN_NETWORK_GBPS)
+    return Drives(random_reads_s=NETWORK_FILE_READS_S, sequential_mbs=fastest * 125 * NETWORK_SHARE)
 
 
 def fastest_drives(machine: Machine) -> Drives | None:

@@ -28,7 +28,8 @@ CEILING = 0.85
 counted (Megatron-LM, MPT and torchtitan tables), single GEMMs about 0.9."""
 CEILING_KINDS = ("llm", "moe")
 DEQUANTISE_BYTES = 8.0
-"""Traffic that widening a 4-bit weight costs per pass in training, from QLoRA against LoRA on 1.8B and 7B models (QwenLM/Qwen README)."""
+"""Traffic that widening a 4-bit weight costs per pass in training, from QLoRA against LoRA on 1.8B and 7B models (README of
+QwenLM/Qwen)."""
 IMAGE_STEPS = 50
 """Denoising steps of one generated image where none are named."""
 EMBEDDING_ONLY_M = 5.0

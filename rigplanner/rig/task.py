@@ -70,6 +70,8 @@ class Workload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     dataset_gb: float | None = None
     dataset_samples: int | None = None
     dataset_format: str | None = None
+    dataset_place: str | None = None
+    dataset_decoding: str | None = None
     epochs: float | None = None
     train_tokens: float | None = None
 

@@ -2,10 +2,18 @@
 
 import math
 
+import msgspec
 import pytest
 
+from rigplanner.catalog.load import shipped_catalog
+from rigplanner.data import data_path
+from rigplanner.performance.host import feed_of, network_share
 from rigplanner.performance.input_pipeline import Dataset, Drives, fed_rate, feed, random_read_hours, storage_samples_s
+from rigplanner.rig.files import read_rig
+from rigplanner.rules.assess import assess
+from rigplanner.workload.answer import WorkloadFault
 
+SAMPLES = data_path("resources") / "samples"
 HARD_DISK = Drives(random_reads_s=110, sequential_mbs=170)
 SSD = Drives(random_reads_s=10_000, sequential_mbs=500)
 IMAGENET_21K_PACKED = Dataset(samples=14_197_122, bytes_total=250e9, packed=True)
@@ -58,3 +66,23 @@ def test_plenty_of_feed_leaves_the_speed_alone_and_shortage_sets_it() -> None:
     assert fed_rate(1000, 10_000) == pytest.approx(1000, rel=0.001)
     assert fed_rate(10_000, 1000) == pytest.approx(1000, rel=0.001)
     assert fed_rate(1000, 1000) < 1000
+
+
+def test_a_file_server_over_one_gigabit_starves_what_a_drive_feeds() -> None:
+    made = assess(read_rig(SAMPLES / "titan-x-server.rig"), shipped_catalog())
+    work = msgspec.structs.replace(
+        made.jobs[0].workload, dataset_gb=150.0, dataset_samples=1_281_167, dataset_format="packed", dataset_decoding="gpu"
+    )
+    local, remote = (feed_of(msgspec.structs.replace(work, dataset_place=place), made.machine) for place in ("drives", "network"))
+    assert local and remote and local.decode_s is None
+    share = network_share(made.machine)
+    assert remote.cached or remote.storage_s == pytest.approx(share.sequential_mbs * 1e6 / (150e9 / 1_281_167))
+    assert share.random_reads_s == 2000
+
+
+@pytest.mark.parametrize(("field", "word"), [("dataset_place", "moon"), ("dataset_decoding", "hand")])
+def test_unknown_places_and_decoders_are_named(field: str, word: str) -> None:
+    made = assess(read_rig(SAMPLES / "titan-x-server.rig"), shipped_catalog())
+    work = msgspec.structs.replace(made.jobs[0].workload, dataset_gb=1.0, dataset_samples=10, **{field: word})
+    with pytest.raises(WorkloadFault, match=field):
+        feed_of(work, made.machine)

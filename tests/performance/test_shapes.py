@@ -75,3 +75,19 @@ def test_most_of_the_zoo_can_be_timed() -> None:
             continue
         assert found.gflop > 0 and found.params_m > 0 and found.elements_m > 0, slug
     assert len(untold) < 0.06 * len(shipped_zoo().models), untold
+
+
+@pytest.mark.parametrize(
+    ("slug", "stored_m", "used_m"),
+    [
+        ("llama-4-maverick-17b-128e", 400_000, 17_000),
+        ("llama-4-scout-17b-16e", 109_000, 17_000),
+        ("deepseek-v3", 671_000, 37_000),
+        ("qwen-7b", 7_721, 7_100),
+        ("qwen-14b", 14_167, 13_400),
+    ],
+)
+def test_published_sizes_come_out(slug: str, stored_m: float, used_m: float) -> None:
+    shape = resolve_shape(Workload(model=slug), shipped_zoo())
+    assert shape.params_m == pytest.approx(stored_m, rel=0.02)
+    assert shape.active_m == pytest.approx(used_m, rel=0.06)

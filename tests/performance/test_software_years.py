@@ -1,0 +1,31 @@
+"""Releases of software have years, told by the measured rows."""
+
+import pytest
+
+from rigplanner.performance.measured import USUAL_YEAR, release_of, release_years, year_of
+
+
+@pytest.mark.parametrize(
+    ("text", "release"),
+    [
+        ("PyTorch 1.13.0a0+d0d6b1f (NGC)", "1.13"),
+        ("MLPerf Training v2.0 (hugectr)", "2.0"),
+        ("PyTorch NGC", "pytorch ngc"),
+        (None, ""),
+    ],
+)
+def test_a_release_is_the_first_version_named(text: str | None, release: str) -> None:
+    assert release_of(text) == release
+
+
+def test_rounds_of_mlperf_have_their_years() -> None:
+    assert year_of("mlperf-training", "1.0") == 2021
+    assert year_of("mlperf-training", "4.1") == 2024
+    assert year_of("mlperf-inference", "0.7") == 2020
+
+
+def test_an_unknown_release_takes_the_nearest_and_none_the_newest() -> None:
+    years = release_years()["mlperf-training"]
+    assert year_of("mlperf-training", "9.9") == max(years.values())
+    assert year_of("mlperf-training", "") == years[""] == max(years.values())
+    assert year_of("no such stack", "1.0") == USUAL_YEAR
