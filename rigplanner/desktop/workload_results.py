@@ -13,8 +13,8 @@ from rigplanner.desktop.widgets import button, clear, column, icon_button, label
 from rigplanner.desktop.words import interval, percent, quantity, shortened
 from rigplanner.desktop.workload_prospects import Prospects, ProspectsPanel
 from rigplanner.report.language import tr
-from rigplanner.report.quote_jobs import memory_bars, workload_title
-from rigplanner.report.words_workloads import BOUND_WORDS, LIFT_WORDS, STAGE_WORDS
+from rigplanner.report.quote_jobs import BOUND_WORDS, memory_bars, workload_title
+from rigplanner.report.words_workloads import LIFT_WORDS, STAGE_WORDS
 from rigplanner.rig.edits import Edit
 
 if TYPE_CHECKING:

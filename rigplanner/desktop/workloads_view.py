@@ -20,8 +20,7 @@ from rigplanner.desktop.workload_prospects import Prospects, prospects
 from rigplanner.desktop.workload_results import WorkloadResults
 from rigplanner.planning.limits import limits
 from rigplanner.report.language import tr
-from rigplanner.report.quote_jobs import workload_title
-from rigplanner.report.words_workloads import BOUND_WORDS
+from rigplanner.report.quote_jobs import BOUND_WORDS, workload_title
 
 if TYPE_CHECKING:
     from rigplanner.rules.assess import Assessment, Job

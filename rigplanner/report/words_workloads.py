@@ -2,19 +2,6 @@
 
 from rigplanner.report.language import Words
 
-BOUND_WORDS = Words({
-    "compute": "arithmetic of the GPU",
-    "bandwidth": "memory bandwidth of the GPU",
-    "link": "links between GPUs",
-    "cpu": "the CPU that feeds the GPUs",
-    "storage": "storage",
-    "memory capacity": "memory of the GPU",
-    "launch": "kernel launches",
-    "power": "the power cap",
-    "heat": "heat of cards side by side",
-    "unknown": "what is not known",
-})  # fmt: skip
-
 LIFT_WORDS = Words({
     "more-matrix-rate": "A GPU with a higher matrix rate, or a lower precision, would lift it.",
     "more-bandwidth": "A GPU with more memory bandwidth, or fewer bytes per weight, would lift it.",
@@ -24,6 +11,7 @@ LIFT_WORDS = Words({
     "faster-storage-or-packed-data": "A faster drive, a packed data set, or more RAM to hold it would lift it.",
     "higher-power-limit": "A higher power limit would lift it.",
     "space-between-cards": "Space between the cards, blower or liquid coolers would lift it.",
+    "space-between-cards": "More room or cooling between the cards would lift it.",
     "more-memory": "More GPU memory would lift it.",
 })  # fmt: skip
 
