@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtCore import QByteArray, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QFontMetrics, QShowEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
 
@@ -27,6 +27,8 @@ from rigplanner.report.language import tr
 if TYPE_CHECKING:
     from rigplanner.desktop.palette import PaletteBox
 
+INDEX_DELAY_MS = 300
+"""The index of all words is made when the window has been painted."""
 TABS = ("Start", "Parts", "Machine", "Workloads", "Compare", "Quote")
 
 
@@ -270,7 +272,7 @@ class Window(QMainWindow):
                 sides = [self.panels["build"], self.panels["findings"]]
                 self.resizeDocks(sides, [row_px() * 11, row_px() * 12], Qt.Orientation.Horizontal)
             self.tabs.tabBar().setFocus()
-            self.session.shelf.warm()
+            QTimer.singleShot(INDEX_DELAY_MS, self, self.session.shelf.warm)
 
     def keep_layout(self) -> None:
         """Remember where the window and its panels stand."""
