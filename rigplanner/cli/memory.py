@@ -15,7 +15,7 @@ from rigplanner.cli.hardware import place_of
 from rigplanner.report.words_memory import memory_lines
 from rigplanner.rig.task import Case
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
-from rigplanner.workload.cards import CardPlan, card_plan
+from rigplanner.workload.cards import CardPlan, card_plan, deals_layers
 from rigplanner.workload.cases import BadCase, read_cases
 from rigplanner.workload.changes import cheapest_changes
 from rigplanner.workload.kinds import activation_kinds
@@ -81,10 +81,11 @@ def answer(case: Case | BadCase, zoo: Zoo, args: argparse.Namespace) -> dict[str
 
 def _answered(case: Case, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
     work, place = case.workload, place_of(case.hardware)
-    plan = None
-    if place.free_gib is not None or place.unequal or (len(place.gpus) > 1 and work.stack == "llama.cpp"):
-        plan = card_plan(work, place.gpus, zoo, place.free_gib)
-    found = plan.fullest.need if plan else estimate_memory(work, place.gpu, place.count, zoo, explained=args.steps)
+    found = estimate_memory(work, place.gpu, place.count, zoo, explained=args.steps)
+    dealt = len(place.gpus) > 1 and deals_layers(work, found.stack)
+    plan = card_plan(work, place.gpus, zoo, place.free_gib) if dealt or place.unequal or place.free_gib is not None else None
+    if plan:
+        found = plan.fullest.need
     shown = estimate_record(found, args.steps)
     if plan:
         shown |= _plan_record(plan)

@@ -19,6 +19,7 @@ from rigplanner.rules.check import check
 from rigplanner.rules.finding import CheckReport
 from rigplanner.rules.situation import JobFacts, Situation
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
+from rigplanner.workload.cards import deals_layers
 
 T = TypeVar("T")
 REMEMBERED = 512
@@ -149,7 +150,7 @@ def _memory(workload: Workload, machine: Machine) -> tuple[tuple[MemoryEstimate,
     gpus = tuple(node.gpu for node in machine.gpus)
     if 1 < len(gpus) <= MOST_DEALT and all(gpu.memory_gib for gpu in gpus):
         first = memory_of(workload, gpus[0], len(gpus))
-        if not isinstance(first, str) and first.stack == "llama.cpp":
+        if not isinstance(first, str) and deals_layers(workload, first.stack):
             try:
                 return _split_by_layers(workload, gpus), None
             except WorkloadFault as fault:

@@ -67,7 +67,7 @@ def card_plan(workload: Workload, gpus: Sequence[GPU], zoo: Zoo, free_gib: Seque
     ]
     network = resolve(workload, zoo)
     job = read_job(workload, network, len(gpus), True)
-    if job.stack == "llama.cpp" and len(gpus) > 1:
+    if deals_layers(workload, job.stack) and len(gpus) > 1:
         split = "free" if workload.tensor_split is None else "ratio"
         shares, needs = _by_layers(workload, network, job, rooms)
     else:
@@ -83,6 +83,12 @@ def card_plan(workload: Workload, gpus: Sequence[GPU], zoo: Zoo, free_gib: Seque
         overflows=tuple(at for at, card in enumerate(cards) if card.fits is False),
         tight=tuple(at for at, card in enumerate(cards) if card.fits is None),
     )  # fmt: skip
+
+
+def deals_layers(workload: Workload, stack: str) -> bool:
+    """Whether the stack deals out whole layers by itself, as llama.cpp does unless the job names its degrees."""
+    ways = workload.parallelism
+    return stack == "llama.cpp" and (ways is None or ways.tensor * ways.pipeline == 1)
 
 
 def _verdict(need: MemoryEstimate, room: float) -> bool | None:

@@ -43,7 +43,8 @@ def stub(tmp_path: Path, answer: dict[str, object] | str) -> str:
 
 
 MEASURED: dict[str, object] = {
-    "peak_bytes": 2**30, "weights": 2**28, "gradients": 2**28, "optimizer": 2**28, "params": 2**26, "trained": 2**26, "torch": "2.9",
+    "peak_bytes": 2**30, "weights": 2**28, "gradients": 2**28, "optimizer": 2**28, "params": 2**26, "trained": 2**26,
+    "torch": "2.9",
 }  # fmt: skip
 
 
