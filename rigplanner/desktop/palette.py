@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MOST_PARTS = 12
 MOST_LINES = 14
+SHEET = (("File",), ("Edit", "Rig"), ("View", "Help"))
+"""Columns of the sheet of shortcuts, each a stack of menus."""
 
 
 class Hit(Struct, frozen=True):
@@ -128,24 +130,27 @@ class PaletteBox(QFrame):
         return super().eventFilter(watched, event)
 
 
+def _shortcuts_of(menu: str) -> QGridLayout:
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(12)
+    grid.setVerticalSpacing(4)
+    grid.setColumnStretch(0, 1)
+    grid.addWidget(label(tr(menu).upper(), "section"), 0, 0, 1, 2)
+    for line, command in enumerate((command for command in COMMANDS if command.menu == menu and command.keys), 1):
+        grid.addWidget(label(tr(command.text).rstrip("…")), line, 0)
+        keys = QKeySequence(command.keys).toString(QKeySequence.SequenceFormat.NativeText)
+        grid.addWidget(label(keys, "small"), line, 1)
+    return grid
+
+
 def shortcut_sheet(window: "Window") -> QDialog:
     """Return the sheet of all shortcuts, made from the list of commands."""
     sheet = QDialog(window)
     sheet.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     sheet.setWindowTitle(tr("Shortcuts"))
-    columns = row(margins=(16, 16, 16, 8), spacing=24)
-    for menu in MENUS:
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(12)
-        grid.setVerticalSpacing(4)
-        grid.addWidget(label(tr(menu).upper(), "section"), 0, 0, 1, 2)
-        commands = [command for command in COMMANDS if command.menu == menu and command.keys]
-        for line, command in enumerate(commands, 1):
-            grid.addWidget(label(tr(command.text).rstrip("…")), line, 0)
-            keys = QKeySequence(command.keys).toString(QKeySequence.SequenceFormat.NativeText)
-            grid.addWidget(label(keys, "small"), line, 1)
-        grid.setRowStretch(len(commands) + 1, 1)
-        columns.addLayout(grid)
+    groups = {menu: _shortcuts_of(menu) for menu in MENUS}
+    stacks = (column(*(groups[menu] for menu in stack), 1, spacing=20) for stack in SHEET)
+    columns = row(*stacks, margins=(16, 16, 16, 8), spacing=24)
     close = button(tr("Close"), sheet.close)
     tips = label(
         tr("In the catalog Enter takes the part; in the build list Delete removes it; on a gauge Enter opens its breakdown."),

@@ -1,16 +1,33 @@
-"""Every view in every language and scheme, and in a made-up one whose texts are longer: no word is cut at 1366 x 768."""
+"""Every view and dialog in every language and scheme, and in a made-up one whose texts are longer: no word is cut at 1366 x 768."""
 
 from collections.abc import Iterator
 
 import pytest
 from desktop_waiting import settled_session
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QScrollArea, QToolButton, QWidget
+from PySide6.QtCore import QCoreApplication, QLocale, Qt
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QComboBox,
+    QDialog,
+    QDoubleSpinBox,
+    QHeaderView,
+    QLabel,
+    QScrollArea,
+    QTabBar,
+    QTabWidget,
+    QToolButton,
+    QWidget,
+)
 
 from rigplanner.desktop import documents
+from rigplanner.desktop.faults import CrashDialog
+from rigplanner.desktop.relaunch import speak
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import look
 from rigplanner.desktop.window import TABS, Window
 from rigplanner.report.language import LANGUAGES, use_language, use_texts
+
+DIALOGS = ("guide", "machine", "update", "import", "settings", "keys", "about")
 
 
 class Longer(dict[str, str]):
@@ -38,14 +55,83 @@ def other_window(spoken: str, request: pytest.FixtureRequest) -> Window:
 
 
 def _cut(widget: QWidget) -> str:
-    """Return the text that a widget shows cut off, "" for none; what wraps, or is shortened with a tip, is not."""
+    """Return the text that a widget shows cut off, "" for none; what wraps in its height, or is shortened with a tip, is not."""
+    if isinstance(widget, QHeaderView):
+        return _cut_head(widget) if widget.isVisible() and widget.orientation() == Qt.Orientation.Horizontal else ""
+    if isinstance(widget, QTabBar):
+        return widget.tabText(0) if widget.isVisible() and widget.width() < widget.sizeHint().width() - 1 else ""
+    if isinstance(widget, QLabel) and widget.wordWrap():
+        short = widget.isVisible() and widget.height() < widget.heightForWidth(widget.width()) - 2
+        return widget.text() if short and not widget.toolTip() else ""
     if isinstance(widget, QLabel):
-        text = "" if widget.wordWrap() or widget.toolTip() else widget.text()
+        text = "" if widget.toolTip() else widget.text()
     elif isinstance(widget, QAbstractButton) and not isinstance(widget, QToolButton):
         text = widget.text()
     else:
         text = ""
     return text if text and widget.isVisible() and widget.width() < widget.sizeHint().width() - 1 else ""
+
+
+def _cut_head(head: QHeaderView) -> str:
+    """Return the first column title that is wider than its column."""
+    model, metrics = head.model(), head.fontMetrics()
+    for n in range(head.count()):
+        title = str(model.headerData(n, Qt.Orientation.Horizontal) or "")
+        tip = model.headerData(n, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
+        if not head.isSectionHidden(n) and not tip and metrics.horizontalAdvance(title) > head.sectionSize(n):
+            return title
+    return ""
+
+
+def _dialogs(qtbot, window: Window) -> Iterator[tuple[str, QDialog]]:
+    for command in DIALOGS:
+        before = set(window.findChildren(QDialog))
+        window.actions_by_id[command].trigger()
+        settled_session(qtbot, window.session)
+        yield command, next(each for each in window.findChildren(QDialog) if each not in before)
+    window.gauges.gauges[1].clicked.emit(window.gauges.gauges[1].limit)
+    yield "breakdown", window.findChildren(QDialog)[-1]
+    crash = CrashDialog(window, "Traceback")
+    crash.open()
+    yield "crash", crash
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_dialog_cuts_a_word(qtbot, other_window: Window, session: Session, sample_folder, scheme: str) -> None:
+    window = other_window
+    documents.open_file(window, sample_folder / "dual-rtx-3090.rig", sample=True)
+    settled_session(qtbot, session)
+    look.use(scheme)
+    for name, dialog in _dialogs(qtbot, window):
+        tabs = dialog.findChild(QTabWidget)
+        for n in range(tabs.count() if tabs else 1):
+            if tabs:
+                tabs.setCurrentIndex(n)
+            QCoreApplication.processEvents()
+            assert [text for each in dialog.findChildren(QWidget) if (text := _cut(each))] == [], (name, n)
+        assert dialog.width() <= 1366 and dialog.height() <= 768, name
+        dialog.close()
+        settled_session(qtbot, session)
+    look.use("light")
+
+
+@pytest.mark.parametrize(("code", "word", "typed"), [("cs", "Zrušit", "1,5"), ("zh_TW", "取消", "1.5"), ("en", "Cancel", "1.5")])
+def test_what_belongs_to_qt_speaks_too(qapp, code: str, word: str, typed: str) -> None:
+    assert speak(code)
+    try:
+        assert (QCoreApplication.translate("QPlatformTheme", "Cancel") or "Cancel") == word
+        box = QDoubleSpinBox(decimals=1)
+        box.setValue(1.5)
+        assert box.text() == typed
+    finally:
+        speak("en")
+    assert QLocale().decimalPoint() == "."
+
+
+def test_a_language_without_texts_leaves_english(qapp, monkeypatch, caplog) -> None:
+    monkeypatch.setattr("rigplanner.report.language.data_path", lambda name: __import__("pathlib").Path("/nowhere"))
+    assert not speak("cs")
+    assert "cannot be read" in caplog.text
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
