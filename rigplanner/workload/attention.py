@@ -16,8 +16,8 @@ class Traits(Struct, frozen=True, kw_only=True):
     `rope`: the share of the head that is rotated. `mlp`: gated, gated_fused, plain. `qk_norm`: head, full, per_head (a norm of its
     own for each), late (head, after the rotation) or none. `broadcast_heads`: fused attention is given fewer key heads than query
     heads. `embedding_width`: that of an embedding brought to the hidden width by a linear layer (0: none).
-    `softmax`: eager attention weighs in float, in the type of the `states`, or in its `own`. `gated_result`: the query's projection is twice
-    as wide and its second half gates the result."""
+    `softmax`: eager attention weighs in float, in the type of the `states`, or in its `own`. `gated_result`: the query's
+    projection is twice as wide and its second half gates the result."""
 
     names: dict[str, str] = {}
     norm: str = "rms"

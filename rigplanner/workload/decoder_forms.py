@@ -26,8 +26,8 @@ TRAITS: dict[str, Traits] = {
     "phi": Traits(names={"o_proj": "dense", "up_proj": "fc1", "down_proj": "fc2"}, norm="layer", block="parallel",
     qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="gelu_new", rope=0.5, head_bias=True),
     "phi3": Traits(projection="sliced", mlp="gated_fused"),
-    "gpt2": Traits(softmax="own", names={"qkv_proj": "c_attn", "o_proj": "c_proj", "up_proj": "c_fc", "down_proj": "c_proj"}, norm="layer",
-    projection="split", qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="gelu_new", rope=0.0,
+    "gpt2": Traits(softmax="own", names={"qkv_proj": "c_attn", "o_proj": "c_proj", "up_proj": "c_fc", "down_proj": "c_proj"},
+    norm="layer", projection="split", qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="gelu_new", rope=0.0,
     learned_positions=1024,
                    dropout=0.1, embedding_dropout=0.1, attention_dropout=0.1),
     "gpt_neox": Traits(names=NEOX, norm="layer", block="parallel_two", projection="split", qkv_bias=True, out_bias=True,
@@ -106,7 +106,7 @@ TIED_BY_DEFAULT = {
 
 BIAS_EVERYWHERE = {
     "llama", "qwen3", "qwen3_moe", "gemma", "gemma2", "gemma3_text", "granite", "cohere", "cohere2", "olmo", "olmo2", "olmo3",
-    "smollm3", "gpt_neox", "gpt_oss", "hunyuan_v1_dense", "apertus", "arcee", "nemotron", "cwm", "seed_oss", "olmoe", "exaone4",
+    "smollm3", "gpt_neox", "gpt_oss", "hunyuan_v1_dense", "apertus", "arcee", "nemotron", "seed_oss", "olmoe", "exaone4",
     "ministral3", "dots1", "phimoe", "granitemoe", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text",
 }  # fmt: skip
 """Families whose `attention_bias` adds a bias to query, key, value and output."""
@@ -175,7 +175,8 @@ SPECIAL: dict[str, Callable[[dict[str, Any], Traits], dict[str, Any]]] = {
     "falcon": _falcon, "stablelm": _stablelm, "starcoder2": _starcoder, "gpt2": _gpt2, "gpt_bigcode": _gpt2, "opt": _opt,
     "gpt_neox": lambda config, traits: {"block": "parallel_two" if config.get("use_parallel_residual", True) else "pre"},
     "seed_oss": lambda config, traits: {
-        "dropout": float(config.get("residual_dropout") or 0.0), "attention_dropout": float(config.get("attention_dropout") or 0.0)
+        "dropout": float(config.get("residual_dropout") or 0.0), "attention_dropout": float(config.get("attention_dropout") or 0.0),
+        "out_bias": bool(config.get("attention_out_bias")),
     },
     "glm4_moe": lambda config, traits: {"qk_norm": "head" if config.get("use_qk_norm") else "none"},
     "cohere": lambda config, traits: {"qk_norm": "per_head"} if config.get("use_qk_norm") else {},
