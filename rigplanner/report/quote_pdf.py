@@ -105,8 +105,8 @@ def _party_lines(party: Party, sheet: Sheet) -> list[Any]:
 
 
 def _verdict(quote: Quote, sheet: Sheet) -> list[Any]:
-    worst = [f for f in quote.findings if f.severity in ("error", quote.verdict)][:MOST_IN_VERDICT]
-    return [sheet.banner(quote.verdict, quote.verdict_text, "  ·  ".join(f.title for f in worst)), sheet.gap(12)]
+    titles = dict.fromkeys(f.title for f in quote.findings if f.severity in ("error", quote.verdict))
+    return [sheet.banner(quote.verdict, quote.verdict_text, "  ·  ".join(list(titles)[:MOST_IN_VERDICT])), sheet.gap(12)]
 
 
 def _parts(quote: Quote, sheet: Sheet) -> list[Any]:
@@ -220,7 +220,7 @@ def _renting(quote: Quote, sheet: Sheet) -> list[Any]:
         for n, row in enumerate(alike):
             rows.append([sheet.text(cell, "body") for cell in (row[0] if n == 0 else "", *row[1:])])
     note = tr("Hours are hours of the rig's own work; both speeds come from the same model. Rents are those of the day named.")
-    story = [*sheet.section(tr("Against renting")), sheet.table(rows, (0.17, 0.29, 0.24, 0.11, 0.19)), sheet.text(note, "small")]
+    story = [*sheet.section(tr("Against renting")), sheet.table(rows, (0.16, 0.26, 0.17, 0.23, 0.18)), sheet.text(note, "small")]
     return [*story, sheet.gap(14)]
 
 

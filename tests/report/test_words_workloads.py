@@ -2,13 +2,16 @@
 
 from typing import get_args
 
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.answer import Bound
 from rigplanner.performance.explain import LIFTS
 from rigplanner.planning.presets import ENCODER, IMAGE, OTHER, PICTURES, TEXT
 from rigplanner.report.quote_jobs import BOUND_WORDS
 from rigplanner.report.words_workloads import CHANGE_WORDS, LIFT_WORDS, PRESET_WORDS
-from rigplanner.rig.task import Parallelism, Workload
-from rigplanner.workload import changes
+from rigplanner.rig.task import Workload
+from rigplanner.workload.changes import candidates
 
 
 def test_every_bound_and_its_lift_is_said() -> None:
@@ -20,12 +23,17 @@ def test_every_starting_point_is_said() -> None:
     assert {preset.code for group in (TEXT, ENCODER, IMAGE, PICTURES, OTHER) for preset in group} == set(PRESET_WORDS)
 
 
-def test_every_change_is_said() -> None:
-    full = Workload(task="train_full", optimizer="adamw", batch_per_gpu=4, attention="eager")
-    lora, chat = Workload(task="train_lora"), Workload(task="inference", precision="bf16", batch_per_gpu=4)
-    found = [
-        *changes._lean_training(full),
-        *changes._shared_training(Workload(parallelism=Parallelism()), 2),
-        *changes._shrunk(full), *changes._shrunk(lora), *changes._fewer_bits(chat), *changes._halved(chat),
-    ]  # fmt: skip
-    assert {change.code for change in found} <= set(CHANGE_WORDS)
+def test_every_change_is_said(catalog: Catalog) -> None:
+    gpu = catalog.get("nvidia.geforce.rtx-4090")
+    assert isinstance(gpu, GPU)
+    small = {"model": "llama-3.1-8b", "batch_per_gpu": 4}
+    found = set[str]()
+    for work, stack in (
+        (Workload(**small, task="train_full", optimizer="adamw", attention="eager"), "hf-trainer"),  # type: ignore[arg-type]
+        (Workload(**small, task="train_lora", precision="bf16"), "hf-trainer"),  # type: ignore[arg-type]
+        (Workload(**small, task="inference", precision="bf16", input_tokens=512), "vllm"),  # type: ignore[arg-type]
+        (Workload(**small, task="inference", precision="q8_0", input_tokens=512), "llama.cpp"),  # type: ignore[arg-type]
+    ):
+        found |= {one.code for count in (1, 2) for one in candidates(work, gpu, count, shipped_zoo(), stack)}
+    assert len(found) > 12
+    assert found <= set(CHANGE_WORDS)
