@@ -21,7 +21,7 @@ TABLES = {
     "rigplanner.desktop.actions": ("COMMANDS:text", "MENUS"),
     "rigplanner.desktop.columns": ("COLUMNS:title", "COMMON:title", "FACETS:title"),
     "rigplanner.desktop.documents": ("RIG_FILES",),
-    "rigplanner.desktop.quote_view": ("PARTY_FIELDS:1",),
+    "rigplanner.desktop.quote_form": ("PARTY_FIELDS:1",),
     "rigplanner.desktop.settings_dialog": ("THEMES:1", "SELLER_FIELDS:1"),
     "rigplanner.desktop.start_view": ("TOUR", "TILES:1", "TILES:2"),
     "rigplanner.desktop.window": ("TABS",),
@@ -136,6 +136,10 @@ def main() -> int:
             file.merge(made)
             for entry in file.obsolete_entries():
                 file.remove(entry)
+            forms = int(file.metadata["Plural-Forms"].partition("nplurals=")[2].partition(";")[0])
+            for entry in file:
+                if entry.msgid_plural:
+                    entry.msgstr_plural = {n: entry.msgstr_plural.get(n, "") for n in range(forms)}
             file.sort(key=lambda entry: entry.msgid)
             file.save(str(path))
             left = len(file.untranslated_entries()) + len(file.fuzzy_entries())
