@@ -1,11 +1,17 @@
-"""`lspci -tv` text: the PCI tree of a machine, read into devices with the bridges above them."""
+"""`lspci -tv` text: the PCI tree of a machine, read into devices with the bridges above them. A tree without names (`lspci -t`) is
+read too where a list of devices (`lspci`, `lspci -nnk`, `lspci -vv`) stands below it, which may tell their NUMA nodes."""
 
 import re
+
+from msgspec.structs import replace
 
 from rigplanner.machine.pci_paths import PciDevice
 
 LARGEST_TEXT = 2**20
 _TOKEN = re.compile(r"\[(?:([0-9a-f]{4,5}):)?([0-9a-f]{2})(?:-[0-9a-f]{2})?\]|(?<![0-9a-f.])([0-9a-f]{2}\.[0-7])(?![0-9a-f])")
+_LISTED = re.compile(r"^\s*(?:([0-9a-f]{4,5}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) [^:]+: (.+?)(?: \[[0-9a-f]{4}:[0-9a-f]{4}\])?(?: \(.*\))?$")
+_NUMA = re.compile(r"^\s+NUMA node: (\d+)")
+_DRAWN = re.compile(r"^\s*(?:[-+\\|])")
 
 
 class TreeFault(ValueError):
@@ -18,8 +24,18 @@ def parse_lspci(text: str) -> list[PciDevice]:
         raise TreeFault(f"The text is longer than {LARGEST_TEXT // 2**20} MiB: no output of lspci -tv.")
     devices: list[PciDevice] = []
     stack: list[tuple[int, str, str]] = []
-    started = False
+    names: dict[str, str] = {}
+    numas: dict[str, str] = {}
+    started, listed = False, ""
     for number, line in enumerate(text.splitlines(), 1):
+        if (entry := _LISTED.match(line)) is not None:
+            listed = f"{entry[1] or '0000'}:{entry[2]}"
+            names[listed] = entry[3]
+            continue
+        if listed and not _DRAWN.match(line):
+            if (node := _NUMA.match(line)) is not None:
+                numas[listed] = node[1]
+            continue
         drawing, description = _split(line)
         for column, bus, device in _tokens(drawing):
             started = started or bus is not None
@@ -34,7 +50,8 @@ def parse_lspci(text: str) -> list[PciDevice]:
             devices.append(_device(stack, description))
     if not started:
         raise TreeFault("No line with a bus such as -[0000:00]- was found: expected the output of lspci -tv.")
-    return devices
+    known = (replace(device, name=device.name or names.get(device.address, "")) for device in devices)
+    return [replace(device, numa=numas.get(device.address)) for device in known]
 
 
 def _split(line: str) -> tuple[str, str | None]:

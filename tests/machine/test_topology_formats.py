@@ -153,6 +153,37 @@ def test_lspci_shows_switches_and_host_bridges() -> None:
     assert path_cells(gpus)[2] == ["PHB", "PHB", "X", ""]
 
 
+BARE = r"""# lspci -t  (PCIe topology tree)
+-+-[0000:00]-+-00.0
+ |           +-01.1-[01]--+-00.0
+ |           |            \-00.1
+ |           +-03.1-[02]--+-00.0
+ |           |            \-00.1
+ |           \-08.1-[04]--+-00.0
+ |                        \-00.3
+ \-[0000:20]-+-00.0
+             \-01.1-[21]----00.0
+
+# lspci -vv
+01:00.0 VGA compatible controller [0300]: NVIDIA Corporation GB202 [GeForce RTX 5090] [10de:2b85] (rev a1)
+\tNUMA node: 0
+\tLnkSta:\tSpeed 16.0GT/s, Width x16
+01:00.1 Audio device [0403]: NVIDIA Corporation GB202 High Definition Audio Controller
+02:00.0 VGA compatible controller [0300]: NVIDIA Corporation GB202 [GeForce RTX 5090] [10de:2b85] (rev a1)
+\tNUMA node: 0
+21:00.0 3D controller [0302]: NVIDIA Corporation GA102 [GeForce RTX 3090]
+\tNUMA node: 0
+""".replace("\\t", "\t")
+"""The tree of a WRX80 Creator as its owner published it (noonghunna/club-3090 issue 1107), one bridge shortened, one GPU added."""
+
+
+def test_a_tree_without_names_takes_them_from_the_list_below() -> None:
+    gpus = nvidia_gpus(parse_lspci(BARE))
+    assert [(gpu.address, gpu.numa) for gpu in gpus] == [("0000:01:00.0", "0"), ("0000:02:00.0", "0"), ("0000:21:00.0", "0")]
+    assert gpus[0].name == "NVIDIA Corporation GB202 [GeForce RTX 5090]"
+    assert path_cells(gpus) == [["X", "PHB", "NODE"], ["PHB", "X", "NODE"], ["NODE", "NODE", "X"]]
+
+
 @pytest.mark.parametrize("text", ["", "nothing here", "           +-01.0  Device\n"])
 def test_what_is_no_tree_is_refused(text: str) -> None:
     with pytest.raises(TreeFault):
