@@ -58,9 +58,9 @@ def open_dropped(window: "Window", paths: list[Path]) -> None:
 
     for path in paths[:1]:
         ending = path.suffix.casefold()
-        if ending == ".rig":
+        if ending == ".rig" or (ending == ".json" and "config" not in path.stem.casefold()):
             open_file(window, path)
-        elif ending in (".gguf", ".safetensors") or path.name.casefold().endswith("config.json"):
+        elif window.view("Workloads").add.takes(str(path)):
             window.show_tab("Workloads")
             window.view("Workloads").add.add_file(path)
         elif (source := DROPPED.get(ending)) is not None:

@@ -1,12 +1,14 @@
 """One line above the tabs for what happened, with a way out by one button. It asks nothing."""
 
 from PySide6.QtCore import QTimer
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
 from rigplanner.desktop import icons
 from rigplanner.desktop.change import Message
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.widgets import button, icon_button, label, row, stretchy
+from rigplanner.desktop.words import SEVERITY_WORDS
 from rigplanner.report.language import tr
 
 SHOWN_MS = 8000
@@ -38,12 +40,13 @@ class MessageBar(QFrame):
         """Show a message in place of the former one."""
         self._message = message
         self._sign.setPixmap(icons.pixmap(ICONS[message.level], TOKENS[message.level], 16, self.devicePixelRatioF()))
-        self._sign.setAccessibleName(message.level)
+        self._sign.setAccessibleName(SEVERITY_WORDS.get(message.level, message.level))
         self.text.setText(message.text[:1000])
         self.action.setText(message.action)
         self.action.setAccessibleName(message.action or tr("No action"))
         self.action.setVisible(bool(message.action))
         self.show()
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, message.text[:1000]))
         if message.level == "info":
             self._timer.start()
         else:

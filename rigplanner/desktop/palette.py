@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rigplanner.desktop.window import Window
 
 MOST_PARTS = 12
+MOST_MODELS = 6
 MOST_LINES = 14
 SHEET = (("File",), ("Edit", "Rig"), ("View", "Help"))
 """Columns of the sheet of shortcuts, each a stack of menus."""
@@ -38,7 +39,9 @@ class Hit(Struct, frozen=True):
 
 
 def hits(window: "Window", query: str) -> list[Hit]:
-    """Return commands, then parts, that hold every word of the query."""
+    """Return commands, then parts, then models, that hold every word of the query."""
+    from rigplanner.catalog.zoo import shipped_zoo
+
     words = words_of(query)
     found = []
     for command in COMMANDS:
@@ -51,7 +54,9 @@ def hits(window: "Window", query: str) -> list[Hit]:
     if words:
         for part in window.session.index.find(query, limit=MOST_PARTS):
             kind = kind_of(part)
-            found.append(Hit(part.name, KIND_WORDS[kind], kind, lambda k=kind, i=part.id: window.show_part(k, i)))  # type: ignore[misc]
+            found.append(Hit(part.name, KIND_WORDS[kind], kind, partial(window.show_part, kind, part.id)))
+        models = shipped_zoo().find(query)[:MOST_MODELS]
+        found += [Hit(model.name, tr("Model"), "workload", partial(window.focus_zoo, model.name)) for model in models]
     return found
 
 
@@ -64,7 +69,7 @@ class PaletteBox(QFrame):
         self.setProperty("role", "card")
         self.setAccessibleName(tr("Search everything"))
         self.field = QLineEdit()
-        self.field.setPlaceholderText(tr("A command, a part"))
+        self.field.setPlaceholderText(tr("A command, a part, a model"))
         self.field.setAccessibleName(tr("Search commands and parts"))
         self.field.setMaxLength(200)
         self.list = plain_table(tr("What was found"), ("", ""))

@@ -217,9 +217,11 @@ class Window(QMainWindow):
         self.parts.words.setFocus()
         self.parts.words.selectAll()
 
-    def focus_zoo(self) -> None:
-        """Put the cursor into the field that adds a workload."""
+    def focus_zoo(self, model: str = "") -> None:
+        """Put the cursor into the field that adds a workload, with a model in it if one is named."""
         self.show_tab("Workloads")
+        if model:
+            self.view("Workloads").zoo.setText(model)
         self.view("Workloads").focus_zoo()
 
     def use_theme(self, scheme: Scheme) -> None:

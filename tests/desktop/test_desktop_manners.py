@@ -236,6 +236,9 @@ def test_dropped_files_go_where_they_belong(qtbot, window, sample_folder, tmp_pa
     (tmp_path / "list.txt").write_text("2x RTX 3090\nRyzen 9 5950X\n", "utf-8")
     drop(window, tmp_path / "list.txt")
     assert [item.quantity for item in window.session.rig.items] == [2, 1]
+    (tmp_path / "config.json").write_text('{"model_type": "llama"', "utf-8")
+    drop(window, tmp_path / "config.json")
+    assert "config.json" in window.messages.text.text()
     (tmp_path / "prices.csv").write_text("name,price,currency\nGeForce RTX 3090,700,USD\n", "utf-8")
     drop(window, tmp_path / "prices.csv")
     settled_session(qtbot, window.session)

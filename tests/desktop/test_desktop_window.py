@@ -272,6 +272,10 @@ def test_palette_finds_commands_and_parts(qtbot, window):
     window.palette_box.open_at_top()
     assert [hit.text for hit in hits(window, "dark colours")] == ["Dark colours"]
     assert any("4090" in hit.text for hit in hits(window, "4090"))
+    model = next(hit for hit in hits(window, "resnet50") if hit.icon == "workload")
+    model.run()
+    assert window.view("Workloads").zoo.text() == model.text
+    window.view("Workloads").zoo.clear()
     qtbot.keyClicks(window.palette_box.field, "rtx 4090")
     qtbot.keyClick(window.palette_box.field, Qt.Key.Key_Return)
     assert window.tabs.currentIndex() == TABS.index("Parts")
