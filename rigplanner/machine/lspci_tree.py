@@ -8,8 +8,11 @@ from msgspec.structs import replace
 from rigplanner.machine.pci_paths import PciDevice
 
 LARGEST_TEXT = 2**20
+LONGEST_NAME = 400
 _TOKEN = re.compile(r"\[(?:([0-9a-f]{4,5}):)?([0-9a-f]{2})(?:-[0-9a-f]{2})?\]|(?<![0-9a-f.])([0-9a-f]{2}\.[0-7])(?![0-9a-f])")
-_LISTED = re.compile(r"^\s*(?:([0-9a-f]{4,5}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) [^:]+: (.+?)(?: \[[0-9a-f]{4}:[0-9a-f]{4}\])?(?: \(.*\))?$")
+_LISTED = re.compile(
+    r"^\s*(?:([0-9a-f]{4,5}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) [^:]+: (.+?)(?: \[[0-9a-f]{4}:[0-9a-f]{4}\])?(?: \(.*\))?$"
+)
 _NUMA = re.compile(r"^\s+NUMA node: (\d+)")
 _DRAWN = re.compile(r"^\s*(?:[-+\\|])")
 
@@ -28,7 +31,7 @@ def parse_lspci(text: str) -> list[PciDevice]:
     numas: dict[str, str] = {}
     started, listed = False, ""
     for number, line in enumerate(text.splitlines(), 1):
-        if (entry := _LISTED.match(line)) is not None:
+        if (entry := _LISTED.match(line[:LONGEST_NAME])) is not None:
             listed = f"{entry[1] or '0000'}:{entry[2]}"
             names[listed] = entry[3]
             continue
