@@ -47,7 +47,8 @@ def infer(network: Network, job: Job, stack: MemoryStack) -> Demand:
     generates = job.generates or stack.slug == "vllm"
     tokens = (job.input_tokens or 1) + job.output_tokens
     cache = job.batch * network.kv_values(tokens) * KV_BITS[job.kv_precision] / 8 / ways if generates and _caches(network) else 0.0
-    growth = cache if stack.kv_growth == "copied" else 0.0
+    still = network.kv_values(0) / max(1.0, network.kv_values(tokens))
+    growth = cache * (1 - still) if stack.kv_growth == "copied" else 0.0
     activations = _activations(network, job, stack, generates)
     if stack.slug == "vllm":
         activations = max(activations, VLLM_PEAK_GIB.get(network.kind, VLLM_DENSE_PEAK_GIB) * 2**30)
@@ -72,7 +73,7 @@ def quantised(job: Job) -> bool:
 
 
 def _caches(network: Network) -> bool:
-    return network.kind in ("llm", "moe", "vlm", "encoder_decoder")
+    return network.kind in ("llm", "moe", "vlm", "encoder_decoder", "asr")
 
 
 def _activations(network: Network, job: Job, stack: MemoryStack, generates: bool) -> float:

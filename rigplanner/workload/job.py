@@ -202,8 +202,14 @@ def _length(workload: Workload, network: Network, image: int | tuple[int, int], 
     if workload.input_tokens or workload.output_tokens:
         return max(1, workload.input_tokens or 1)
     if network.kind not in ("diffusion_unet", "diffusion_transformer"):
-        assumed["seq_len"] = "2048"
+        length = SPOKEN if network.kind == "asr" else 2048
+        assumed["seq_len"] = str(length)
+        return length
     return 2048
+
+
+SPOKEN = 448
+"""Tokens of text that Whisper's decoder has positions for."""
 
 
 def _checkpointing(workload: Workload) -> str:
@@ -262,4 +268,4 @@ def _usual(network: Network, task: str, precision: str) -> str:
         return "llama.cpp"
     if network.kind.startswith("diffusion"):
         return "diffusers"
-    return "pytorch-hf" if network.kind in ("llm", "moe", "vlm", "encoder", "encoder_decoder") else "pytorch"
+    return "pytorch-hf" if network.kind in ("llm", "moe", "vlm", "encoder", "encoder_decoder", "asr") else "pytorch"

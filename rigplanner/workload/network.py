@@ -23,7 +23,8 @@ from rigplanner.workload.tape import BF16, CUDA, Tape
 class Network(Struct, frozen=True, kw_only=True):
     """One network. `params` and `active_params` (used by one token) in values; `config` is there when its layers can be walked;
     `figures` when only published figures are known; `relative` names the family whose layers stand in for unknown ones.
-    `side_params` stay in 16 bits whatever the format (a vision tower). `layers`, `hidden`, `heads`, `kv_heads`, `head_dim`,
+    `side_params` stay in 16 bits whatever the format (a vision tower). `heard` positions of the
+    sound are cached by every layer. `layers`, `hidden`, `heads`, `kv_heads`, `head_dim`,
     `vocab` are 0 for a net that is no transformer."""
 
     slug: str
@@ -49,6 +50,7 @@ class Network(Struct, frozen=True, kw_only=True):
     window: int = 0
     window_layers: int = 0
     state_layers: int = 0
+    heard: int = 0
     experts: int = 0
     expert_params: float = 0.0
 
@@ -59,11 +61,11 @@ class Network(Struct, frozen=True, kw_only=True):
 
     def kv_values(self, tokens: int) -> float:
         """Values that the key-value cache holds for one sequence of `tokens`: windowed layers stop at the window, latent attention
-        keeps one vector per token, linear-attention layers none that grows."""
+        keeps one vector per token, linear-attention layers none that grows; a decoder of speech those of the sound."""
         per_layer = self.latent_values or 2 * self.kv_heads * self.head_dim
         windowed = min(tokens, self.window) if self.window else tokens
         full = self.layers - self.window_layers - self.state_layers
-        return float(per_layer) * (full * tokens + self.window_layers * windowed)
+        return float(per_layer) * (full * tokens + self.window_layers * windowed + self.layers * self.heard)
 
     def forward_flops(self, batch: int, length: int) -> float:
         """Floating-point operations of matrix products (and convolutions) of one forward pass: `length` is tokens per sample, or
@@ -301,6 +303,7 @@ def _sizes(config: dict[str, Any], params: float) -> dict[str, Any]:
         "head_dim": pick(config, "head_dim", "d_kv", default=hidden // heads if heads else 0), "vocab": vocab, "tied": tied,
         "ffn": pick(config, "intermediate_size", "n_inner", "ffn_dim", "d_ff", "hidden_dim", default=4 * hidden),
         "embedding_params": min(params, float(vocab) * hidden * (1 if tied else 2)),
+        "heard": config.get("max_source_positions") or 1500 if config["model_type"] == "whisper" else 0,
         "latent_values": config["kv_lora_rank"] + (config.get("qk_rope_head_dim") or 0) if config.get("kv_lora_rank") else 0,
         "window": window if full is not None or halved else 0,
         "window_layers": layers - full if full is not None and window and not hybrid else layers // 2 if halved and window else 0,
