@@ -24,6 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "cases", nargs="*", type=Path, metavar="CASES.jsonl", help="measured cases; without any the shipped rows are judged"
     )
+    parser.add_argument(
+        "--keep", action="store_true", help="keep the files of speeds: their rows become anchors of your predictions"
+    )
     parser.add_argument("--write", type=Path, metavar="FILE.md", help="write the tables as Markdown too")
 
 
@@ -35,6 +38,8 @@ def run(args: argparse.Namespace) -> int:
     if not tables:
         raise InputFault("no measured case found: a memory case has 'value_gib', a speed case 'metric' and 'value'.")
     print(as_text(tables), end="")
+    if args.keep:
+        _keep(args.cases)
     if args.write:
         try:
             write_whole(args.write, as_markdown(tables).encode())
@@ -42,6 +47,17 @@ def run(args: argparse.Namespace) -> int:
             raise InputFault(f"{args.write}: not written ({fault.strerror or fault}).") from fault
         print(f"Written: {args.write}", file=sys.stderr)
     return FINE
+
+
+def _keep(paths: Sequence[Path]) -> None:
+    from rigplanner.performance.own import keep
+    from rigplanner.workload.answer import WorkloadFault
+
+    for path in paths:
+        try:
+            print(f"Kept: {keep(path)}", file=sys.stderr)
+        except (WorkloadFault, OSError) as fault:
+            raise InputFault(str(fault)) from fault
 
 
 def _of_file(path: Path) -> Iterator[AccuracyTable]:

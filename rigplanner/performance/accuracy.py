@@ -8,7 +8,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.performance.anchors import find_gpu, place_rows
+from rigplanner.performance.anchors import find_gpu, place_rows, shipped_evidence
 from rigplanner.performance.measured import Measured, shipped_measured
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.silicon import generation_of
@@ -105,6 +105,7 @@ def judge(rows: Iterable[Measured], scheme: Scheme) -> list[Judged]:
                 zoo,
                 None,
                 row.metric,
+                evidence=shipped_evidence(),
                 allowed=None if scheme == "nothing" else _others(key_of, own),
             )
         except WorkloadFault:

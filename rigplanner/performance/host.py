@@ -1,5 +1,7 @@
 """What the machine around the GPUs gives a job: its input pipeline and its power limits."""
 
+from typing import Literal
+
 from rigplanner.catalog.parts import MemoryKit
 from rigplanner.machine.machine import Machine
 from rigplanner.performance.input_pipeline import NETWORK_FILE_READS_S, Dataset, Drives, Feed, feed
@@ -19,16 +21,14 @@ def feed_of(workload: Workload, machine: Machine) -> Feed | None:
     """Return what storage, RAM and CPUs of the machine give a workload that names its data set, or None when it names none."""
     if not workload.dataset_gb or not workload.dataset_samples:
         return None
-    place, decoding = workload.dataset_place or "drives", workload.dataset_decoding or "cpu"
+    place = workload.dataset_place or "drives"
     if place not in PLACES:
         raise WorkloadFault(f"dataset_place: expected one of {', '.join(PLACES)}, found '{place}'.")
-    if decoding not in DECODERS:
-        raise WorkloadFault(f"dataset_decoding: expected one of {', '.join(DECODERS)}, found '{decoding}'.")
     data = Dataset(
         samples=float(workload.dataset_samples),
         bytes_total=workload.dataset_gb * 1e9,
         packed=workload.dataset_format in ("packed", "recordio", "tfrecord", "webdataset", "lmdb", "tokens"),
-        decoded_by="none" if workload.dataset_format in ("tokens", "arrays") else decoding,
+        decoded_by=_decoder(workload),
     )
     kits = [piece.part for piece in machine.pieces if isinstance(piece.part, MemoryKit)]
     ram_gib = sum(kit.modules * kit.module_gib for kit in kits) or None
@@ -36,6 +36,14 @@ def feed_of(workload: Workload, machine: Machine) -> Feed | None:
     host = [node.host_gbs for node in machine.gpus if node.host_gbs]
     drives = network_share(machine) if place == "network" else fastest_drives(machine)
     return feed(data, drives, cores, ram_gib, sum(host) if host else None)
+
+
+def _decoder(workload: Workload) -> Literal["cpu", "gpu", "none"]:
+    if workload.dataset_format in ("tokens", "arrays"):
+        return "none"
+    if workload.dataset_decoding not in (None, *DECODERS):
+        raise WorkloadFault(f"dataset_decoding: expected one of {', '.join(DECODERS)}, found '{workload.dataset_decoding}'.")
+    return "gpu" if workload.dataset_decoding == "gpu" else "cpu"
 
 
 def network_share(machine: Machine) -> Drives:

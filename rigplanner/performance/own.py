@@ -3,21 +3,25 @@
 import csv
 import json
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from rigplanner.catalog.user_catalog import user_folder
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.anchors import Evidence, place_rows, shipped_evidence
 from rigplanner.performance.measured import Measured
 from rigplanner.performance.metrics import METRICS
 from rigplanner.rig.task import Workload
+from rigplanner.whole_file import write_whole
 from rigplanner.workload.answer import WorkloadFault
 
 NUMBERS = ("batch_per_gpu", "seq_len", "image_size", "input_tokens", "output_tokens", "lora_rank", "count", "nodes")
 TRUE = (True, "true", "True", "yes", "1")
 """What marks a row as suspect; such rows are left out."""
+KEPT = (".csv", ".jsonl")
 LARGEST_FILE_BYTES = 64 * 2**20
 
 
@@ -34,6 +38,30 @@ def read_own(path: Path) -> list[Measured]:
         raise WorkloadFault(f"{path}: cannot be read ({fault}).") from fault
     read = _csv_rows(text) if path.suffix.casefold() == ".csv" else _json_rows(text, path)
     return [_measured(cells, f"{path.name} line {number}", str(path)) for number, cells in read if cells.get("suspect") not in TRUE]
+
+
+def own_folder() -> Path:
+    """Return the folder of the measurements that the user keeps: every CSV and JSONL file in it becomes anchors."""
+    return user_folder().parent / "measurements"
+
+
+def keep(path: Path) -> Path:
+    """Copy a file of measurements to the user's folder, and return where it lies; raise WorkloadFault when it cannot be read."""
+    read_own(path)
+    kept = own_folder() / path.name
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(kept, path.read_bytes())
+    kept_evidence.cache_clear()
+    return kept
+
+
+@cache
+def kept_evidence() -> Evidence:
+    """Return the shipped evidence, with the measurements that the user keeps where there are any; raise WorkloadFault naming the
+    file and line of one that cannot be read."""
+    folder = own_folder()
+    files = sorted(path for path in folder.glob("*") if path.suffix.casefold() in KEPT) if folder.is_dir() else []
+    return with_own([row for path in files for row in read_own(path)]) if files else shipped_evidence()
 
 
 def with_own(rows: Iterable[Measured]) -> Evidence:

@@ -9,7 +9,7 @@ from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.evidence import Estimate
 from rigplanner.machine.machine import Machine
-from rigplanner.performance.anchors import Evidence, place, shipped_evidence
+from rigplanner.performance.anchors import Evidence, place
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.collective import predict_collective
 from rigplanner.performance.constants import speed_model
@@ -21,6 +21,7 @@ from rigplanner.performance.job import TASKS, Job, read_job
 from rigplanner.performance.measured import Measured
 from rigplanner.performance.metrics import WRITING, usual_metric
 from rigplanner.performance.modelled import Modelled, model_speed
+from rigplanner.performance.own import kept_evidence
 from rigplanner.performance.power_cap import speed_at_cap
 from rigplanner.performance.roofline import ceiling
 from rigplanner.performance.serving import decode_ceiling
@@ -45,15 +46,15 @@ def predict_speed(
 ) -> SpeedEstimate:
     """Return the speed of `workload` on `count` equal GPUs over `nodes` computers, in `metric` (None: the usual one).
 
-    With a `machine` its own links, power limits, storage, RAM and CPUs count too. `evidence` replaces the shipped measured rows,
-    `allowed` leaves some of them out (to judge the model on them).
+    With a `machine` its own links, power limits, storage, RAM and CPUs count too. `evidence` replaces the measured rows
+    (the shipped ones and those that the user keeps), `allowed` leaves some of them out (to judge the model on them).
     Raises WorkloadFault naming the field for what cannot be expressed or computed."""
     if TASKS.get(workload.task or "") == "collective":
         return predict_collective(workload, gpu, count, nodes, link, machine, metric)
     job = read_job(workload, gpu, count, nodes, link, zoo, machine)
     modelled = model_speed(job)
     asked = metric or usual_metric(job)
-    known = evidence or shipped_evidence()
+    known = evidence or kept_evidence()
     anchored = known.correct(place(job, gpu.id, asked), NEIGHBOURS, allowed)
     samples_s = modelled.samples_s * math.exp(anchored.correction.mean)
     width = EIGHTY_PERCENT * anchored.correction.deviation * speed_model().widened(job.stack.slug)

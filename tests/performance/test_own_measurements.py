@@ -1,13 +1,14 @@
 """The user's own rows: read from CSV and JSON lines, refused by line and field, and they pull predictions."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.anchors import find_gpu
-from rigplanner.performance.own import read_own, with_own
+from rigplanner.performance.own import keep, kept_evidence, read_own, with_own
 from rigplanner.performance.predict import predict_speed
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
@@ -75,3 +76,37 @@ def test_a_missing_file(tmp_path: Path) -> None:
 
 def test_the_struct_of_a_row_is_a_workload(tmp_path: Path) -> None:
     assert isinstance(read_own(write(tmp_path / "a.csv", HEADER + ROW))[0].workload, Workload)
+
+
+@pytest.fixture
+def kept_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setattr("rigplanner.performance.own.own_folder", lambda: tmp_path / "measurements")
+    kept_evidence.cache_clear()
+    yield tmp_path / "measurements"
+    kept_evidence.cache_clear()
+
+
+def test_kept_files_pull_every_later_prediction_until_they_are_deleted(tmp_path: Path, kept_folder: Path) -> None:
+    path = write(tmp_path / "mine.csv", HEADER + ROW)
+    job, gpu = read_own(path)[0].workload, find_gpu("RTX 4090")
+    before = predict_speed(job, gpu, 1, 1, "none", shipped_zoo())
+    assert keep(path) == kept_folder / "mine.csv"
+    after = predict_speed(job, gpu, 1, 1, "none", shipped_zoo())
+    assert abs(after.value - 1900) < abs(before.value - 1900)
+    assert any(anchor.source == str(kept_folder / "mine.csv") for anchor in after.anchors)
+    (kept_folder / "mine.csv").unlink()
+    kept_evidence.cache_clear()
+    assert predict_speed(job, gpu, 1, 1, "none", shipped_zoo()) == before
+
+
+def test_a_kept_file_that_cannot_be_read_is_named(kept_folder: Path) -> None:
+    kept_folder.mkdir()
+    write(kept_folder / "broken.csv", HEADER + ROW.replace("1900", "fast"))
+    with pytest.raises(WorkloadFault, match=r"broken\.csv line 2: value"):
+        predict_speed(Workload(model="resnet-50", task="train"), find_gpu("RTX 4090"), 1, 1, "none", shipped_zoo())
+
+
+def test_a_file_of_other_things_is_not_kept(tmp_path: Path, kept_folder: Path) -> None:
+    with pytest.raises(WorkloadFault, match="gpu"):
+        keep(write(tmp_path / "other.csv", "model,metric,value\nresnet-50,images/s,3\n"))
+    assert not kept_folder.exists()
