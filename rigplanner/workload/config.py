@@ -83,7 +83,7 @@ def _check_numbers(config: dict[str, Any], known: dict[str, Any]) -> None:
         value = config.get(name)
         if (
             value is None
-            or (name in LISTS and isinstance(value, list))
+            or ((name in LISTS or isinstance(known.get(name), list)) and isinstance(value, list))
             or (name in ("image_size", "patch_size") and isinstance(value, list))
         ):
             continue

@@ -9,7 +9,9 @@ BITS = {
     "q4_k_m": 4.85, "q5_0": 5.5, "q5_1": 6.0,
     "q5_k_s": 5.54, "q5_k_m": 5.69, "q6_k": 6.5625, "q8_0": 8.5, "f16": 16.0, "f32": 32.0, "iq1_s": 1.5625,
     "iq2_xxs": 2.0625, "iq2_xs": 2.3125,
-    "iq3_xxs": 3.0625, "iq3_s": 3.4375, "iq4_nl": 4.5, "iq4_xs": 4.25, "tq1_0": 1.6875, "tq2_0": 2.0625,
+    "q2_k_s": 2.5, "q3_k": 3.4375, "q4_k": 4.5, "q5_k": 5.5, "q8_k": 9.125, "iq1_m": 1.75, "iq2_s": 2.5, "iq2_m": 2.7,
+    "iq3_xs": 3.3, "iq3_m": 3.66, "iq3_xxs": 3.0625, "iq3_s": 3.4375, "iq4_nl": 4.5, "iq4_xs": 4.25, "tq1_0": 1.6875,
+    "tq2_0": 2.0625,
 }  # fmt: skip
 """Bits per weight of the quantised matrices. GGUF block formats: bytes of a block over its values (ggml's type table); the mixed
 k-quants by llama.cpp's own table for a 7B model; mxfp4 adds one byte per 32, nvfp4 one per 16."""
