@@ -18,6 +18,7 @@ from rigplanner.report.quote_jobs import BOUND_WORDS, memory_bars
 from rigplanner.report.words_workloads import CHANGE_WORDS
 from rigplanner.rig.edits import Edit
 from rigplanner.workload.changes import Change
+from rigplanner.workload.reach import Reach
 
 if TYPE_CHECKING:
     from rigplanner.catalog.load import Catalog
@@ -88,21 +89,25 @@ class ProspectsPanel:
     def _show_sizes(self, found: Room) -> None:
         clear(self._links)
         clear(self._ways)
-        links: list[tuple[str, dict[str, object]]] = []
-        if found.batch:
-            links.append((trn("batch {count}", "batch {count}", found.batch), {"batch_per_gpu": found.batch}))
-        if found.users:
-            links.append((trn("{count} user at once", "{count} users at once", found.users), {"batch_per_gpu": found.users}))
-        if found.context:
-            field = self._length_field()
-            links.append((trn("context of {count} token", "context of {count} tokens", found.context), {field: found.context}))
+        links: list[tuple[str, str, dict[str, object]]] = []
+        if found.batch and found.batch.value:
+            size = found.batch.value
+            links.append((trn("batch {count}", "batch {count}", size), _sure(found.batch), {"batch_per_gpu": size}))
+        if found.users and found.users.value:
+            users = found.users
+            each = max(1, users.value // (users.users.replicas if users.users else 1))
+            links.append((trn("{count} user at once", "{count} users at once", users.value), _sure(users), {"batch_per_gpu": each}))
+        if found.context and found.context.value:
+            length = found.context.value
+            words = trn("context of {count} token", "context of {count} tokens", length)
+            links.append((words, _sure(found.context), {self._length_field(): length}))
         if links:
             self._links.addWidget(label(tr("Largest that fits:"), "small"))
-        elif found.batch == 0 or found.users == 0:
+        elif found.batch is not None or found.users is not None:
             self._links.addWidget(label(tr("Not even one sample fits."), "small"))
-        for text, fields in links:
+        for text, sure, fields in links:
             use = button(text, partial(self._use, fields), role="link", name=tr("Use {size}", size=text))
-            use.setToolTip(tr("Use {size}", size=text))
+            use.setToolTip(f"{tr('Use {size}', size=text)}. {sure}")
             self._links.addWidget(use)
         self._links.addStretch(1)
         self._show_ways(found)
@@ -199,6 +204,10 @@ class ProspectsPanel:
         if uid is not None and self._cap is not None:
             words = tr("Cap to {cap}", cap=quantity(self._cap.cap_w, "W", 0))
             self._session.edit(words, Edit("set_power_cap", {"uid": uid, "watts": self._cap.cap_w}))
+
+
+def _sure(found: Reach) -> str:
+    return tr("With its whole interval {sure} fit.", sure=number(found.sure, 0))
 
 
 def _kept(point: CapPoint, full: CapPoint, metric: str) -> float:

@@ -20,7 +20,7 @@ from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.rules.assess import Assessment, Job, link_of, machine_of, memory_of
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.changes import Change, cheapest_changes
-from rigplanner.workload.levers import largest_batch, longest_context
+from rigplanner.workload.reach import Reach, reach
 
 COUNTS = (1, 2, 4, 8)
 """Numbers of GPUs that a curve of scaling asks for, beside the rig's own."""
@@ -35,11 +35,11 @@ TEXT_KINDS = ("llm", "moe", "vlm", "encoder", "encoder_decoder")
 
 class Room(Struct, frozen=True, kw_only=True):
     """The largest sizes of a workload that fit on the smallest card, None where a size does not apply or cannot be computed;
-    `users` is the batch of a model that writes: how many are answered at once. `changes` need less memory, what fits first."""
+    `users` is how many a model that writes answers at once. `changes` need less memory, what fits first."""
 
-    batch: int | None = None
-    context: int | None = None
-    users: int | None = None
+    batch: Reach | None = None
+    context: Reach | None = None
+    users: Reach | None = None
     changes: tuple[Change, ...] = ()
 
 
@@ -92,16 +92,23 @@ def room(job: Job, machine: Machine) -> Room:
     gpu, work, zoo = _smallest(machine.gpus), job.workload, shipped_zoo()
     if gpu is None or job.memory_fault:
         return Room()
-    count = len(machine.gpus)
+    count, text = len(machine.gpus), is_text(work)
+    writes = text and not (work.task or "train").startswith("train")
+
+    def found(what: str) -> Reach | None:
+        try:
+            return reach(what, work, gpu, count, zoo)
+        except WorkloadFault:
+            return None
+
     try:
-        batch = largest_batch(work, gpu, count, zoo)
-        text = is_text(work)
-        context = longest_context(work, gpu, count, zoo) if text else None
-        writes = text and not (work.task or "train").startswith("train")
         changes = cheapest_changes(work, gpu, count, zoo)
     except WorkloadFault:
-        return Room()
-    return Room(batch=None if writes else batch, context=context, users=batch if writes else None, changes=changes)
+        changes = ()
+    return Room(
+        batch=None if writes else found("batch"), context=found("context") if text else None,
+        users=found("users") if writes else None, changes=changes,
+    )  # fmt: skip
 
 
 def changed_fields(change: Change) -> dict[str, Any]:

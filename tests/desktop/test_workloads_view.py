@@ -52,7 +52,7 @@ def test_words_in_any_order_suggest_models_and_what_to_do_with_them(qtbot, windo
 
 def test_the_largest_sizes_that_fit_are_used_with_one_click(window, sample_folder):
     view = open_tab(window, sample_folder, "dual-rtx-3090")
-    batch = room(window.session.assessment.jobs[0], window.session.assessment.machine).batch
+    batch = room(window.session.assessment.jobs[0], window.session.assessment.machine).batch.value
     links(view)[f"batch {batch}"].click()
     assert window.session.rig.workloads[0].batch_per_gpu == batch
     settle(window)

@@ -20,7 +20,7 @@ LLAMA = {
 
 
 def gguf(path: Path, file_type: int) -> Path:
-    """Write the header of a small Llama without tensors."""
+    """Write a small Llama with the header of one tensor and its values."""
 
     def text(word: str) -> bytes:
         return struct.pack("<Q", len(word)) + word.encode()
@@ -33,7 +33,8 @@ def gguf(path: Path, file_type: int) -> Path:
     ]  # fmt: skip
     body = b"".join(text(key) + struct.pack("<I", 8) + text(value) for key, value in keys)
     body += b"".join(text(key) + struct.pack("<II", 4, value) for key, value in numbers)
-    path.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 0, len(keys) + len(numbers)) + body)
+    body += text("w") + struct.pack("<IQIQ", 1, 1 << 16, 0, 0) + bytes(4 << 16)
+    path.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 1, len(keys) + len(numbers)) + body)
     return path
 
 
@@ -53,21 +54,22 @@ def test_a_configuration_becomes_a_training_named_by_its_folder(tmp_path: Path) 
     assert estimate_memory(work, None, 1, shipped_zoo()).device_gib > 1
 
 
-@pytest.mark.parametrize(("code", "precision"), [(15, "q4_k_m"), (7, "q8_0"), (1, "fp16")])
+@pytest.mark.parametrize(("code", "precision"), [(15, "q4_k_m"), (7, "q8_0"), (1, "f16")])
 def test_a_gguf_tells_architecture_name_and_format(tmp_path: Path, code: int, precision: str) -> None:
     work = workload_of_file(gguf(tmp_path / "small.gguf", code))
-    assert (work.name, work.precision, work.input_tokens) == ("Small Llama", precision, 512)
+    assert (work.name, work.precision, work.input_tokens) == ("small", precision, 512)
     assert work.config and work.config["num_hidden_layers"] == 16
     assert estimate_memory(work, None, 1, shipped_zoo()).parts.weights_gib > 0
 
 
-def test_safetensors_need_the_configuration_beside_them(tmp_path: Path) -> None:
+def test_safetensors_take_the_configuration_beside_them(tmp_path: Path) -> None:
     path = safetensors(tmp_path / "model.safetensors")
-    with pytest.raises(WorkloadFault, match=r"model\.safetensors: expected config\.json beside it"):
-        workload_of_file(path)
+    alone = workload_of_file(path)
+    assert alone.params_b == pytest.approx(4e-9)
     (tmp_path / "config.json").write_text(json.dumps(LLAMA))
     config = workload_of_file(path).config
     assert config and config["model_type"] == "llama"
+    assert workload_of_file(tmp_path).config == config
 
 
 @pytest.mark.parametrize(
@@ -84,7 +86,7 @@ def test_a_file_that_is_no_model_is_named(tmp_path: Path, name: str, content: by
 
 
 def test_a_file_that_went_away_is_named(tmp_path: Path) -> None:
-    with pytest.raises(WorkloadFault, match="cannot be read"):
+    with pytest.raises(WorkloadFault, match=r"gone.*no such file"):
         workload_of_file(tmp_path / "gone" / "config.json")
 
 
