@@ -5,10 +5,12 @@ from desktop_waiting import settled_session
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication, QDialog, QLabel, QPushButton, QWidget
+from test_desktop_languages import _cut
 from test_desktop_window import _spoken, open_sample
 
 from rigplanner.desktop.actions import COMMANDS
 from rigplanner.desktop.theme import look
+from rigplanner.report.language import LANGUAGES, use_language
 
 DIALOGS = ("guide", "machine", "update", "import", "settings", "keys", "about")
 
@@ -54,6 +56,21 @@ def test_a_dialog_fits_a_small_screen_and_cuts_no_word(qtbot, judged_window, com
     dialog.close()
     settled_session(qtbot, judged_window.session)
     look.use("light")
+
+
+@pytest.mark.parametrize("code", [code for code in LANGUAGES if code != "en"])
+def test_dialogs_cut_no_word_in_any_language(qtbot, judged_window, code):
+    use_language(code)
+    try:
+        for command in DIALOGS:
+            dialog = show(qtbot, judged_window, command)
+            assert dialog.width() <= 1366, command
+            assert dialog.height() <= 768, command
+            assert [text for each in dialog.findChildren(QWidget) if (text := _cut(each))] == [], command
+            dialog.close()
+    finally:
+        use_language("en")
+    settled_session(qtbot, judged_window.session)
 
 
 def test_escape_closes_every_dialog(qtbot, judged_window):
