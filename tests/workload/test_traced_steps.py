@@ -19,12 +19,13 @@ NOT_WALKED = {"mobilevit", "cvt", "levit"}
 """Families of the file that have no walk yet: they are refused by name."""
 
 
-def _steps() -> list[dict[str, Any]]:
-    lines = (Path(__file__).parent / "traced_steps.jsonl").read_bytes().splitlines()
+def _steps(name: str) -> list[dict[str, Any]]:
+    lines = (Path(__file__).parent / name).read_bytes().splitlines()
     return [msgspec.json.decode(line) for line in lines]
 
 
-STEPS = _steps()
+STEPS = _steps("traced_steps.jsonl")
+RANDOM = _steps("traced_random.jsonl")
 WALKED = [step for step in STEPS if step["spec"]["config"]["model_type"] not in NOT_WALKED]
 
 
@@ -48,6 +49,25 @@ def test_error_is_small_on_both_halves(errors: list[tuple[dict[str, Any], float]
     assert len(sizes) > 80
     assert statistics.median(sizes) <= 0.005
     assert sizes[int(0.9 * len(sizes))] <= 0.03
+
+
+@pytest.mark.parametrize("held_out", [True, False])
+def test_random_shapes_of_every_family_are_walked_right(held_out: bool) -> None:
+    zoo = shipped_zoo()
+    steps = [step for step in RANDOM if step["held_out"] is held_out]
+    sizes = sorted(
+        abs(estimate_memory(_case(step).workload, None, 1, zoo).tensors_gib * GIB / step["peak_bytes"] - 1) for step in steps
+    )
+    assert len(sizes) >= 60
+    assert statistics.median(sizes) <= 0.002
+    assert sizes[int(0.9 * len(sizes))] <= 0.04
+
+
+def test_parameters_of_random_shapes_are_counted_exactly() -> None:
+    zoo = shipped_zoo()
+    full = [step for step in RANDOM if step["spec"]["task"] != "train_lora"]
+    wrong = {step["spec"]["config"]["model_type"] for step in full if resolve(_case(step).workload, zoo).params != step["params"]}
+    assert not wrong
 
 
 def test_parameters_are_counted_exactly_in_most_families(errors: list[tuple[dict[str, Any], float]]) -> None:
