@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QPushButton, QSizePolicy, QWidget
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QPushButton, QSizePolicy, QToolTip, QWidget
 
 from rigplanner.catalog.prices import is_day
 from rigplanner.desktop import icons
@@ -66,9 +66,21 @@ class FixButton(QPushButton):
         return True
 
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip and not self.toolTip():
-            self.setToolTip(self._effect())
+        if event.type() == QEvent.Type.ToolTip:
+            self._tell_effect()
         return super().event(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Reached by Tab, it says what a pointer over it would say."""
+        super().focusInEvent(event)
+        if event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason):
+            self._tell_effect()
+            QToolTip.showText(self.mapToGlobal(self.rect().bottomLeft()), self.toolTip(), self)
+
+    def _tell_effect(self) -> None:
+        if not self.toolTip():
+            self.setToolTip(self._effect())
+            self.setAccessibleDescription(self.toolTip())
 
 
 class FindingCard(QFrame):

@@ -1,6 +1,7 @@
 """The small picture of a rig: sockets, memory, cards by their thickness, NVLink, drives, drawn from the machine as assembled."""
 
 import math
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
@@ -10,7 +11,9 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from rigplanner.catalog.parts import GPU, MemoryKit
 from rigplanner.desktop.theme import look, row_px
 from rigplanner.report.language import tr, trn
-from rigplanner.rules.assess import Assessment
+
+if TYPE_CHECKING:
+    from rigplanner.rules.assess import Assessment
 
 MOST_STICKS = 16
 CARD_FORMS = ("pcie",)
@@ -43,7 +46,7 @@ class Sketch(Struct, frozen=True, kw_only=True):
         )
 
 
-def sketch_of(assessment: Assessment) -> Sketch:
+def sketch_of(assessment: "Assessment") -> Sketch:
     """Return the sketch of a rig."""
     machine = assessment.machine
     boards = {node.piece: node for node in machine.gpus}

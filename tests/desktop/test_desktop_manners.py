@@ -7,8 +7,8 @@ import msgspec
 import pytest
 from desktop_waiting import settled_session
 from msgspec.structs import replace
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtCore import QEvent, QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent, QFocusEvent
 from PySide6.QtWidgets import QApplication, QDialog
 
 from rigplanner.catalog.load import Catalog, Family
@@ -17,6 +17,7 @@ from rigplanner.catalog.user_catalog import user_folder
 from rigplanner.desktop import documents, fade, faults
 from rigplanner.desktop.build_list import _detail_pieces
 from rigplanner.desktop.faults import CrashDialog
+from rigplanner.desktop.finding_card import FixButton
 from rigplanner.desktop.held_file import HeldFile
 from rigplanner.desktop.session import Session
 from rigplanner.rig.edits import Edit
@@ -292,3 +293,16 @@ def test_a_waiver_has_a_last_day_and_shows_who_took_it(qtbot, window, sample_fol
     assert waived._waiver_text() == "Accepted by K. N. until 30 Jun 2027: Measured"
     waived.make_menu().actions()[0].trigger()
     assert not window.session.rig.waivers
+
+
+def test_a_fix_says_its_effect_before_it_is_made_also_by_keyboard(qtbot, window, sample_folder):
+    documents.open_file(window, sample_folder / "quad-rtx-4090.rig", sample=True)
+    settled_session(qtbot, window.session)
+    button = next(each for card in window.findings.cards() for each in card.findChildren(FixButton))
+    assert not button.accessibleDescription()
+    event = QFocusEvent(QEvent.Type.FocusIn, Qt.FocusReason.TabFocusReason)
+    QApplication.sendEvent(button, event)
+    said = button.accessibleDescription()
+    assert said == button.toolTip()
+    assert "Findings" in said
+    assert not window.session.unsaved
