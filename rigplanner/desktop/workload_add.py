@@ -108,7 +108,7 @@ class AddWorkload(QWidget):
 
     def takes(self, path: str) -> bool:
         """Return whether a dropped file could be a model."""
-        return Path(path).suffix.casefold() in SUFFIXES
+        return Path(path).suffix.casefold() in SUFFIXES or Path(path).is_dir()
 
     def add_file(self, path: Path) -> bool:
         """Add the model of a file; say what is wrong with one that is none."""

@@ -18,6 +18,7 @@ from rigplanner.report.words_workloads import PRESET_WORDS
 from rigplanner.rig.edits import Edit
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.rules.assess import Assessment, Job
+from rigplanner.workload.mig import geometry_of
 
 TASKS = Words(
     {
@@ -82,6 +83,7 @@ class WorkloadForm(QWidget):
         self.gpus = StepSlider(tr("GPUs"), COUNTS, COUNTS[-1], self._set_gpus)
         self.gpus.field.setMinimum(1)
         self._form.addRow(tr("GPUs"), self.gpus)
+        self._choice("mig", tr("Partition"), [])
         self._number("image_size", tr("Image"), 16384, "px")
 
     def _add_details(self) -> None:
@@ -186,8 +188,24 @@ class WorkloadForm(QWidget):
                 if field != "name":
                     _fill(widget, _value(work, field))
             self._hide_idle(work)
+            self._show_partitions(work, assessment)
         self._show_gpus(assessment)
         self._filling = False
+
+    def _show_partitions(self, work: Workload, assessment: Assessment | None) -> None:
+        """Offer the partitions (MIG) of the cards, where they have any."""
+        gpu = assessment.machine.gpus[0].gpu if assessment and assessment.machine.gpus else None
+        made = geometry_of(gpu) if gpu else None
+        box = self._fields["mig"]
+        assert isinstance(box, QComboBox)
+        names = [profile.name for profile in made.profiles] if made else []
+        if [box.itemData(n) for n in range(1, box.count())] != names:
+            box.clear()
+            box.addItem(tr("whole cards"), None)
+            for name in names:
+                box.addItem(name, name)
+        _fill(box, work.mig)
+        self._form.setRowVisible(box, bool(names) or work.mig is not None)
 
     def _show_gpus(self, assessment: Assessment | None) -> None:
         self._gpu_item = gpu_item(assessment.rig, assessment.machine) if assessment else None

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
+from rigplanner.rules.vram import part_seen
+
 if TYPE_CHECKING:
     from rigplanner.rules.assess import Assessment, Job
 
@@ -59,11 +61,8 @@ def limits(assessment: "Assessment") -> tuple[Limit, ...]:
 
 def _vram(assessment: "Assessment", job: "Job") -> Limit:
     """The GPU of a workload that is fullest."""
-    pairs = [
-        (estimate, node.gpu.memory_gib)
-        for estimate, node in zip(job.memory, assessment.machine.gpus, strict=False)
-        if node.gpu.memory_gib
-    ]
+    seen = [part_seen(job.workload, node.gpu) for node in assessment.machine.gpus] if job.memory else []
+    pairs = [(estimate, gpu.memory_gib) for estimate, gpu in zip(job.memory, seen, strict=False) if gpu.memory_gib]
     if not pairs:
         return Limit(axis="vram", used=None, limit=None, unit="GiB", job=job.index)
     estimate, capacity = max(pairs, key=lambda pair: pair[0].device_gib / (pair[1] or 1.0))

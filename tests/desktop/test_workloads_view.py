@@ -12,6 +12,7 @@ from rigplanner.desktop.curve import Curve, Mark, nice_step
 from rigplanner.desktop.step_slider import BATCHES, StepSlider
 from rigplanner.desktop.unit_cells import split_unit
 from rigplanner.planning.what_if import room
+from rigplanner.rig.edits import Edit
 
 THIN = "\u202f"
 
@@ -127,6 +128,19 @@ def test_a_preset_takes_the_settings_of_another_task_away(window, sample_folder)
     box.activated.emit(at)
     work = window.session.rig.workloads[0]
     assert (work.task, work.lora_rank, work.seq_len, work.input_tokens) == ("inference", None, None, 1024)
+
+
+def test_a_workload_on_a_partition_is_measured_against_it(window, sample_folder):
+    view = open_tab(window, sample_folder, "hgx-h100")
+    window.session.edit("7B", Edit("change_workload", {"index": 1, "model": "llama-3.1-8b", "parallelism": None}))
+    view.list.setCurrentCell(1, 0)
+    box = view.form._fields["mig"]
+    at = next(n for n in range(1, box.count()) if box.itemData(n).startswith("2g."))
+    box.setCurrentIndex(at)
+    box.activated.emit(at)
+    settle(window)
+    assert window.session.rig.workloads[1].mig == box.itemData(at)
+    assert view.bars._bars[0].capacity_gib < 30
 
 
 def test_dropped_files_that_may_be_models_are_taken(window, sample_folder, tmp_path):
