@@ -1,4 +1,4 @@
-"""From settled boards to slots in use, GPUs, network ports, drives, edges and matrix."""
+"""From settled boards to the machine: slots in use, GPUs, network ports, drives, edges and matrix."""
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -7,13 +7,15 @@ from rigplanner.catalog.parts import GPU, NetworkCard, Storage
 from rigplanner.machine.lanes import Offer
 from rigplanner.machine.links import bridge_edges, fabric_edges, islands, labels
 from rigplanner.machine.locate import Location, Tree, bridges_guessed, bus_rank, host_node, tree_of
-from rigplanner.machine.machine import DriveUse, Edge, GpuNode, NicNode, Piece, SlotUse, StorageNode
+from rigplanner.machine.machine import DriveUse, Edge, GpuNode, Machine, NicNode, Piece, SlotUse, StorageNode
 from rigplanner.machine.matrix import Device, matrix
 from rigplanner.machine.pcie import least, link_gbs
 from rigplanner.machine.peer import peers
+from rigplanner.machine.pieces import Pieces
 from rigplanner.machine.placement import columns_behind, protocols_of
 from rigplanner.machine.populate import Populated
 from rigplanner.machine.ports import capacity
+from rigplanner.machine.power import power_tree
 from rigplanner.machine.seekers import Card
 from rigplanner.machine.sockets import Seats
 from rigplanner.machine.trunk import host_gbs, lanes_used, parent_of, trunk_edges
@@ -22,23 +24,6 @@ from rigplanner.rig.document import Rig
 NOWHERE = Location((), "", None, None)
 MOST_HOMELESS = 64
 """GPUs without a place that are still listed; the problems name them all."""
-
-
-class Grown(Struct, frozen=True, kw_only=True):
-    """The parts of a `Machine` that come from its boards."""
-
-    gpus: tuple[GpuNode, ...]
-    nics: tuple[NicNode, ...]
-    storage: tuple[StorageNode, ...]
-    slots: tuple[SlotUse, ...]
-    drives: tuple[DriveUse, ...]
-    edges: tuple[Edge, ...]
-    matrix: tuple[tuple[str, ...], ...]
-    islands: tuple[tuple[int, ...], ...]
-    p2p: tuple[tuple[str, ...], ...]
-    lanes_used: int | None
-    lanes_total: int | None
-    unknown: tuple[str, ...]
 
 
 class Ground(Struct, frozen=True):
@@ -70,8 +55,9 @@ class _Spot(Struct, frozen=True):
     gen: int | None
 
 
-def grow(rig: Rig, pieces: tuple[Piece, ...], populated: list[Populated], seats: Seats) -> Grown:
-    """Return slots, devices and links of all boards."""
+def grow(rig: Rig, counted: Pieces, populated: list[Populated], seats: Seats) -> Machine:
+    """Return the machine of all boards: slots, devices, links, problems and power."""
+    pieces = counted.pieces
     grounds = _grounds(rig, populated, seats)
     slots = [use for ground in grounds for use in slot_uses(ground)]
     drives = [use for ground in grounds for use in drive_uses(ground)]
@@ -89,7 +75,9 @@ def grow(rig: Rig, pieces: tuple[Piece, ...], populated: list[Populated], seats:
     sockets = {socket for ground in grounds for socket in ground.populated.board.layout.sockets}
     pairs = {(int(a[3:]), int(b[3:])) for a, b in linked}
     totals = [cpu.cpu.lanes for cpu in seats.nodes]
-    return Grown(
+    return Machine(
+        pieces=pieces,
+        cpus=seats.nodes,
         gpus=tuple(gpus),
         nics=tuple(nics),
         storage=tuple(_storage(pieces, slots, drives)),
@@ -99,9 +87,11 @@ def grow(rig: Rig, pieces: tuple[Piece, ...], populated: list[Populated], seats:
         matrix=cells,
         islands=islands(len(gpus), edges),
         p2p=peers(gpus, cells, pairs, sockets, rig.settings.peer_to_peer_driver),
+        problems=(*seats.problems, *(problem for one in populated for problem in one.settled.problems)),
+        power=power_tree(rig, pieces),
         lanes_used=lanes_used(slots, drives, [g.populated for g in grounds]),
         lanes_total=sum(lanes for lanes in totals if lanes is not None) if totals and None not in totals else None,
-        unknown=_unknown(grounds, len(gpus)),
+        unknown=(*(f"{part}:*" for part in counted.missing), *_unknown(grounds, len(gpus))),
     )
 
 

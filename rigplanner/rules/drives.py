@@ -6,7 +6,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.parts import Chassis, DrivePort, Enclosure, Motherboard, Storage, System
-from rigplanner.machine.machine import PlacementProblem
 from rigplanner.machine.pcie import coded_gbs
 from rigplanner.machine.seekers import PORTS_OF, drive_of
 from rigplanner.rules.finding import Finding, Fix
@@ -14,22 +13,13 @@ from rigplanner.rules.fixes import fix, move
 from rigplanner.rules.radiators import Room, room_in
 from rigplanner.rules.registry import Rule, rule
 from rigplanner.rules.situation import Situation, is_built_in
+from rigplanner.rules.slots import Seeker
 
 MANUAL = "Board manuals, storage tables"
 
 
-class Homeless(Struct, frozen=True):
-    """A drive that wants a port, the board, and what stopped it."""
-
-    name: str
-    drive: Storage
-    board: Motherboard | System
-    problem: PlacementProblem | None
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        place = self.problem.place if self.problem else None
-        return (self.name, place) if place else (self.name,)
+Homeless = Seeker[Storage]
+"""A drive that wants a port."""
 
 
 def port_seekers(situation: Situation) -> Iterator[Homeless]:
@@ -65,7 +55,7 @@ def stopped(entry: Rule, situation: Situation, case: Homeless, reason: str) -> I
 def _let_solver(situation: Situation, case: Homeless) -> tuple[Fix, ...]:
     edit = move(situation, case.name, "")
     free = any(
-        _takes(use.port, case.drive) and len(use.pieces) < use.usable and not use.disabled_by for use in situation.machine.drives
+        _takes(use.port, case.part) and len(use.pieces) < use.usable and not use.disabled_by for use in situation.machine.drives
     )
     wished = case.problem is not None and case.problem.place
     return (fix(situation, "let-solver-place", edit, piece=case.name),) if edit and free and wished else ()
@@ -95,9 +85,9 @@ def no_port(situation: Situation, case: Homeless) -> Iterator[Finding]:
 def _has_backplane(case: Homeless) -> bool:
     """Say whether a system has bays for such a drive, but no port of its kind is listed: the backplane is not known."""
     enclosure = case.board.enclosure if isinstance(case.board, System) else None
-    if enclosure is None or case.drive.form_factor == "m2":
+    if enclosure is None or case.part.form_factor == "m2":
         return False
-    kinds = PORTS_OF.get((case.drive.form_factor, case.drive.interface), ())
+    kinds = PORTS_OF.get((case.part.form_factor, case.part.interface), ())
     bays = (enclosure.bays_25 or 0) + (enclosure.bays_35 or 0)
     return bays > 0 and not any(port.kind in kinds for port in case.board.layout.drives)
 

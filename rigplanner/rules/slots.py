@@ -1,6 +1,7 @@
 """Slots: each card finds one that exists, is free, wide enough, uncovered and alive."""
 
 from collections.abc import Iterator
+from typing import Generic, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,11 +17,14 @@ from rigplanner.rules.situation import Situation, is_built_in
 MANUAL = "Board manuals, slot tables"
 
 
-class Seeker(Struct, frozen=True):
-    """A piece that wants a slot, the board it goes on, and what stopped it."""
+P = TypeVar("P", bound=Part)
+
+
+class Seeker(Struct, Generic[P], frozen=True):
+    """A piece that wants a place, the board it goes on, and what stopped it."""
 
     name: str
-    part: Part
+    part: P
     board: Motherboard | System
     problem: PlacementProblem | None
 
@@ -39,7 +43,7 @@ def wants_slot(part: Part) -> bool:
     return isinstance(part, Riser) or (isinstance(part, Storage) and part.form_factor == "aic")
 
 
-def seekers(situation: Situation) -> Iterator[Seeker]:
+def seekers(situation: Situation) -> Iterator[Seeker[Part]]:
     """Every piece the owner puts into a slot."""
     board = situation.board
     if board is None:
@@ -65,13 +69,13 @@ def free_slots(situation: Situation, like: SlotUse | None = None) -> list[SlotUs
     )
 
 
-def unplace(situation: Situation, case: Seeker) -> tuple[Fix, ...]:
+def unplace(situation: Situation, case: Seeker[Part]) -> tuple[Fix, ...]:
     """Give the piece back to the solver, when some slot is free for it."""
     edit = move(situation, case.name, "")
     return (fix(situation, "let-solver-place", edit, piece=case.name),) if edit and free_slots(situation) else ()
 
 
-def fewer(situation: Situation, case: Seeker) -> tuple[Fix, ...]:
+def fewer(situation: Situation, case: Seeker[Part]) -> tuple[Fix, ...]:
     """Take out as many pieces of the item as found no place."""
     found = item_of(situation, case.name)
     if found is None:
@@ -84,14 +88,14 @@ def fewer(situation: Situation, case: Seeker) -> tuple[Fix, ...]:
     return (fix(situation, "fewer-pieces", edit, piece=case.name, count=item.quantity - homeless),)
 
 
-def stopped(entry: Rule, case: Seeker, fixes: tuple[Fix, ...]) -> Finding:
+def stopped(entry: Rule, case: Seeker[Part], fixes: tuple[Fix, ...]) -> Finding:
     """Return the finding about what the solver reported."""
     problem = case.problem
     assert problem is not None
     return entry.finding(case, needed=problem.needed, actual=problem.actual, fixes=fixes, place=problem.place, by=list(problem.by))
 
 
-def _is(case: Seeker, *reasons: str) -> bool:
+def _is(case: Seeker[Part], *reasons: str) -> bool:
     return case.problem is not None and case.problem.reason in reasons
 
 
@@ -101,7 +105,7 @@ def _is(case: Seeker, *reasons: str) -> bool:
     reason="Each card takes one living slot, and its thickness covers the next ones.",
     source=MANUAL,
 )  # fmt: skip
-def no_slot(situation: Situation, case: Seeker) -> Iterator[Finding]:
+def no_slot(situation: Situation, case: Seeker[Part]) -> Iterator[Finding]:
     """The solver found no slot; one finding for all pieces of an item."""
     pieces = situation.homeless.get((case.name.partition("/")[0].rpartition(".")[0], "no-slot"), ())
     if _is(case, "no-slot") and case.name == pieces[0]:
@@ -114,7 +118,7 @@ def no_slot(situation: Situation, case: Seeker) -> Iterator[Finding]:
     reason="A wished place must be one of the board's.",
     source=MANUAL,
 )  # fmt: skip
-def slot_missing(situation: Situation, case: Seeker) -> Iterator[Finding]:
+def slot_missing(situation: Situation, case: Seeker[Part]) -> Iterator[Finding]:
     """The wished slot is not on the board."""
     if _is(case, "slot-missing"):
         yield stopped(slot_missing, case, unplace(situation, case))
@@ -126,7 +130,7 @@ def slot_missing(situation: Situation, case: Seeker) -> Iterator[Finding]:
     reason="A slot holds one card.",
     source=MANUAL,
 )  # fmt: skip
-def slot_taken(situation: Situation, case: Seeker) -> Iterator[Finding]:
+def slot_taken(situation: Situation, case: Seeker[Part]) -> Iterator[Finding]:
     """The wished slot holds another piece."""
     if _is(case, "slot-taken"):
         yield stopped(slot_taken, case, unplace(situation, case))
@@ -138,7 +142,7 @@ def slot_taken(situation: Situation, case: Seeker) -> Iterator[Finding]:
     reason="A card of several slots hides the slots beside it.",
     source=MANUAL,
 )  # fmt: skip
-def slot_covered(situation: Situation, case: Seeker) -> Iterator[Finding]:
+def slot_covered(situation: Situation, case: Seeker[Part]) -> Iterator[Finding]:
     """The wished slot lies under a neighbour's cooler."""
     if _is(case, "slot-covered"):
         yield stopped(slot_covered, case, unplace(situation, case))
@@ -150,13 +154,13 @@ def slot_covered(situation: Situation, case: Seeker) -> Iterator[Finding]:
     reason="Drives, neighbours or the class of CPU take the lanes of some slots away.",
     source=MANUAL,
 )  # fmt: skip
-def slot_disabled(situation: Situation, case: Seeker) -> Iterator[Finding]:
+def slot_disabled(situation: Situation, case: Seeker[Part]) -> Iterator[Finding]:
     """A lane mode switches the wished slot off."""
     if _is(case, "slot-disabled"):
         yield stopped(slot_disabled, case, _free_the_lanes(situation, case) or unplace(situation, case))
 
 
-def _free_the_lanes(situation: Situation, case: Seeker) -> tuple[Fix, ...]:
+def _free_the_lanes(situation: Situation, case: Seeker[Part]) -> tuple[Fix, ...]:
     """Give the drives back to the solver that switch the slot off, where other ports of their kind are free."""
     places = set(case.problem.by if case.problem else ())
     thieves = [drive for drive in situation.drives if drive.port and drive.port.id in places]
@@ -173,7 +177,7 @@ def _free_the_lanes(situation: Situation, case: Seeker) -> tuple[Fix, ...]:
     reason="A card's edge must enter the slot; only open-ended slots take longer edges.",
     source=MANUAL,
 )  # fmt: skip
-def too_narrow(situation: Situation, case: Seeker) -> Iterator[Finding]:
+def too_narrow(situation: Situation, case: Seeker[Part]) -> Iterator[Finding]:
     """The card's edge does not enter the slot."""
     if _is(case, "too-narrow"):
         yield stopped(too_narrow, case, unplace(situation, case))
@@ -185,7 +189,7 @@ def too_narrow(situation: Situation, case: Seeker) -> Iterator[Finding]:
     reason="SXM, OAM and MXM modules have no card edge: they need a board made for them.",
     source="NVIDIA and OCP module specifications",
 )  # fmt: skip
-def form_factor(situation: Situation, case: Seeker) -> Iterator[Finding]:
+def form_factor(situation: Situation, case: Seeker[Part]) -> Iterator[Finding]:
     """The piece's form factor and the board's slots differ."""
     if not _is(case, "wrong-kind"):
         return
