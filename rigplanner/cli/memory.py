@@ -11,7 +11,7 @@ import msgspec
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.cli.asked import add_job_arguments, asked_case, is_cases
 from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault
-from rigplanner.cli.hardware import place_of
+from rigplanner.cli.hardware import Place, place_of
 from rigplanner.report.words_memory import memory_lines
 from rigplanner.rig.task import Case
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
@@ -96,16 +96,18 @@ def _answered(case: Case, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
             name: round(gib, 6) for name, gib in activation_kinds(work, place.gpu, place.count, zoo).items()
         }
     if args.largest or args.changes or args.mig:
-        if place.gpu is None:
-            raise WorkloadFault(place.fault)
-        shown |= _other_way_round(case, place.gpu, place.count, zoo, args)
+        shown |= _other_way_round(case, place, zoo, args)
     return shown
 
 
-def _other_way_round(case: Case, gpu: Any, count: int, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
+def _other_way_round(case: Case, place: Place, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
     work, shown = case.workload, dict[str, Any]()
+    if place.gpu is None:
+        raise WorkloadFault(place.fault)
+    gpu, count = min((place.gpu, *place.gpus), key=lambda one: one.memory_gib or 0.0), place.count
+    gpus = place.gpus if place.unequal else ()
     if args.largest:
-        reached = [reach(what, work, gpu, count, zoo) for what in dict.fromkeys(args.largest)]
+        reached = [reach(what, work, gpu, count, zoo, gpus) for what in dict.fromkeys(args.largest)]
         shown["largest"] = [
             {
                 "what": one.what,

@@ -12,6 +12,7 @@ from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
+from rigplanner.workload.cards import deals_layers
 from rigplanner.workload.levers import room_gib
 from rigplanner.workload.memory import estimate_memory
 
@@ -44,6 +45,10 @@ def cheapest_changes(workload: Workload, gpu: GPU, count: int, zoo: Zoo) -> tupl
     """Single changes that reduce the memory, those that fit first, then without another card, then by the speed they leave; where
     none fits, pairs that do; where no pair does, the one row of several that saves most at every step."""
     now, room = estimate_memory(workload, gpu, count, zoo, explained=False), room_gib(gpu)
+    if count > 1 and deals_layers(workload, now.stack):
+        ways = msgspec.structs.replace(workload.parallelism or Parallelism(), pipeline=count)
+        workload = msgspec.structs.replace(workload, parallelism=ways)
+        now = estimate_memory(workload, gpu, count, zoo, explained=False)
     single = candidates(workload, gpu, count, zoo, now.stack)
     found = [change for one in single if (change := _tried(workload, (one,), gpu, count, zoo, now, room)) is not None]
     if not any(change.fits for change in found):

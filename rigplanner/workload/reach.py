@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,6 +11,7 @@ from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
+from rigplanner.workload.cards import card_plan, deals_layers
 from rigplanner.workload.levers import LARGEST_BATCH, LONGEST_CONTEXT, largest, room_gib, with_context
 from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.mig import partition_of
@@ -31,56 +32,81 @@ class Reach(Struct, frozen=True, kw_only=True):
     users: Users | None = None
 
 
-def reach(what: str, workload: Workload, gpu: GPU, count: int, zoo: Zoo) -> Reach:
-    """How far a job goes on `count` of a GPU. Raises WorkloadFault for another word and a job that cannot be."""
+def reach(what: str, workload: Workload, gpu: GPU, count: int, zoo: Zoo, gpus: Sequence[GPU] = ()) -> Reach:
+    """How far a job goes on `count` of a GPU, or on `gpus` that differ. Raises WorkloadFault for another word and a job that
+    cannot be."""
     if what not in WHAT:
         raise WorkloadFault(f"largest: expected one of {', '.join(WHAT)}, found {what!r}.")
-    seen = partition_of(workload, gpu)
-    if what == "users":
-        return _users(workload, seen, count, zoo)
-    if workload.task == "serve" and workload.stack in (None, "vllm"):
-        return _served(what, workload, seen, count, zoo)
-    change, most = (
-        (lambda size: replace(workload, batch_per_gpu=size, mig=None), LARGEST_BATCH)
-        if what == "batch"
-        else (lambda size: replace(with_context(workload, size), mig=None), LONGEST_CONTEXT)
-    )
-    return _found(what, change, most, seen, count, zoo)
-
-
-def _found(what: str, change: Callable[[int], Workload], most: int, gpu: GPU, count: int, zoo: Zoo) -> Reach:
-    room = room_gib(gpu)
-    value = largest(lambda size: estimate_memory(change(size), gpu, count, zoo, explained=False).device_gib, room, most)
-    sure = largest(lambda size: estimate_memory(change(size), gpu, count, zoo, explained=False).high_gib, room, most)
-    at = estimate_memory(change(value), gpu, count, zoo, explained=False) if value else None
-    return Reach(what=what, value=value, sure=min(sure, value), room_gib=room, at=at)
-
-
-def _users(workload: Workload, gpu: GPU, count: int, zoo: Zoo) -> Reach:
     plain = replace(workload, mig=None)
-    found = most_users(plain, gpu, count, zoo)
-    one_replica = replace(plain, batch_per_gpu=max(1, found.users // found.replicas))
+    cards = tuple(partition_of(workload, one) for one in gpus or (gpu,) * min(count, MOST_LOOKED_AT))
+    seen = min(cards, key=lambda one: one.memory_gib or 0.0)
+    if what == "users":
+        return _users(plain, seen, count, cards, zoo)
+    if workload.task == "serve" and workload.stack in (None, "vllm"):
+        return _served(what, plain, seen, count, cards, zoo)
+    if what == "batch":
+        return _found(what, lambda size: replace(plain, batch_per_gpu=size), LARGEST_BATCH, seen, count, cards, zoo)
+    return _found(what, lambda size: with_context(plain, size), LONGEST_CONTEXT, seen, count, cards, zoo)
+
+
+MOST_LOOKED_AT = 64
+"""Cards that are looked at one by one."""
+
+
+def _found(
+    what: str, change: Callable[[int], Workload], most: int, gpu: GPU, count: int, cards: tuple[GPU, ...], zoo: Zoo
+) -> Reach:
+    """The largest size by doubling and halving; on several cards over which layers are dealt, the one that lacks most decides."""
+    first = estimate_memory(change(1), gpu, count, zoo, explained=False)
+    dealt = len(cards) > 1 and deals_layers(change(1), first.stack)
+
+    def at(size: int) -> tuple[MemoryEstimate, float]:
+        if dealt:
+            card = card_plan(change(size), cards, zoo).fullest
+            return card.need, card.room_gib
+        return estimate_memory(change(size), gpu, count, zoo, explained=False), room_gib(gpu)
+
+    def over(size: int, figure: str) -> float:
+        need, room = at(size)
+        return float(getattr(need, figure)) - room
+
+    value = largest(lambda size: over(size, "device_gib"), 0.0, most)
+    sure = largest(lambda size: over(size, "high_gib"), 0.0, most)
+    need, room = at(max(1, value))
+    return Reach(what=what, value=value, sure=min(sure, value), room_gib=room, at=need if value else None)
+
+
+def _users(workload: Workload, gpu: GPU, count: int, cards: tuple[GPU, ...], zoo: Zoo) -> Reach:
+    found = most_users(workload, gpu, count, zoo)
+    if found.basis != "pool":
+        return _slots(found, workload, gpu, count, cards, zoo)
+    one_replica = replace(workload, batch_per_gpu=max(1, found.users // found.replicas))
     at = estimate_memory(one_replica, gpu, count, zoo, explained=False)
-    if found.basis == "pool":
-        beside = (at.high_gib / at.device_gib - 1) * max(0.0, at.device_gib - found.pool_gib)
-        sure = int(max(0.0, found.pool_gib - beside) / found.per_user_gib) if found.per_user_gib else found.users
-    else:
-        sure = _found("batch", lambda size: replace(plain, batch_per_gpu=size), LARGEST_BATCH, gpu, count, zoo).sure
-    sure *= found.replicas
-    return Reach(what="users", value=found.users, sure=min(sure, found.users), room_gib=room_gib(gpu),
+    beside = (at.high_gib / at.device_gib - 1) * max(0.0, at.device_gib - found.pool_gib)
+    sure = int(max(0.0, found.pool_gib - beside) / found.per_user_gib) if found.per_user_gib else found.users
+    return Reach(what="users", value=found.users, sure=min(sure * found.replicas, found.users), room_gib=room_gib(gpu),
                  at=at if found.users else None, users=found)  # fmt: skip
 
 
-def _served(what: str, workload: Workload, gpu: GPU, count: int, zoo: Zoo) -> Reach:
+def _slots(found: Users, workload: Workload, gpu: GPU, count: int, cards: tuple[GPU, ...], zoo: Zoo) -> Reach:
+    """As many users as the largest batch, on every replica; a server that deals its layers over all cards is one."""
+    batch = _found("users", lambda size: replace(workload, batch_per_gpu=size), LARGEST_BATCH, gpu, count, cards, zoo)
+    stack = estimate_memory(workload, gpu, count, zoo, explained=False).stack
+    replicas = 1 if deals_layers(workload, stack) else found.replicas
+    users = replace(found, users=batch.value * replicas, replicas=replicas)
+    return replace(batch, value=batch.value * replicas, sure=batch.sure * replicas, users=users)
+
+
+def _served(what: str, workload: Workload, gpu: GPU, count: int, cards: tuple[GPU, ...], zoo: Zoo) -> Reach:
     """An engine's pool decides: as many sequences as users, or the longest context of the sequences that are asked for."""
     if what == "batch":
-        return replace(_users(workload, gpu, count, zoo), what="batch")
-    plain, wanted = replace(workload, mig=None), max(1, workload.batch_per_gpu or 1)
+        return replace(_users(workload, gpu, count, cards, zoo), what="batch")
+    wanted = max(1, workload.batch_per_gpu or 1)
 
     def lacks(length: int) -> float:
-        return float(wanted - most_users(with_context(plain, length), gpu, count, zoo).users)
+        return float(wanted - most_users(with_context(workload, length), gpu, count, zoo).users)
 
     value = largest(lacks, 0.0, LONGEST_CONTEXT)
-    at = estimate_memory(with_context(plain, value), gpu, count, zoo, explained=False) if value else None
-    users = most_users(with_context(plain, value), gpu, count, zoo) if value else None
+    at = estimate_memory(with_context(workload, value), gpu, count, zoo, explained=False) if value else None
+    users = most_users(with_context(workload, value), gpu, count, zoo) if value else None
     return Reach(what=what, value=value, sure=value, room_gib=room_gib(gpu), at=at, users=users)

@@ -107,6 +107,21 @@ def test_one_change_that_fits_comes_first_and_one_more_card_counts(zoo: Zoo, car
     assert estimate_memory(msgspec.structs.replace(big, gpu_layers=layers + 2), card, 1, zoo).high_gib > room_gib(card)
 
 
+def test_layers_over_two_cards_reach_further_than_one(zoo: Zoo, card: GPU) -> None:
+    work = Workload(**{**GGUF, "model": "llama-3.1-70b"})
+    assert reach("context", work, card, 1, zoo).value == 0
+    both = reach("context", work, card, 2, zoo)
+    assert both.value > 1000 and both.at is not None and both.at.parts.weights_gib < 21
+    small = gpu_of("nvidia.geforce.rtx-3060")
+    mixed = reach("context", work, card, 2, zoo, (card, small))
+    assert mixed.value < both.value
+    users = reach("users", Workload(**GGUF), card, 2, zoo)
+    assert users.users is not None and users.users.replicas == 1
+    assert users.value > reach("users", Workload(**GGUF), card, 1, zoo).value
+    more = {change.code: change for change in cheapest_changes(work, card, 2, zoo)}
+    assert more["one_more_gpu"].count == 3
+
+
 def test_changes_are_joined_until_they_fit(zoo: Zoo, card: GPU) -> None:
     work = Workload(model="llama-3.1-8b", task="train_full", precision="bf16", batch_per_gpu=4, seq_len=2048)
     first = cheapest_changes(work, card, 1, zoo)[0]
