@@ -25,7 +25,7 @@ from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import STATE_OF, look, row_px, sized_font, small_font
 from rigplanner.desktop.widgets import button, column, icon_button, indented, label, panel, restyle, row, rule, strip
 from rigplanner.desktop.words import KIND_WORDS, VERDICT_ICONS, money
-from rigplanner.report.language import tr, trn
+from rigplanner.report.language import listed, tr, trn
 from rigplanner.rig.document import Item, part_of
 from rigplanner.rig.edits import LARGEST_QUANTITY, Edit
 
@@ -200,7 +200,7 @@ class BuildList(QWidget):
             limit = trn("{count} day", "{count} days", self._session.preferences.now.price_days)
             open_items.append(trn("{count} price older than {limit}", "{count} prices older than {limit}", stale, limit=limit))
         restyle(self._note, "state", "warns" if stale else "")
-        self._note.setText(", ".join(open_items))
+        self._note.setText(listed(open_items))
         self._note.setVisible(bool(open_items))
 
     def _show_item(self, *_: object) -> None:

@@ -8,7 +8,7 @@ from rigplanner.desktop.fade import Figure
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import look, row_px
 from rigplanner.desktop.widgets import button, clear, column, label, panel, row, scrolled, stretchy, strip
-from rigplanner.report.language import tr, trn
+from rigplanner.report.language import listed, tr, trn
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding
 
@@ -67,7 +67,7 @@ class FindingsView(QWidget):
         else:
             parts = [_counted(s, report.count(s)) for s in ("error", "warning", "unknown", "info") if report.count(s)]
             self.verdict.show_text(_verdict_words(report.verdict()))
-            self.counts.setText(", ".join(parts) or trn("{count} rule checked", "{count} rules checked", len(report.ran)))
+            self.counts.setText(listed(parts) or trn("{count} rule checked", "{count} rules checked", len(report.ran)))
         self._show_cards([(f, False) for f in report.findings] + [(f, True) for f in report.waived])
         self._show_unchecked()
 

@@ -5,7 +5,7 @@ Texts are looked up when they are shown, never when a module is loaded, so that 
 
 import gettext
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from rigplanner.data import data_path
@@ -15,6 +15,8 @@ MARKS = {"en": (THIN, "."), "cs": (THIN, ","), "zh_TW": (",", ".")}
 """Language code to what parts thousands and what stands before decimals."""
 LANGUAGES = {"en": "English", "zh_TW": "繁體中文", "cs": "čeština"}
 """Language code to what its speakers call it."""
+JOINTS = {"zh_TW": {", ": "、", "; ": "；", ". ": "。"}}
+"""Language code to what stands between texts side by side, where it differs."""
 
 Table = Mapping[str, str | tuple[str, ...]]
 """English text to its translation, or for texts that count to the plural forms in the order of the file's rule."""
@@ -86,6 +88,11 @@ def digits(text: str) -> str:
     """Return a figure as Python writes it ("1,234.5") with the marks of the language in use."""
     thousands, decimals = MARKS.get(_now.code, MARKS["en"])
     return text.replace(",", "\0").replace(".", decimals).replace("\0", thousands)
+
+
+def listed(words: Iterable[str], joint: str = ", ") -> str:
+    """Return texts side by side, with the marks that the language in use has for ", ", "; " and ". "."""
+    return JOINTS.get(_now.code, {}).get(joint, joint).join(words)
 
 
 class Words(Mapping[str, str]):

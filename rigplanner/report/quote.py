@@ -10,7 +10,7 @@ from rigplanner.economics.totals import Totals
 from rigplanner.evidence import Source
 from rigplanner.machine.machine import Machine
 from rigplanner.report import format as fmt
-from rigplanner.report.language import tr, trn
+from rigplanner.report.language import listed, tr, trn
 from rigplanner.report.offered import Offered, alternatives_offered
 from rigplanner.report.quote_costs import renting_rows, running_rows
 from rigplanner.report.quote_jobs import QuoteJob, job_content
@@ -159,7 +159,7 @@ def verdict_text(assessment: Assessment) -> str:
     if report.waived:
         rest.append(trn("{count} finding waived", "{count} findings waived", len(report.waived)))
     ran = trn("{count} rule was checked.", "{count} rules were checked.", len(report.ran))
-    return "; ".join([head, *rest]) + ". " + ran
+    return listed([listed([head, *rest], "; "), ran], ". ")
 
 
 def _lines(assessment: Assessment, catalog: Catalog) -> list[QuoteLine]:
@@ -229,7 +229,7 @@ def _money_notes(assessment: Assessment, catalog: Catalog) -> list[str]:
     ):
         if uids:
             names = [_item_name(assessment.rig, uid, catalog) for uid in uids]
-            notes.append(text.format(names=", ".join(names)))
+            notes.append(text.format(names=listed(names)))
     if totals.converted and assessment.rig.exchange:
         names = [_item_name(assessment.rig, uid, catalog) for uid in totals.converted]
         rates = assessment.rig.exchange
@@ -238,7 +238,7 @@ def _money_notes(assessment: Assessment, catalog: Catalog) -> list[str]:
                 "Converted by the rates of {day} ({source}): {names}.",
                 day=fmt.day(rates.day),
                 source=rates.source,
-                names=", ".join(names),
+                names=listed(names),
             )
         )
     if not totals.taxes:

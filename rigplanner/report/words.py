@@ -6,7 +6,7 @@ from typing import Any
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import CPU
 from rigplanner.report.format import money, number, quantity
-from rigplanner.report.language import tr
+from rigplanner.report.language import listed, tr
 from rigplanner.report.words_findings import FIELD_WORDS, FINDING_TEXTS, FIX_TEXTS, VALUE_WORDS
 from rigplanner.rig.document import Rig, part_of
 from rigplanner.rules.finding import Finding, Fix
@@ -153,4 +153,4 @@ def _joined(words: list[str]) -> str:
     shown = words[:LONGEST_LIST]
     if len(words) > LONGEST_LIST:
         shown = [*shown, tr("{count} more", count=len(words) - LONGEST_LIST)]
-    return ", ".join(shown)
+    return listed(shown)

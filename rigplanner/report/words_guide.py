@@ -5,7 +5,7 @@ from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.planning.aims import Purpose
 from rigplanner.planning.guide import Ability, Advice, Cause, Proposal, Reason, Rented
 from rigplanner.report.format import day, money, number, quantity
-from rigplanner.report.language import tr, trn
+from rigplanner.report.language import listed, tr, trn
 from rigplanner.rig.document import part_of
 
 PURPOSES: dict[Purpose, tuple[str, str]] = {
@@ -164,10 +164,14 @@ def ability_text(ability: Ability) -> str:
         )
     if ability.speed is not None:
         parts.append(speed_text(ability.speed))
-    return ", ".join(parts)
+    return listed(parts)
 
 
-PROVIDERS = {"aws": "AWS", "azure": "Azure", "gcp": "Google Cloud", "lambda": "Lambda"}
+PROVIDERS = {
+    "aws": "AWS", "azure": "Azure", "coreweave": "CoreWeave", "crusoe": "Crusoe", "digitalocean": "DigitalOcean", "google": "Google Cloud",
+    "hyperstack": "Hyperstack", "lambda": "Lambda", "nebius": "Nebius", "oracle": "Oracle Cloud", "paperspace": "Paperspace",
+    "runpod": "RunPod",
+}  # fmt: skip
 
 
 def rented_text(machine: Rented, total: float | None, currency: str) -> str:
