@@ -1,17 +1,20 @@
 """Read this machine: what the computer says of itself, what the catalog knows of it, and the rig of that."""
 
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QHeaderView, QProgressBar
+from PySide6.QtWidgets import QDialog, QFileDialog, QHeaderView, QProgressBar
 
 from rigplanner.desktop.preferences import with_wishes
 from rigplanner.desktop.tables import fill, plain_table
 from rigplanner.desktop.theme import look, row_px
 from rigplanner.desktop.widgets import button, column, label, row
 from rigplanner.desktop.words import KIND_WORDS
+from rigplanner.machine.captured import facts_of_file
 from rigplanner.machine.this_machine import Fact, Recognised, read_this_machine, recognise
 from rigplanner.report.language import Words, tr, trn
 
@@ -53,16 +56,31 @@ class MachineDialog(QDialog):
             heads.setSectionResizeMode(n, fit)
         self.take = button(tr("Open as a rig"), self.open_rig, "new", "primary")
         self.take.setEnabled(False)
-        self.setLayout(
-            column(
-                self.head, self.note, self.progress, self.table,
-                row(1, self.take, button(tr("Close"), self.close)), margins=(20, 16, 20, 16), spacing=10,
-            )
-        )  # fmt: skip
+        keys = row(button(tr("Read a captured text…"), self._ask_text, "open"), 1, self.take, button(tr("Close"), self.close))
+        self.setLayout(column(self.head, self.note, self.progress, self.table, keys, margins=(20, 16, 20, 16), spacing=10))
+        self._run(read_this_machine)
+
+    def _ask_text(self) -> None:
+        """Ask for what another machine says of itself."""
+        dialog = QFileDialog(self, tr("Read a captured text…"), str(Path.home()))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(lambda text: self.read_text(Path(text)))
+        dialog.open()
+
+    def read_text(self, path: Path) -> None:
+        """Read the output of nvidia-smi -q or lspci -tv, or an hwloc XML file, of another machine."""
+        self.note.setText(tr("From {name}, as captured on another machine.", name=path.name[:100]))
+        self._run(lambda: facts_of_file(path))
+
+    def _run(self, read: Callable[[], tuple[Fact, ...]]) -> None:
         catalog = self._session.catalog
+        self.found = None
+        self.take.setEnabled(False)
+        self.progress.show()
 
         def work(_: object) -> tuple[tuple[Fact, ...], Recognised]:
-            facts = read_this_machine()
+            facts = read()
             return facts, recognise(facts, catalog)
 
         self._session.tasks.run_task(TOPIC, work, lambda answer: self.show_found(*answer), self._fail)
@@ -91,9 +109,7 @@ class MachineDialog(QDialog):
             if id(fact) in missing and cell is not None:
                 cell.setForeground(look.tokens.color("soft"))
         count = sum(item.quantity for item in found.rig.items)
-        self.head.setText(
-            trn("{count} part of this computer is in the catalog", "{count} parts of this computer are in the catalog", count)
-        )
+        self.head.setText(trn("{count} part is in the catalog", "{count} parts are in the catalog", count))
         if not facts:
             self.head.setText(tr("This computer says nothing that can be read"))
             self.note.setText(tr("Reading needs Linux with /proc and /sys; here runs {system}.", system=sys.platform))
@@ -101,7 +117,9 @@ class MachineDialog(QDialog):
 
     def _fail(self, fault: Exception) -> None:
         self.progress.hide()
-        self.head.setText(tr("The computer could not be read: {fault}", fault=str(fault)))
+        self.table.setRowCount(0)
+        self.head.setText(tr("Nothing was read"))
+        self.note.setText(str(fault))
 
     def open_rig(self) -> None:
         """Show the rig, unsaved, with what was not recognised in its notes."""

@@ -105,3 +105,23 @@ def test_a_machine_that_says_nothing_is_said(qtbot, window, monkeypatch):
     assert not dialog.take.isEnabled()
     assert "nothing" in dialog.head.text()
     dialog.close()
+
+
+def test_a_text_captured_on_another_machine_is_read_too(qtbot, window, tmp_path, monkeypatch):
+    monkeypatch.setattr("rigplanner.desktop.machine_dialog.read_this_machine", lambda: ())
+    dialog = machine_dialog(window)
+    settled_session(qtbot, window.session)
+    (tmp_path / "smi.txt").write_text(
+        "==============NVSMI LOG==============\n\nAttached GPUs : 1\nGPU 00000000:01:00.0\n"
+        "    Product Name                          : NVIDIA GeForce RTX 3090\n",
+        "utf-8",
+    )
+    dialog.read_text(tmp_path / "smi.txt")
+    settled_session(qtbot, window.session)
+    assert dialog.table.item(0, 2).text() == "GeForce RTX 3090"
+    (tmp_path / "poem.txt").write_text("Roses are red\n", "utf-8")
+    dialog.read_text(tmp_path / "poem.txt")
+    settled_session(qtbot, window.session)
+    assert "poem.txt" in dialog.note.text()
+    assert not dialog.take.isEnabled()
+    dialog.close()

@@ -1,0 +1,34 @@
+"""What a text captured on another machine names, whichever program wrote it."""
+
+from pathlib import Path
+
+from rigplanner.machine.lspci_tree import TreeFault
+from rigplanner.machine.smi_query import QueryFault
+from rigplanner.machine.this_machine import Fact, facts_of_hwloc, facts_of_lspci, facts_of_query
+from rigplanner.machine.xml_tree import LARGEST_TEXT, XmlFault
+
+READERS = (facts_of_query, facts_of_hwloc, facts_of_lspci)
+
+
+class CapturedFault(ValueError):
+    """A file that is no captured text; the text says why."""
+
+
+def facts_of_file(path: Path) -> tuple[Fact, ...]:
+    """Return what the output of `nvidia-smi -q` or `lspci -tv`, or an hwloc XML file, names. Raises CapturedFault."""
+    try:
+        if path.stat().st_size > LARGEST_TEXT:
+            raise CapturedFault(f"{path.name}: larger than {LARGEST_TEXT // 2**20} MiB.")
+        text = path.read_text("utf-8")
+    except UnicodeDecodeError as fault:
+        raise CapturedFault(f"{path.name}: not UTF-8 text (byte {fault.start}).") from fault
+    except OSError as fault:
+        raise CapturedFault(f"{path.name}: cannot be read ({fault.strerror or fault}).") from fault
+    for read in READERS:
+        try:
+            facts = read(text)
+        except (QueryFault, XmlFault, TreeFault):
+            continue
+        if facts:
+            return facts
+    raise CapturedFault(f"{path.name}: names no part; expected nvidia-smi -q, lspci -tv or an hwloc XML file.")
