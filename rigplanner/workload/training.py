@@ -104,11 +104,12 @@ def step_walk(network: Network, job: Job, stack: MemoryStack) -> tuple[Walk, flo
 def adapter_inputs(network: Network, job: Job, stack: MemoryStack) -> float:
     """Bytes that layers keep besides the walk in a run of adapters: with dropout before the adapter of the joint projection, the
     copy and its mask of one byte; and the inputs of products whose frozen matrix is quantised, which the walk lets go: of query,
-    key and value, of the projection, and of the feed-forward part's two sides."""
+    key and value, of the projection, and of the
+    feed-forward part's two sides, in float, the type bitsandbytes computes in unless told."""
     tokens = float(job.batch * job.length) / job.context * network.layers
     dropped = 3.0 * tokens * network.hidden if stack.lora_dropout and job.lora_rank else 0.0
     quantised = (
-        2.0 * tokens * (3 * network.hidden + network.ffn) if stack.keeps_quantised_inputs and job.task == "train_qlora" else 0.0
+        4.0 * tokens * (3 * network.hidden + network.ffn) if stack.keeps_quantised_inputs and job.task == "train_qlora" else 0.0
     )
     return dropped + quantised
 
