@@ -4,7 +4,7 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.planning.aims import Purpose
 from rigplanner.planning.guide import Ability, Advice, Cause, Proposal, Reason, Rented
-from rigplanner.report.format import day, money, number, quantity
+from rigplanner.report.format import day, money, number, quantity, unit_text
 from rigplanner.report.language import listed, tr, trn
 from rigplanner.rig.document import part_of
 
@@ -152,7 +152,7 @@ def item_rows(proposal: Proposal, catalog: Catalog) -> list[tuple[str, str, str]
 
 def speed_text(speed: SpeedEstimate) -> str:
     """Return a speed as its interval: "1 480 to 2 900 tokens/s"."""
-    return tr("{low} to {high} {unit}", low=number(speed.low), high=number(speed.high), unit=speed.metric)
+    return tr("{low} to {high} {unit}", low=number(speed.low), high=number(speed.high), unit=unit_text(speed.metric))
 
 
 def ability_text(ability: Ability) -> str:
@@ -168,9 +168,9 @@ def ability_text(ability: Ability) -> str:
 
 
 PROVIDERS = {
-    "aws": "AWS", "azure": "Azure", "coreweave": "CoreWeave", "crusoe": "Crusoe", "digitalocean": "DigitalOcean", "google": "Google Cloud",
-    "hyperstack": "Hyperstack", "lambda": "Lambda", "nebius": "Nebius", "oracle": "Oracle Cloud", "paperspace": "Paperspace",
-    "runpod": "RunPod",
+    "aws": "AWS", "azure": "Azure", "coreweave": "CoreWeave", "crusoe": "Crusoe", "digitalocean": "DigitalOcean",
+    "google": "Google Cloud", "hyperstack": "Hyperstack", "lambda": "Lambda", "nebius": "Nebius", "oracle": "Oracle Cloud",
+    "paperspace": "Paperspace", "runpod": "RunPod",
 }  # fmt: skip
 
 

@@ -147,7 +147,7 @@ def test_cloud_machines_name_catalog_gpus(catalog: Catalog) -> None:
     assert len(machines) >= 50
     assert {machine.provider for machine in machines} >= {"aws", "azure", "google", "lambda", "paperspace"}
     for machine in machines:
-        assert machine.id == f"{machine.provider}.{machine.name}".lower().replace("_", "-"), machine.id
+        assert machine.id == f"{machine.provider}.{machine.name}".lower().replace("_", "-").replace(" ", "-"), machine.id
         assert machine.gpu is None or catalog.get(machine.gpu) is not None, f"{machine.id}: {machine.gpu}"
         assert 1 <= machine.count <= 256 and (machine.count > 1 or machine.link == "none"), machine.id
         assert machine.sources and set(machine.sources) <= set(shipped_cloud().sources), machine.id
