@@ -48,6 +48,9 @@ WORDS = (
     "data",
     "count",
 )
+MODEL, GPU = WORDS.index("model"), WORDS.index("gpu")
+ENOUGH = 3
+"""Times as many rows of the same network or GPU as are wanted, above which no others are looked at."""
 NUMBERS = ("batch", "count", "tokens", "written", "year")
 FACTORS = ("", "w", "n", "bc", "b", "c", "t", "y", "m")
 UNSHARED = ("noise", "source", "machine", "release", "release_model")
@@ -200,10 +203,14 @@ def neighbours(field: Field, point: Point, rows: Columns, residuals: Any, most: 
     the point's batch, length and number of GPUs, so that all jobs of a cell lean on the same ones."""
     import numpy as np
 
-    alike = rows.numbers.copy()
+    target = field.target(point)
+    kin = np.flatnonzero((rows.words[MODEL] == target.words[MODEL]) | (rows.words[GPU] == target.words[GPU]))
+    some = rows.chosen(kin) if len(kin) >= ENOUGH * most else rows
+    alike = some.numbers.copy()
     alike[:4] = np.array([point.batch, point.count, point.tokens, point.written])[:, None]
-    near = field.covariance(field.target(point), Columns(rows.words, alike, rows.silicon))
+    near = field.covariance(target, Columns(some.words, alike, some.silicon))
     index = np.arange(len(near)) if len(near) <= most else np.argpartition(-near, most)[:most]
+    index = index if some is rows else kin[index]
     chosen = rows.chosen(index)
     among = field.covariance(rows.chosen(index[:, None]), rows.chosen(index[None, :]))
     inverse = np.linalg.inv(among + field.noise * np.eye(len(index)))
