@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from rigplanner.planning.compare import CompareRow, Value
 from rigplanner.report import format as fmt
+from rigplanner.report.format import columns_of, padded
 from rigplanner.report.language import THIN, Words, tr
 
 ATTRIBUTE_WORDS = Words(
@@ -187,10 +188,8 @@ def table(made: Comparison) -> str:
     lines = [("", *made.names)]
     for row, best in zip(made.rows, made.better, strict=True):
         lines.append((row[0], *(f"* {cell}" if n in best else f"  {cell}" for n, cell in enumerate(row[1:]))))
-    widths = [max(len(line[n]) for line in lines) for n in range(len(made.names) + 1)]
-    return (
-        "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines) + "\n"
-    )
+    widths = [max(columns_of(line[n]) for line in lines) for n in range(len(made.names) + 1)]
+    return "\n".join("  ".join(padded(*pair) for pair in zip(line, widths, strict=True)).rstrip() for line in lines) + "\n"
 
 
 def csv_text(made: Comparison) -> str:

@@ -1,6 +1,7 @@
 """Numbers, units, money and days as text: thin spaces before units and between thousands, no needless digits."""
 
 import math
+import unicodedata
 from datetime import date
 
 from rigplanner.catalog.parts import Price
@@ -100,6 +101,16 @@ def money(amount: float | None, currency: str) -> str:
     if (language(), currency) == ("zh_TW", "TWD"):
         return f"NT${text}"
     return f"{text}{THIN}{currency}"
+
+
+def columns_of(text: str) -> int:
+    """Return how many columns of a terminal a text takes; Chinese characters take two."""
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def padded(text: str, columns: int) -> str:
+    """Return a text with spaces behind it, `columns` wide in a terminal."""
+    return text + " " * (columns - columns_of(text))
 
 
 def price(value: Price | None) -> str:

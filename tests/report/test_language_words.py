@@ -134,3 +134,8 @@ def test_the_english_quote_is_the_same_after_another_language(assessment: Assess
 def test_a_value_of_its_own_is_not_taken_for_the_count() -> None:
     use_language("cs")
     assert trn("{count}\u202fslot", "{count}\u202fslots", 5, count="2,5") == "2,5\u202fslotů"
+
+
+def test_tables_of_text_line_up_with_wide_characters() -> None:
+    assert fmt.columns_of("記憶體 GiB") == 10
+    assert [fmt.columns_of(fmt.padded(text, 12)) for text in ("記憶體", "Paměť", "")] == [12, 12, 12]
