@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QDialog, QHeaderView, QTableWidget, QTableWidgetItem, QWidget
 
+from rigplanner.catalog.load import Catalog
 from rigplanner.desktop.gauges import TITLES, gauge_text
 from rigplanner.desktop.theme import row_px
 from rigplanner.desktop.widgets import button, column, label, row
@@ -154,4 +156,35 @@ def _slot_steps(assessment: Assessment) -> tuple[Step, ...]:
                     "lanes",
                 )
             )
+    return tuple(steps)
+
+
+def cost_steps(assessment: Assessment, catalog: Catalog) -> tuple[Step, ...]:
+    """Return what years cost, and after how many hours the rig is cheaper than the machines for hire that it ever beats."""
+    from rigplanner.catalog.cloud import shipped_cloud
+    from rigplanner.economics.running import three_year_total
+    from rigplanner.planning.compare import yearly_energy
+    from rigplanner.planning.renting import offers
+
+    sums, year = assessment.totals, yearly_energy(assessment)
+    steps: list[Step] = []
+    if year is not None:
+        share = (assessment.rig.quote.resale_percent or 0.0) / 100
+        steps += [replace(step, unit=step.unit or sums.currency) for step in year.steps]
+        three: dict[str, float | str | None] = {
+            tr("price"): sums.total, tr("energy of a year"): year.cost, tr("resale in %"): 100 * share,
+        }  # fmt: skip
+        formula = tr("price × (1 − resale) + 3 × energy of a year")
+        steps.append(Step(tr("Three years"), formula, three, three_year_total(sums.total, year.cost, share), sums.currency))
+    for job in assessment.jobs:
+        for offer in offers(assessment, job, catalog, shipped_cloud()):
+            if offer.hours is None:
+                continue
+            inputs: dict[str, float | str | None] = {
+                tr("price"): sums.total, tr("rent an hour"): offer.rent.amount, tr("speed of the rig"): offer.own,
+                tr("speed of the hire"): offer.rented, tr("unit of speed"): offer.metric,
+            }  # fmt: skip
+            name = tr("{job}: cheaper than {machine} after", job=workload_title(job), machine=f"{offer.provider} {offer.instance}")
+            formula = tr("price / (rent × speed of the rig / speed of the hire − energy of an hour)")
+            steps.append(Step(name, formula, inputs, offer.hours, "h", f"{offer.rent.source}, {offer.rent.day}"))
     return tuple(steps)

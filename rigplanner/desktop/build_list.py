@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QDoubleSpinBox,
@@ -107,6 +107,7 @@ class BuildList(QWidget):
     """`kind_chosen` asks for a kind of part, with the uid of the item to replace or ""."""
 
     kind_chosen = Signal(str, str)
+    total_asked = Signal()
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -125,6 +126,9 @@ class BuildList(QWidget):
         self.add = button(tr("Add part"), self.open_menu, "plus")
         self._editor = self._make_editor()
         self._total = Figure("strong")
+        self._total.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._total.setToolTip(tr("Shows how the total comes about, as the price gauge does"))
+        self._total.installEventFilter(self)
         self._note = label("", "small", wrap=True)
         foot = column(self._total, self._note, margins=(12, 4, 12, 8), spacing=0)
         self.setMinimumWidth(row_px() * 9)
@@ -163,6 +167,12 @@ class BuildList(QWidget):
         editor = strip(column(rule(), panel(self._form), spacing=0))
         editor.hide()
         return editor
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """A click on the total asks for its breakdown."""
+        if watched is self._total and event.type() == QEvent.Type.MouseButtonRelease:
+            self.total_asked.emit()
+        return super().eventFilter(watched, event)
 
     def current(self) -> Item | None:
         """Return the item under the cursor."""

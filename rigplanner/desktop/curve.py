@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from msgspec import Struct
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QHelpEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from rigplanner.desktop.theme import look, row_px, sized_font, small_font
@@ -40,19 +40,26 @@ def nice_step(most: float, count: int = 4) -> float:
 
 
 class Curve(QWidget):
-    """Marks from left to right over a zero line, joined by a line inside the band of their intervals."""
+    """Marks from left to right over a zero line, joined by a line inside the band of their intervals. A click, or Enter on the
+    point that the arrow keys chose, asks for the steps of the point with that number."""
+
+    clicked = Signal(int)
 
     def __init__(self, name: str) -> None:
         super().__init__()
         self._name = name
         self._marks: tuple[Mark, ...] = ()
         self._unit = ""
+        self._chosen = 0
         self.setAccessibleName(name)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_marks(self, marks: Sequence[Mark], unit: str) -> None:
         """Show other points; `unit` is that of the values."""
         self._marks, self._unit = tuple(marks), unit
+        self._chosen = next((n for n, mark in enumerate(marks) if mark.own), 0)
         self.setAccessibleDescription("; ".join(mark.tip for mark in marks))
         self.update()
 
@@ -118,12 +125,15 @@ class Curve(QWidget):
 
     def _paint_points(self, painter: QPainter) -> None:
         tokens, plot = look.tokens, self._plot()
-        for mark in self._marks:
+        for n, mark in enumerate(self._marks):
             centre = self._at(mark, mark.value)
             painter.setPen(QPen(tokens.color("accent"), 1.4))
             painter.setBrush(tokens.color("window" if mark.dim else "accent"))
             radius = 4.0 if mark.own else 2.8
             painter.drawEllipse(centre, radius, radius)
+            if n == self._chosen and self.hasFocus():
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.drawEllipse(centre, radius + 3.5, radius + 3.5)
             painter.setFont(sized_font(0.9, semibold=mark.own))
             painter.setPen(tokens.color("text" if mark.own else "soft"))
             metrics = QFontMetricsF(painter.font())
@@ -134,6 +144,24 @@ class Curve(QWidget):
     def mark_at(self, x: float) -> Mark | None:
         """Return the point nearest to a place across, None when there are none."""
         return min(self._marks, key=lambda mark: abs(self._at(mark, mark.value).x() - x), default=None)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        mark = self.mark_at(event.position().x())
+        if mark is not None:
+            self._chosen = self._marks.index(mark)
+            self.update()
+            self.clicked.emit(self._chosen)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()))
+        if self._marks and step is not None:
+            self._chosen = max(0, min(self._chosen + step, len(self._marks) - 1))
+            self.setAccessibleName(f"{self._name}: {self._marks[self._chosen].tip}")
+            self.update()
+        elif self._marks and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self.clicked.emit(self._chosen)
+        else:
+            super().keyPressEvent(event)
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:

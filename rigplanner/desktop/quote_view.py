@@ -10,11 +10,14 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QPalette, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QMenu, QPushButton, QSplitter, QWidget
 
+from rigplanner.desktop.breakdown import cost_steps, show_breakdown
 from rigplanner.desktop.change import Change
 from rigplanner.desktop.quote_form import QuoteForm
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import look
 from rigplanner.desktop.widgets import button, column, label, panel, row, scrolled, strip
+from rigplanner.desktop.words import money
+from rigplanner.evidence import Step
 from rigplanner.report.language import THIN, Words, tr, trn
 from rigplanner.whole_file import write_whole
 
@@ -45,7 +48,8 @@ class QuoteView(QWidget):
         self.pages = label("", "small")
         self.copy = button(tr("Copy as"), self._open_copy, "copy")
         self.export = button(tr("Export"), self._open_export, "export")
-        head = row(self.save, self.copy, self.export, self.pages, 1, margins=(12, 6, 12, 6))
+        self.costs = button(tr("Costs"), self.show_costs, "info", name=tr("Show what years and hire cost"))
+        head = row(self.save, self.copy, self.export, self.costs, self.pages, 1, margins=(12, 6, 12, 6))
         split = QSplitter()
         split.addWidget(scrolled(self.form, tr("Details of the quote")))
         split.addWidget(panel(column(strip(head), panel(self._page), spacing=0)))
@@ -64,6 +68,19 @@ class QuoteView(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._delay.start()
+
+    def show_costs(self) -> None:
+        """Work out aside what years cost and what hire would, then show how."""
+        assessment, catalog = self._session.assessment, self._session.catalog
+        if assessment is None:
+            return
+        note = tr("Energy and years need a tariff and hours a day; hire is compared where the rig's whole price is known.")
+
+        def show(steps: tuple[Step, ...]) -> None:
+            headline = tr("Price {total}", total=money(assessment.totals.total, assessment.totals.currency))
+            show_breakdown(self, tr("Costs"), headline, steps, note)
+
+        self._session.tasks.run_task("costs", lambda _: cost_steps(assessment, catalog), show)
 
     def _open_copy(self) -> None:
         self._open_menu(self.copy, [form for form in EXPORT_WORDS if form != "xlsx"], self.copy_as)

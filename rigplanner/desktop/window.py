@@ -153,6 +153,7 @@ class Window(QMainWindow):
     def _connect(self) -> None:
         session = self.session
         self.build.kind_chosen.connect(self._show_kind)
+        self.build.total_asked.connect(self._show_price)
         self.gauges.asked.connect(self._show_limit)
         session.document_changed.connect(self._show_title)
         session.catalog_changed.connect(self.parts.take_catalog)
@@ -240,6 +241,10 @@ class Window(QMainWindow):
         from rigplanner.desktop.relaunch import relaunch
 
         return relaunch(self, code)
+
+    def _show_price(self) -> None:
+        if self.session.assessment is not None:
+            self._show_limit(next(gauge.limit for gauge in self.gauges.gauges if gauge.limit.axis == "price"))
 
     def _show_limit(self, limit: Limit) -> None:
         from rigplanner.desktop.breakdown import limit_steps, show_breakdown

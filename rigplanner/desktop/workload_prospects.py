@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from PySide6.QtWidgets import QWidget
 
+from rigplanner.desktop.breakdown import show_breakdown
 from rigplanner.desktop.curve import Curve, Mark
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.widgets import button, clear, column, label, panel, row, rule, stretchy
@@ -55,6 +56,10 @@ class ProspectsPanel:
         self.sizes.setLayout(column(self._links, self._ways, spacing=4))
         self.scale = Curve(tr("Speed by number of GPUs"))
         self.caps = Curve(tr("Speed under a power cap"))
+        self.scale.clicked.connect(self._open_scale)
+        self.caps.clicked.connect(self._open_cap)
+        self._scale_points: tuple[ScalePoint, ...] = ()
+        self._cap_points: tuple[CapPoint, ...] = ()
         self.scale_note, self.cap_note = label("", "small", wrap=True), label("", "small", wrap=True)
         self.use_cap = button("", self._use_cap, role="link", name=tr("Use the power cap"))
         self._cap: CapPoint | None = None
@@ -154,6 +159,7 @@ class ProspectsPanel:
 
     def _show_scaling(self, found: Scaling | None) -> None:
         known = [point for point in found.points if point.value] if found else []
+        self._scale_points = tuple(known)
         self._scale_box.setVisible(len(known) > 1)
         if found is None or len(known) < 2:
             return
@@ -175,6 +181,7 @@ class ProspectsPanel:
         self.scale_note.setText(_scale_words(found))
 
     def _show_caps(self, found: tuple[CapPoint, ...]) -> None:
+        self._cap_points = found
         job, full = self._job, found[-1] if found else None
         self._cap_box.setVisible(len(found) > 1)
         if job is None or job.speed is None or full is None or len(found) < 2:
@@ -198,6 +205,17 @@ class ProspectsPanel:
         )  # fmt: skip
         self.use_cap.setText(tr("Cap to {cap}", cap=quantity(self._cap.cap_w, "W", 0)))
         self.use_cap.setVisible(self._cap.saved_w > 0 and now != self._cap.cap_w)
+
+    def _open_scale(self, n: int) -> None:
+        point, metric = self._scale_points[n], self._metric()
+        show_breakdown(self.curves, tr("Speed by number of GPUs"), _scale_tip(point, metric), point.steps)
+
+    def _open_cap(self, n: int) -> None:
+        point = self._cap_points[n]
+        show_breakdown(self.curves, tr("Speed under a power cap"), _cap_tip(point, self._metric()), point.steps)
+
+    def _metric(self) -> str:
+        return self._job.speed.metric if self._job and self._job.speed else ""
 
     def _use_cap(self) -> None:
         uid = gpu_item(self._session.rig, self._assessment.machine) if self._assessment else None

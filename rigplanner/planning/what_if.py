@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU
+from rigplanner.evidence import Step
 from rigplanner.machine.machine import GpuNode, Machine
 from rigplanner.performance.answer import TIME_METRICS, Bound, SpeedEstimate
 from rigplanner.performance.host import feed_of
@@ -55,6 +56,7 @@ class ScalePoint(Struct, frozen=True, kw_only=True):
     placed: bool = False
     fits: bool | None = None
     fault: str = ""
+    steps: tuple[Step, ...] = ()
 
 
 class Scaling(Struct, frozen=True, kw_only=True):
@@ -74,6 +76,7 @@ class CapPoint(Struct, frozen=True, kw_only=True):
     low: float
     high: float
     saved_w: float
+    steps: tuple[Step, ...] = ()
 
 
 def is_text(workload: Workload) -> bool:
@@ -161,7 +164,8 @@ def _scale_point(assessment: Assessment, job: Job, catalog: Catalog, count: int)
 def _point(speed: SpeedEstimate, count: int, placed: bool, work: Workload, gpu: GPU) -> ScalePoint:
     memory = memory_of(work, gpu, count)
     fit = None if isinstance(memory, str) or not gpu.memory_gib else memory.low_gib <= gpu.memory_gib
-    return ScalePoint(gpus=count, value=speed.value, low=speed.low, high=speed.high, bound=speed.bound, placed=placed, fits=fit)
+    return ScalePoint(gpus=count, value=speed.value, low=speed.low, high=speed.high, bound=speed.bound, placed=placed, fits=fit,
+                      steps=speed.steps)  # fmt: skip
 
 
 def _fed(point: ScalePoint, work: Workload, machine: Machine, metric: str) -> ScalePoint:
@@ -237,4 +241,5 @@ def _capped(assessment: Assessment, job: Job, catalog: Catalog, uid: str, gpu: G
             speed = predict_speed(job.workload, gpu, count, 1, link, shipped_zoo(), capped, job.speed.metric)
         except WorkloadFault:
             continue
-        yield CapPoint(cap_w=cap, value=speed.value, low=speed.low, high=speed.high, saved_w=count * (gpu.tdp_w - cap))
+        yield CapPoint(cap_w=cap, value=speed.value, low=speed.low, high=speed.high, saved_w=count * (gpu.tdp_w - cap),
+                       steps=speed.steps)  # fmt: skip

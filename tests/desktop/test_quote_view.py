@@ -4,12 +4,17 @@ import io
 import zipfile
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QGuiApplication, QImage
+from PySide6.QtWidgets import QDialog
 
+from rigplanner.catalog.parts import Price
 from rigplanner.desktop import documents
+from rigplanner.desktop.breakdown import cost_steps
 from rigplanner.desktop.logos import usable_logo
 from rigplanner.desktop.quote_view import EXPORT_WORDS
 from rigplanner.report.paper import logo_fault
+from rigplanner.rig.edits import Edit
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="60" height="20"><rect width="60" height="20" fill="#0b5c8a"/></svg>'
 
@@ -98,3 +103,20 @@ def test_one_part_has_a_tax_of_its_own(window, view):
     assert window.session.rig.items[0].tax_percent == 7
     view.form.own_tax.setValue(-1)
     assert window.session.rig.items[0].tax_percent is None
+
+
+def test_costs_and_the_total_open_their_steps(qtbot, window, view):
+    rig = window.session.rig
+    price = Price(amount=80.0, currency="USD", day="2026-11-20", source="shop")
+    missing = window.session.assessment.totals.unpriced
+    window.session.edit("Prices", *(Edit("set_price", {"uid": uid, "price": price}) for uid in missing))
+    tariff = Price(amount=0.25, currency=rig.currency, day="2026-11-20", source="bill")
+    window.session.edit("Site", Edit("change_site", {"energy_per_kwh": tariff, "hours_per_day": 8.0}))
+    names = [step.name for step in cost_steps(window.session.assessment, window.session.catalog)]
+    assert "Three years" in names
+    assert any("cheaper than" in name for name in names)
+    view.show_costs()
+    qtbot.waitUntil(lambda: any(made.windowTitle() == "Costs" for made in view.findChildren(QDialog)), timeout=30_000)
+    qtbot.mouseClick(window.build._total, Qt.MouseButton.LeftButton)
+    assert window.findChildren(QDialog)[-1].windowTitle() in ("Price", "Costs")
+    assert any(made.windowTitle() == "Price" for made in window.findChildren(QDialog))

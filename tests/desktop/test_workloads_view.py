@@ -4,8 +4,8 @@ import json
 import time
 
 import pytest
-from PySide6.QtCore import QEventLoop
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtCore import QEventLoop, Qt
+from PySide6.QtWidgets import QApplication, QDialog, QPushButton, QTableWidget
 
 from rigplanner.desktop import documents
 from rigplanner.desktop.curve import Curve, Mark, nice_step
@@ -101,6 +101,18 @@ def test_the_curves_hold_the_rigs_own_speed_and_a_cap_can_be_used(window, sample
     view.results.prospects.use_cap.click()
     cap = window.session.rig.item(window.session.assessment.machine.gpus[0].piece.partition(".")[0]).power_cap_w
     assert cap and cap < 450
+
+
+def test_every_point_of_a_curve_opens_its_steps(qtbot, window, sample_folder):
+    view = open_tab(window, sample_folder, "titan-x-server")
+    curve = view.results.prospects.scale
+    curve.setFocus()
+    qtbot.keyClick(curve, Qt.Key.Key_Left)
+    assert "2 GPUs" in curve.accessibleName()
+    qtbot.keyClick(curve, Qt.Key.Key_Return)
+    dialog = view.findChildren(QDialog)[-1]
+    assert dialog.windowTitle() == "Speed by number of GPUs"
+    assert dialog.findChild(QTableWidget).rowCount() > 3
 
 
 def test_an_answer_for_another_workload_is_not_shown(window, sample_folder):
