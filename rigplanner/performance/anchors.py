@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from rigplanner.catalog.cloud import shipped_cloud
 from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.parts import GPU
@@ -199,7 +200,7 @@ def gpu_index() -> PartIndex:
 
 def find_gpu(name: str | None) -> GPU:
     """Return the GPU of this id, name or alias, else the best one that has all words of `name`; raise WorkloadFault naming the
-    nearest when the catalog lacks it."""
+    nearest when the catalog lacks it, or the GPU of a machine for hire."""
     if not name:
         raise WorkloadFault("hardware.gpu: expected the name of a GPU, found none.")
     key = name.replace("\u2011", "-").casefold()
@@ -208,6 +209,12 @@ def find_gpu(name: str | None) -> GPU:
         return known[key]
     if (found := gpu_index().find(name, limit=1)) and isinstance(found[0], GPU):
         return found[0]
+    hired = next((machine for machine in shipped_cloud().instances.values() if key in (machine.id, machine.name.casefold())), None)
+    if hired:
+        raise WorkloadFault(
+            f"hardware.gpu: '{name}' is a machine for hire ({hired.provider}), not a GPU; name its GPU instead: {hired.count} x "
+            f"{hired.gpu_name}."
+        )
     near = difflib.get_close_matches(key, known, 3, 0.6)
     raise WorkloadFault(f"hardware.gpu: the catalog has no '{name}'{'; the nearest are ' + ', '.join(near) if near else ''}.")
 

@@ -41,6 +41,8 @@ _BY_CAPABILITY = {"3": "kepler", "5": "maxwell", "6": "pascal", "9": "hopper", "
 _BY_EXACT_CAPABILITY = {"7.5": "turing", "8.9": "ada"}
 _BY_TARGET = {"gfx908": "cdna", "gfx90a": "cdna2", "gfx942": "cdna3", "gfx950": "cdna4", "gfx1100": "rdna3", "gfx1200": "rdna4"}
 
+BF16_ERA = 4.3
+
 MATRIX_PRECISIONS = {
     "fp32": "fp32",
     "tf32": "tf32",
@@ -203,8 +205,19 @@ def matrix_tflops(silicon: Silicon, precision: str, name: str) -> float:
         raise WorkloadFault(f"precision: expected one of {', '.join(sorted(MATRIX_PRECISIONS))}, found '{precision}'.")
     rate: float | None = getattr(silicon, path)
     if rate is None:
-        raise WorkloadFault(f"precision: {name} ({silicon.generation}) has no {precision} arithmetic; use fp16, bf16 or int8.")
+        usable = ", ".join(usable_precisions(silicon))
+        raise WorkloadFault(f"precision: {name} ({silicon.generation}) has no {precision} arithmetic; use one of {usable}.")
     return rate
+
+
+def usable_precisions(silicon: Silicon) -> list[str]:
+    """Return the precisions whose arithmetic a GPU has: bf16 and tf32 came with Ampere and CDNA, the narrow floats where listed."""
+    words = ["fp32", "fp16"]
+    if silicon.era >= BF16_ERA:
+        words += ["tf32", "bf16"]
+    if silicon.int8 > silicon.half:
+        words.append("int8")
+    return words + [word for word, rate in (("fp8", silicon.fp8), ("fp4", silicon.fp4)) if rate]
 
 
 def arithmetic_path(precision: str, tflops: float, silicon: Silicon) -> str:

@@ -165,6 +165,17 @@ def test_an_unknown_gpu_is_named() -> None:
         find_gpu("RTX 9999")
 
 
+def test_a_machine_for_hire_is_no_gpu() -> None:
+    with pytest.raises(WorkloadFault, match=r"machine for hire .*name its GPU instead: 8 x "):
+        find_gpu("p4d.24xlarge")
+
+
+@pytest.mark.parametrize(("gpu", "precision", "offered"), [("GTX 1080", "fp8", "fp32, fp16"), ("RTX 4090", "fp4", "int8, fp8")])
+def test_a_refused_precision_names_those_that_the_silicon_has(gpu: str, precision: str, offered: str) -> None:
+    with pytest.raises(WorkloadFault, match=f"no {precision} arithmetic; use one of .*{offered}"):
+        predict(gpu, model="bert-large", task="train", precision=precision)
+
+
 def test_all_reduce_over_a_switch_beats_pcie() -> None:
     switched = predict("H100-SXM5-80GB", 8, "nvswitch", model="all-reduce", task="collective")
     assert switched.metric == "busbw_gbps" and 380 < switched.value < 560
