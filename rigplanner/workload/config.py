@@ -38,6 +38,7 @@ SAME_AS = {
     "baichuan": "llama", "internlm2": "llama", "internlm": "llama", "internlm3": "llama", "ernie4_5": "llama", "mellum": "llama",
     "yi": "llama", "decilm": "llama", "exaone": "llama", "persimmon": "gpt_neox", "solar_open": "glm4_moe",
     "mimo_v2_flash": "qwen3_moe", "step3p7": "qwen3_moe", "smolvlm": "llama", "idefics3": "llama", "siglip_vision_model": "vit",
+    "data2vec-vision": "beit", "vit_msn": "vit", "ijepa": "vit",
 }  # fmt: skip
 """Families whose blocks we walk as those of a relative; what differs is small beside the interval that is then given."""
 

@@ -47,7 +47,8 @@ def encoder_form(config: dict[str, Any], kind: str) -> EncoderForm:
 VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "resnet": convnets.resnet, "regnet": convnets.regnet, "convnext": convnets.convnext, "convnextv2": convnets.convnext,
     "mobilenet_v1": convnets.mobilenet_v1, "mobilenet_v2": convnets.mobilenet_v2,
-    "vit": Vit, "deit": Vit, "beit": Vit, "dinov2": Vit, "swin": Swin, "segformer": Segformer, "t5": T5, "bart": Bart,
+    "vit": Vit, "deit": Vit, "beit": Vit, "dinov2": Vit,
+    "dinov2_with_registers": Vit, "swin": Swin, "segformer": Segformer, "t5": T5, "bart": Bart,
     "mbart": Bart, "pegasus": Bart, "modernbert": ModernBert, "whisper": Whisper, "deberta-v2": Deberta, "swinv2": Swin2,
     "pvt_v2": Pvt2, "efficientnet": efficientnet, "poolformer": poolformer,
 }  # fmt: skip

@@ -60,22 +60,23 @@ class SwinBlock:
     def __call__(self, x: Tensor) -> Tensor:
         tape, shortcut = self.net.tape, x
         x = self.first_norm(x)
-        attended, _weights = self._windows(x)
+        attended, _held = self._windows(x)
         del x
         x = ops.add(tape, shortcut, drop_path(self.net, attended, self.rate))
-        del attended
         residual = x
         x = self.last_norm(x)
         x = self.down(ops.keeping_input(tape, self.up(x)))
         return ops.add(tape, x, residual)
 
-    def _windows(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def _windows(self, x: Tensor) -> tuple[Tensor, list[Tensor]]:
+        """The attended map, and what the layer's variables hold to its end."""
         tape, shape = self.net.tape, x.shape
         high = -(-self.side // self.window) * self.window
         padded = record(
             tape, new(tape, (shape[0], high * high, shape[2]), x.dtype), (x,), lambda grad: (new(tape, shape, grad.dtype),)
         )
-        windows = ops.copy(tape, roll(tape, padded) if self.shifted else padded)
+        rolled = roll(tape, padded) if self.shifted else padded
+        windows = ops.copy(tape, rolled)
         area, width = self.window**2, shape[2]
         count = windows.size // (area * width)
         windows = windows.view(count, area, width)
@@ -83,9 +84,10 @@ class SwinBlock:
         query, key, value = (layer(windows).view(*heads) for layer in (self.query, self.key, self.value))
         result, weights = eager(tape, query, key, value, self._bias(count, area, x.dtype))
         result = self.out(result.view(count, area, width))
-        whole = ops.copy(tape, result)
-        whole = roll(tape, whole) if self.shifted else whole
-        return whole.view(shape[0], high * high, width) if high == self.side else ops.cut(tape, whole, shape), weights
+        joined = ops.copy(tape, result)
+        whole = roll(tape, joined) if self.shifted else joined
+        held = [rolled, windows, result, joined]
+        return whole.view(shape[0], high * high, width) if high == self.side else ops.cut(tape, whole, shape), held
 
     def _bias(self, count: int, area: int, dtype: str) -> Tensor:
         tape = self.net.tape

@@ -66,13 +66,17 @@ class Vit:
         self.net, self.family, hidden, self.patch = net, config["model_type"], config["hidden_size"], config["patch_size"]
         self.side = net.setting.length // self.patch
         extra = 2 if self.family == "deit" else 1
-        self.tokens = self.side**2 + extra
+        count = (config.get("num_register_tokens") or 4) if self.family == "dinov2_with_registers" else 0
+        self.family = "dinov2" if count else self.family
+        config = {**config, "model_type": self.family}
+        self.tokens = self.side**2 + extra + count
         trained_side = _edge(config["image_size"]) // self.patch
         self.kernel, self.bias = net.parameter(hidden, 3, self.patch, self.patch), net.parameter(hidden)
         self.class_token = [net.parameter(1, 1, hidden) for _ in range(extra)]
         self.positions = net.parameter(1, trained_side**2 + extra, hidden) if self.family != "beit" else None
         if self.family == "dinov2":
             net.parameter(1, hidden)
+        self.registers = net.parameter(1, count, hidden) if count else None
         self.blocks = [VitBlock(net, config, self.tokens) for _ in range(config["num_hidden_layers"])]
         self.norm = Norm(net, "layer", hidden)
         self.head = net.linear("classifier", hidden * (2 if self.family == "dinov2" else 1), CLASSES, True)
@@ -105,7 +109,12 @@ class Vit:
         token = self.class_token[0]
         wide = [Tensor((batch, 1, x.shape[2]), token.dtype, token.storage) for _ in self.class_token]
         x = ops.cat(tape, (*wide, x), 1)
-        return x if self.positions is None else ops.add(tape, x, self.positions)
+        x = x if self.positions is None else ops.add(tape, x, self.positions)
+        if self.registers is None:
+            return x
+        first, rest = ops.cut(tape, x, (batch, 1, x.shape[2])), ops.cut(tape, x, (batch, x.shape[1] - 1, x.shape[2]))
+        spread = Tensor((batch, *self.registers.shape[1:]), x.dtype, self.registers.storage)
+        return ops.cat(tape, (first, spread, rest), 1)
 
 
 def _edge(size: int | list[int]) -> int:
