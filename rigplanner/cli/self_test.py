@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read the catalog, judge every sample, write a quote in memory; print what was done and how long it took."""
+    """Read the catalog and every language, judge every sample, write a quote in memory; print what was done and how long it took."""
     started = time.perf_counter()
     try:
         lines = _steps()
@@ -30,6 +30,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _steps() -> list[str]:
     from rigplanner.catalog.load import shipped_catalog
+    from rigplanner.report.language import LANGUAGES, use_language
     from rigplanner.report.quote_pdf import quote_pdf
     from rigplanner.rig.files import read_rig
     from rigplanner.rules.assess import assess
@@ -46,4 +47,10 @@ def _steps() -> list[str]:
     if not pages.startswith(b"%PDF-"):
         raise ValueError("the quote is not a PDF")
     lines.append(f"quote: {len(pages) / 1024:.0f} KiB")
+    try:
+        for code in LANGUAGES:
+            use_language(code)
+    finally:
+        use_language("en")
+    lines.append(f"languages: {', '.join(LANGUAGES)}")
     return lines
