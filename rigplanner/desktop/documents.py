@@ -67,7 +67,7 @@ def open_dropped(window: "Window", paths: list[Path]) -> None:
             dialog = open_import(window)
             dialog.source.setCurrentIndex(dialog.source.findData(source))
             dialog.read(path)
-        elif ending in (".txt", ".md"):
+        elif ending in (".txt", ".md", ".xlsx"):
             ask_parts_list(window)
             window.view("Start").read_list(path)
         else:

@@ -24,6 +24,7 @@ from rigplanner.rig import journal
 from rigplanner.rig.document import Rig, part_of
 from rigplanner.rig.files import RigFault, read_rig
 from rigplanner.rig.parts_list import read_parts_list, rig_from_entries
+from rigplanner.rig.workbook_list import parts_list_of_workbook
 
 COLUMNS = 4
 """Tiles stand in four columns; samples take the first three, recent files and the parts list the last."""
@@ -124,10 +125,14 @@ class StartView(QWidget):
         self.paste.setFocus()
 
     def read_list(self, path: Path) -> None:
-        """Put the text of a file into the field for a parts list, and make a rig of it."""
+        """Put the text of a file, or of a workbook that we exported, into the field for a parts list, and make a rig of it."""
         try:
             with path.open("rb") as file:
-                text = file.read(LARGEST_LIST_BYTES).decode("utf-8", "replace")
+                content = file.read(LARGEST_LIST_BYTES)
+            text = parts_list_of_workbook(content) if path.suffix.casefold() == ".xlsx" else content.decode("utf-8", "replace")
+        except ValueError as fault:
+            self._say_unmatched(tr("{name}: {fault}.", name=path.name, fault=fault))
+            return
         except OSError as fault:
             self._say_unmatched(tr("{path} cannot be read ({reason}).", path=path, reason=fault.strerror or str(fault)))
             return

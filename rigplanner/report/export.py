@@ -70,7 +70,10 @@ def _markdown_table(columns: Sequence[str], rows: Rows) -> str:
 
 def bbcode(quote: Quote) -> str:
     """Return BBCode for forums."""
-    rows = [f"[*]{count} x {_bb(name)}  {_bb(amount or unit)}" for count, name, unit, _, amount in _part_rows(quote)]
+    rows = [
+        f"[*]{count} x {_bb(name)}  {_bb(unit)}{f' = {_bb(amount)}' if amount and count != '1' else ''}"
+        for count, name, unit, _, amount in _part_rows(quote)
+    ]
     sums = [f"{word}: {value}" for word, value in quote.sums]
     found = [f"[*][b]{tr(f.severity)}[/b] {f.code} {_bb(f.text)}" for f in quote.findings]
     blocks = [f"[b]{_bb(quote.title)}[/b]", _bb(quote.verdict_text), "[list]", *rows, "[/list]", *sums]

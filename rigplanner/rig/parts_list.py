@@ -1,4 +1,4 @@
-"""A parts list as people paste it: plain lines, PCPartPicker text, Markdown or HTML, and our own Markdown export."""
+"""A parts list as people paste it: plain lines, PCPartPicker text, Markdown or HTML, and our own exports."""
 
 import csv
 import re
@@ -39,6 +39,11 @@ _NOISE = re.compile(
 OWN_HEADS = (("Qty", "Part", "Unit price"), ("Ks", "Díl", "Jednotková cena"), ("數量", "零組件", "單價"))
 """How the parts table of our exports begins, in each language."""
 _OWN_HEAD = re.compile("|".join(rf"^(?:\| )?{a}(?: \| |,){b}(?: \| |,){c}\b" for a, b, c in OWN_HEADS))
+_OWN_COLUMNS = re.compile("|".join(rf"^ *{a} {{2,}}{b} {{2,}}" for a, b, _ in OWN_HEADS))
+_OWN_ITEM = re.compile(r"\[\*\](\d{1,9}) x (.+?)  (.*)$")
+"""A line of our BBCode: how many, what, the price of one and what all come to."""
+_OWN_ROW = re.compile(r"^ *(\d{1,9}) {2,}(\S.*?)(?: {2,}(\S.*))?$")
+"""A row of our plain text, whose columns stand at least two spaces apart."""
 _SPACE_IN_NUMBER = re.compile(r"(?<=\d)\s(?=\d)")
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _MONEY = re.compile(r"(NT\$|US\$|CA\$|A\$|[$€£¥])\s?(\d[\d,.]*)|(?<![\d.,])(\d[\d,.]*)\s?(€|Kč|USD|EUR|TWD|CZK|GBP)(?!\w)")
@@ -93,8 +98,16 @@ def read_parts_list(text: str, index: PartIndex, day: str) -> list[Entry]:
 
 
 def _own_table(text: str) -> list[str]:
-    """Return the lines of a text; of our own Markdown or CSV export only the rows of its parts, as "quantity | part | price"."""
+    """Return the lines of a text; of our own exports only the rows of their parts, as "quantity | part | price"."""
     lines = text.splitlines()
+    items = [found.groups() for line in lines if (found := _OWN_ITEM.match(line))]
+    if items:
+        return _own_rows([list(item) for item in items])
+    columns = next((n for n, line in enumerate(lines) if _OWN_COLUMNS.match(line)), None)
+    if columns is not None:
+        shown = lines[columns + 1 :]
+        shown = shown[: next((n for n, line in enumerate(shown) if not line.strip()), len(shown))]
+        return _own_rows([[cell or "" for cell in found.groups()] for line in shown if (found := _OWN_ROW.match(line))])
     start = next((n for n, line in enumerate(lines) if _OWN_HEAD.match(line)), None)
     if start is None:
         return lines
@@ -103,8 +116,11 @@ def _own_table(text: str) -> list[str]:
         rows = [[re.sub(r"\\(.)", r"\1", cell) for cell in row] for row in rows]
     else:
         rows = [[cell.removeprefix("'") for cell in row] for row in csv.reader(lines[start + 1 :])]
-    parts = [row for row in rows if len(row) > 2 and row[0].isdigit()]
-    return [f"{row[0]} | {row[1].replace('|', '/')} | {_SPACE_IN_NUMBER.sub('', row[2])}" for row in parts]
+    return _own_rows([row for row in rows if len(row) > 2 and row[0].isdigit()])
+
+
+def _own_rows(rows: list[list[str]]) -> list[str]:
+    return [f"{row[0]} | {row[1].replace('|', '/')} | {_SPACE_IN_NUMBER.sub('', row[2])}" for row in rows]
 
 
 def _table_from(lines: list[str], start: int) -> list[str]:

@@ -18,6 +18,7 @@ from rigplanner.report.quote_sheets import quote_workbook
 from rigplanner.report.spreadsheet import Amount, SheetOf, workbook
 from rigplanner.rig.files import decode_rig, read_rig
 from rigplanner.rig.parts_list import read_parts_list
+from rigplanner.rig.workbook_list import parts_list_of_workbook
 from rigplanner.rules.assess import assess
 
 DAY = date(2026, 11, 21)
@@ -38,11 +39,12 @@ def test_the_json_export_is_a_rig_file(quotes: list[Quote], catalog: Catalog) ->
         assert msgspec.json.decode(text)["report"]["verdict"] == quote.verdict
 
 
-@pytest.mark.parametrize("form", ["markdown", "csv"])
+@pytest.mark.parametrize("form", ["markdown", "bbcode", "plain", "csv", "xlsx"])
 def test_our_parts_lists_read_back(quotes: list[Quote], catalog: Catalog, form: str) -> None:
     index = PartIndex(tuple(catalog.parts.values()))
     for quote in quotes:
-        entries = read_parts_list(export(quote, form), index, "2026-11-21")
+        text = parts_list_of_workbook(quote_workbook(quote)) if form == "xlsx" else export(quote, form)
+        entries = read_parts_list(text, index, "2026-11-21")
         assert [entry.wish.parts[0].id for entry in entries] == [line.part for line in quote.lines]
         assert [entry.wish.quantity for entry in entries] == [line.quantity for line in quote.lines]
         priced = [(line.price.amount, line.price.currency) if line.price and line.price.amount else None for line in quote.lines]
@@ -108,3 +110,22 @@ def test_unpriced_parts_are_said_in_every_form(samples: list[Path], quotes: list
     for form in ("markdown", "plain", "csv"):
         row = next(line for line in export(quote, form).splitlines() if name.split(" (")[0] in line)
         assert "no price" in row
+
+
+@pytest.mark.parametrize(
+    "sheets",
+    [{}, {"xl/worksheets/sheet1.xml": b"<"}, {"xl/worksheets/sheet1.xml": b"<!DOCTYPE a [<!ENTITY b 'c'>]><a/>"},
+     {"xl/worksheets/sheet1.xml": b"<a/>"}],
+)  # fmt: skip
+def test_a_workbook_that_is_not_ours_is_refused(sheets: dict[str, bytes]) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as book:
+        for name, content in {"xl/styles.xml": b"<a/>", **sheets}.items():
+            book.writestr(name, content)
+    with pytest.raises(ValueError, match=r"workbook|XML|entities"):
+        parts_list_of_workbook(buffer.getvalue())
+
+
+def test_what_is_no_archive_is_no_workbook() -> None:
+    with pytest.raises(ValueError, match="not a workbook"):
+        parts_list_of_workbook(b"PK\x03\x04 broken")
