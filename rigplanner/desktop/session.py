@@ -53,6 +53,7 @@ class Session(QObject):
         self.today = today or datetime.now(UTC).astimezone().date().isoformat()
         self.tasks = Tasks(self)
         self.shelf = Shelf(catalog, self.tasks, self)
+        self.shelf.in_use = lambda: {item.part for state in self._states for item in state.rig.items}
         self.shelf.exchanged.connect(self._take_catalog)
         self.shelf.faulted.connect(lambda fault: notices.catalog_fault(self, fault))
         self._file = HeldFile(self)

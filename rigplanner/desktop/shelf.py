@@ -1,8 +1,10 @@
 """The catalog that the window works with: its index made aside, exchanged as a whole when parts or prices come in."""
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from rigplanner.catalog.find import PartIndex, words_of
@@ -17,7 +19,8 @@ INDEX, RELOAD = "index", "reload"
 
 
 class Shelf(QObject):
-    """`exchanged` is emitted when another catalog is in use, `faulted` with a sentence when files of it cannot be read."""
+    """`in_use` gives the ids of the parts that the open rig holds. `exchanged` is emitted when another catalog is in use, `faulted`
+    with a sentence when files of it cannot be read."""
 
     exchanged = Signal()
     faulted = Signal(str)
@@ -25,6 +28,7 @@ class Shelf(QObject):
     def __init__(self, catalog: Catalog, tasks: Tasks, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.catalog = catalog
+        self.in_use: Callable[[], Iterable[str]] = tuple
         self._tasks = tasks
         self._index: PartIndex | None = None
         self._folder: Path | None = None
@@ -68,13 +72,20 @@ class Shelf(QObject):
         return found
 
     def use(self, catalog: Catalog) -> None:
-        """Take another catalog in place of the present one."""
+        """Take another catalog in place of the present one. Parts in use that it lacks are kept while the window is open."""
         if catalog is self.catalog:
             return
-        self.catalog, self._index = catalog, None
+        self.catalog, self._index = self._with_used(catalog), None
         self._tasks.cancel(INDEX)
         self.exchanged.emit()
         self.warm()
+
+    def _with_used(self, catalog: Catalog) -> Catalog:
+        lost = {i: part for i in self.in_use() if (part := self.catalog.get(i)) is not None and catalog.get(i) is None}
+        if not lost:
+            return catalog
+        sources = {key: self.catalog.sources[key] for part in lost.values() for key in part.sources if key in self.catalog.sources}
+        return replace(catalog, parts={**catalog.parts, **lost}, sources={**sources, **catalog.sources})
 
     def follow(self, folder: Path | None) -> None:
         """Read the user's catalog in a folder (None: the usual one) anew whenever a file of it changes."""

@@ -155,6 +155,21 @@ def test_a_catalog_that_breaks_while_open_is_told_and_nothing_is_lost(qtbot, win
     assert "own.card.one" in session.catalog.parts
 
 
+def test_a_part_in_use_that_the_catalog_loses_stays_with_the_rig(qtbot, window, catalog, tmp_path):
+    session, folder = window.session, user_folder()
+    folder.mkdir(parents=True)
+    (folder / "own.json").write_bytes(_family(catalog, 900.0))
+    session.shelf.reload()
+    settled_session(qtbot, session)
+    session.edit("Add", Edit("add_part", {"part": "own.card.one", "stem": "gpu"}))
+    (folder / "own.json").unlink()
+    session.shelf.reload()
+    settled_session(qtbot, session)
+    assert session.assessment.totals.total == 900
+    assert session.save(tmp_path / "mine.rig")
+    assert read_rig(tmp_path / "mine.rig").snapshot["own.card.one"].name == "My Own Card 77"
+
+
 def test_while_the_index_is_being_made_names_are_searched(qtbot, session, monkeypatch):
     session.shelf.warm()
     found = session.find("rtx 3090", "gpu")
