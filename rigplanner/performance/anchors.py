@@ -33,6 +33,7 @@ PRECISION_CLASS = {
 }
 REMEMBERED = 20_000
 """Corrections kept for jobs that were asked for before."""
+ALL = ("", "", "")
 FEW_ROWS = 64
 """Rows below which a question looks beyond its stack and network."""
 
@@ -81,8 +82,13 @@ class Evidence:
                     for item in self.placed
                     if point.family == item.point.family or point.stack == item.point.stack or point.model == item.point.model
                 ]
-            self._views[key] = self._view(rows if len(rows) >= FEW_ROWS else self.placed)
+            self._views[key] = self._view(rows) if len(rows) >= FEW_ROWS else self._everything()
         return self._views[key]
+
+    def _everything(self) -> _View:
+        if ALL not in self._views:
+            self._views[ALL] = self._view(self.placed)
+        return self._views[ALL]
 
     def _view(self, rows: Sequence[Placed]) -> _View:
         import numpy as np
@@ -122,7 +128,7 @@ class Evidence:
         if allowed is not None:
             view = _admitted(view, allowed)
             if len(view.rows) < FEW_ROWS:
-                view = _admitted(self._view(self.placed), allowed)
+                view = _admitted(self._everything(), allowed)
         index, near = neighbours(self.field, point, view.columns, view.residuals, most)
         return tuple(view.rows[i] for i in index), near
 

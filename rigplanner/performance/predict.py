@@ -28,6 +28,8 @@ from rigplanner.performance.serving import decode_ceiling
 from rigplanner.rig.task import Workload
 
 NEIGHBOURS = 16
+STRANGE_SILICON = 2.0
+"""Factor either way by which architectures may differ that no measured row knows (estimate)."""
 EIGHTY_PERCENT = 1.2816
 """Quantile of the normal distribution that bounds its middle 80 %."""
 
@@ -58,6 +60,8 @@ def predict_speed(
     anchored = known.correct(place(job, gpu.id, asked), NEIGHBOURS, allowed)
     samples_s = modelled.samples_s * math.exp(anchored.correction.mean)
     width = EIGHTY_PERCENT * anchored.correction.deviation * speed_model().widened(job.stack.slug)
+    if job.silicon.generation == "unknown":
+        width = math.hypot(width, math.log(STRANGE_SILICON))
     if job.named.kin:
         width = math.hypot(width, math.log(job.named.kin.spread))
     most = decode_ceiling(job) if job.task == "decode" else math.inf if job.task in WRITING else ceiling(job)

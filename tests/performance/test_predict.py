@@ -110,6 +110,12 @@ def test_a_rig_without_any_anchor_still_gets_an_answer_with_a_wide_interval() ->
     assert strange.high / strange.low > 1.3 * known.high / known.low
 
 
+def test_an_architecture_without_any_row_gets_a_wide_interval() -> None:
+    strange, known = (predict(gpu, model="resnet-50", task="train", precision="bf16", batch_per_gpu=64)
+                      for gpu in ("intel.gaudi.gaudi2", "A100-SXM4-80GB"))  # fmt: skip
+    assert strange.high / strange.low > 3.5 > known.high / known.low
+
+
 def test_tokens_of_one_stream_wait_for_memory() -> None:
     found = predict("RTX 4090", model="llama-3-8b", task="decode", precision="q4_k_m", output_tokens=512)
     assert found.bound == "bandwidth" and found.stack == "llama.cpp"
