@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read the catalog and every language, judge every sample, write a quote in memory; print what was done and how long it took."""
+    """Read the catalog and every language, judge every sample, write a quote in memory; print what was done and how long."""
     started = time.perf_counter()
     try:
         lines = _steps()

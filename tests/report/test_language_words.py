@@ -91,13 +91,16 @@ def test_findings_of_a_rig_are_whole_sentences(code: str, assessment: Assessment
         assert all("{" not in fix_text(fix, assessment.rig, catalog) for fix in finding.fixes)
 
 
+@pytest.mark.parametrize("form", ["markdown", "bbcode", "plain", "csv"])
 @pytest.mark.parametrize("code", LANGUAGES)
-def test_our_own_exports_are_read_again_in_every_language(code: str, assessment: Assessment, catalog: Catalog) -> None:
+def test_our_own_exports_are_read_again_in_every_language(code: str, form: str, assessment: Assessment, catalog: Catalog) -> None:
     use_language(code)
-    text = export(quote_content(assessment, catalog, DAY), "csv")
+    text = export(quote_content(assessment, catalog, DAY), form)
     use_language("en")
     entries = read_parts_list(text, PartIndex(catalog.parts.values()), TODAY)
     assert [entry.wish.quantity for entry in entries] == [item.quantity for item in assessment.rig.items]
+    asked = [line.unit.amount if line.unit else None for line in assessment.totals.lines]
+    assert [entry.price.amount if entry.price else None for entry in entries] == asked
 
 
 @pytest.mark.parametrize(("code", "heads"), [("en", OWN_HEADS[0]), ("cs", OWN_HEADS[1]), ("zh_TW", OWN_HEADS[2])])
