@@ -122,7 +122,8 @@ def _traced(lines: list[bytes], name: str) -> AccuracyTable:
     rows = _memory_rows(error_table(compare_traced(lines, shipped_zoo()), ("source", "task", "model")))
     note = (
         "Peak of live tensors of one step against PyTorch's own count (MemTracker under FakeTensorMode, no GPU). The walks have no "
-        "fitted constants; `held out` traces were made after the walks were written and did not change them, `looked at` ones did."
+        "fitted constants. `held out` traces were set aside while the walks were written; of those of the older file some have led "
+        "to corrections since, those of random shapes came last and have led to none."
     )
     return AccuracyTable(title=f"Memory, traced steps: {name}", note=note, rows=rows)
 

@@ -82,7 +82,7 @@ class SwinBlock:
         windows = windows.view(count, area, width)
         heads = (count, self.heads, area, width // self.heads)
         query, key, value = (layer(windows).view(*heads) for layer in (self.query, self.key, self.value))
-        result, weights = eager(tape, query, key, value, self._bias(count, area, x.dtype))
+        result, _weights = eager(tape, query, key, value, self._bias(count, area, x.dtype))
         result = self.out(result.view(count, area, width))
         joined = ops.copy(tape, result)
         whole = roll(tape, joined) if self.shifted else joined
