@@ -12,9 +12,11 @@ from rigplanner.catalog.parts import GPU
 from rigplanner.cli.captured import FAULTS, captured_text, say_unmatched
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_catalog, open_rig
+from rigplanner.evidence import Estimate
 from rigplanner.machine.alternatives import Alternative, alternatives
 from rigplanner.machine.assemble import assemble
 from rigplanner.machine.collectives import allreduce
+from rigplanner.machine.copies import copy_rates
 from rigplanner.machine.from_matrix import machine_of_matrix
 from rigplanner.machine.graphviz import dot
 from rigplanner.machine.hwloc_xml import read_hwloc
@@ -25,11 +27,12 @@ from rigplanner.machine.pci_paths import PciDevice, nvidia_gpus, path_cells
 from rigplanner.machine.smi_matrix import MatrixFault, SmiMatrix, format_matrix, missing_rows, parse_matrix
 from rigplanner.machine.smi_query import QueriedGpu, QueryFault, parse_query
 from rigplanner.machine.this_machine import read_this_machine, recognise
-from rigplanner.report.picture import machine_picture, svg
 from rigplanner.report.language import tr
+from rigplanner.report.picture import machine_picture, svg
 from rigplanner.report.words_machine import move_text
 
 FORMATS = ("matrix", "json", "nccl", "svg", "dot")
+SPREAD = ("value", "low", "high")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -158,16 +161,21 @@ def _matrix(machine: Machine) -> str:
     return format_matrix(devices, machine.matrix, [(gpu.affinity, gpu.numa) for gpu in machine.gpus])
 
 
+def _spread(estimate: Estimate | None) -> dict[str, float] | None:
+    return {name: round(getattr(estimate, name), 2) for name in SPREAD} if estimate else None
+
+
 def _json(machine: Machine) -> str:
     count = len(machine.gpus)
     estimate = allreduce(machine)
-    names: tuple[str, ...] = ("value", "low", "high")
     answer: dict[str, Any] = {
         "gpus": [gpu.gpu.name for gpu in machine.gpus],
         "links": [list(row[:count]) for row in machine.matrix[:count]],
         "islands": [list(island) for island in machine.islands],
-        "allreduce_busbw_gbps": {name: round(getattr(estimate, name), 2) if estimate else None for name in names},
+        "allreduce_busbw_gbps": _spread(estimate) or dict.fromkeys(SPREAD),
         "p2p": [list(row) for row in machine.p2p],
+        "copy_gbps": [[_spread(rate) for rate in row] for row in copy_rates(machine)],
+        "host_copy_gbps": [round(gpu.host_gbs, 2) if gpu.host_gbs else None for gpu in machine.gpus],
         "nics": [nic.piece for nic in machine.nics],
         "nic_links": [list(row) for row in machine.matrix[count:]],
         "numa": [gpu.numa for gpu in machine.gpus],
