@@ -53,7 +53,9 @@ def _bare(node: ast.expr) -> Iterator[str]:
 
 def _is_words(text: str) -> bool:
     """Say whether a text has words: letters in a row, and no abbreviation, code of one small word, markup or file name."""
-    words = [word for word in text.replace("<", " <").split() if word.strip("().,:…").isalpha() and len(word) > 1 and not word.isupper()]
+    words = [
+        word for word in text.replace("<", " <").split() if word.strip("().,:…").isalpha() and len(word) > 1 and not word.isupper()
+    ]
     return bool(words) and text not in ROLES and text.strip() not in NAMES and not (text.isidentifier() and text.islower())
 
 
