@@ -3,8 +3,10 @@
 To the host a copy runs at `GpuNode.host_gbs`, which is calibrated on bandwidthTest already.
 """
 
+from rigplanner.catalog.parts import NvlinkPort
 from rigplanner.evidence import Estimate, Step
 from rigplanner.machine.machine import Edge, Machine
+from rigplanner.machine.pcie import least
 
 NVLINK_SHARE = {2: 0.966, 3: 0.915, 4: 0.836}
 """Share of the line rate of its links by NVLink generation: 48.3 of 50 GB/s (V100), 274.5 of 300 (A100), 376 of 450 (H100)."""
@@ -19,22 +21,27 @@ SOURCE = "p2pBandwidthLatencyTest and nvbandwidth results in public issues"
 def copy_rates(machine: Machine) -> tuple[tuple[Estimate | None, ...], ...]:
     """Return the copy rate for each pair of GPUs; None on the diagonal and where no link is known."""
     above = {edge.b: edge for edge in machine.edges if edge.kind in ("pcie", "chipset")}
-    count = len(machine.gpus)
-    return tuple(tuple(_between(machine, above, a, b) if a != b else None for b in range(count)) for a in range(count))
+    ways = [_way_up(above, f"gpu{index}") for index in range(len(machine.gpus))]
+    direct = {frozenset((edge.a, edge.b)): edge.gbs for edge in machine.edges if edge.kind in ("nvlink", "xgmi")}
+    switched = {edge.a: edge.gbs for edge in machine.edges if edge.kind == "nvswitch"}
+
+    def between(a: int, b: int) -> Estimate | None:
+        one, other = f"gpu{a}", f"gpu{b}"
+        linked = direct.get(frozenset((one, other))) or least(switched.get(one), switched.get(other))
+        if linked is not None:
+            return _estimate("nvlink", linked, _nvlink_share(machine.gpus[a].gpu.nvlink))
+        slowest = _slowest(ways[a], ways[b])
+        if slowest is None:
+            return None
+        return _estimate("peer", slowest, 1.0) if machine.p2p[a][b] == "OK" else _estimate("staged", slowest, STAGED_SHARE)
+
+    count = range(len(machine.gpus))
+    return tuple(tuple(between(a, b) if a != b else None for b in count) for a in count)
 
 
-def _between(machine: Machine, above: dict[str, Edge], a: int, b: int) -> Estimate | None:
-    linked = _nvlink_gbs(machine, a, b)
-    if linked is not None:
-        port = machine.gpus[a].gpu.nvlink
-        known = port is not None and port.fabric != "xgmi"
-        share = NVLINK_SHARE.get(int(port.generation), OTHER_SHARE) if port is not None and known else OTHER_SHARE
-        return _estimate("nvlink", linked, share)
-    rates = _rates_between(above, f"gpu{a}", f"gpu{b}")
-    if not rates or None in rates:
-        return None
-    slowest = min(rate for rate in rates if rate is not None)
-    return _estimate("peer", slowest, 1.0) if machine.p2p[a][b] == "OK" else _estimate("staged", slowest, STAGED_SHARE)
+def _nvlink_share(port: NvlinkPort | None) -> float:
+    known = port is not None and port.fabric != "xgmi"
+    return NVLINK_SHARE.get(int(port.generation), OTHER_SHARE) if port is not None and known else OTHER_SHARE
 
 
 def _estimate(kind: str, rate: float, share: float) -> Estimate:
@@ -43,23 +50,10 @@ def _estimate(kind: str, rate: float, share: float) -> Estimate:
     return Estimate(value, value / spread, min(value * spread, rate * 1.1), "GB/s", (step,))
 
 
-def _nvlink_gbs(machine: Machine, a: int, b: int) -> float | None:
-    """Return the line rate one way over NVLink: of the direct links, or of the slower way into the switch."""
-    ends = {f"gpu{a}", f"gpu{b}"}
-    into: dict[str, float] = {}
-    for edge in machine.edges:
-        if edge.kind in ("nvlink", "xgmi") and {edge.a, edge.b} == ends:
-            return edge.gbs
-        if edge.kind == "nvswitch" and edge.a in ends and edge.gbs is not None:
-            into[edge.a] = edge.gbs
-    return min(into.values()) if len(into) == len(ends) else None
-
-
-def _rates_between(above: dict[str, Edge], one: str, other: str) -> list[float | None]:
-    """Return the rates of the links below the lowest node that two GPUs share."""
-    up, across = _way_up(above, one), _way_up(above, other)
+def _slowest(up: list[Edge], across: list[Edge]) -> float | None:
+    """Return the slowest link below the lowest node that two GPUs share, None where one is not known."""
     shared = {edge.b for edge in up} & {edge.b for edge in across}
-    return [edge.gbs for edge in (*up, *across) if edge.b not in shared]
+    return least(*(edge.gbs for edge in (*up, *across) if edge.b not in shared))
 
 
 def _way_up(above: dict[str, Edge], node: str) -> list[Edge]:

@@ -1,5 +1,9 @@
 """PCI Express rates."""
 
+from typing import TypeVar
+
+N = TypeVar("N", int, float)
+
 LANE_GBS = {1: 0.25, 2: 0.5, 3: 8 / 8.125, 4: 16 / 8.125, 5: 32 / 8.125, 6: 7.5625}
 """GB/s of one lane and direction after line coding: 2.5, 5 GT/s with 8b/10b, 8, 16, 32 GT/s with 128b/130b, 64 GT/s with
 242/256 flits (PCI Express Base Specification)."""
@@ -24,7 +28,7 @@ def link_gbs(gen: int | None, width: int | None) -> float | None:
     return LANE_GBS[gen] * width * REAL_SHARE.get(gen, OLD_REAL_SHARE)
 
 
-def least(*values: int | None) -> int | None:
+def least(*values: N | None) -> N | None:
     """Return the smallest value, None when one is unknown."""
     known = [value for value in values if value is not None]
     return min(known) if len(known) == len(values) and known else None

@@ -31,7 +31,9 @@ def machine(catalog: Catalog, *parts: tuple[str, int], settings: Settings | None
     ],
     ids=["H100 SXM", "A100 SXM", "RTX 4090 staged", "RTX 3090 staged", "RTX PRO 6000"],
 )  # fmt: skip
-def test_the_range_holds_what_was_measured(parts: tuple[tuple[str, int], ...], measured: tuple[float, ...], catalog: Catalog) -> None:
+def test_the_range_holds_what_was_measured(
+    parts: tuple[tuple[str, int], ...], measured: tuple[float, ...], catalog: Catalog
+) -> None:
     assert [part for part, _ in parts if catalog.get(part) is None] == []
     rate = copy_rates(machine(catalog, *parts))[0][1]
     assert rate is not None
