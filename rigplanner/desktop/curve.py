@@ -51,6 +51,7 @@ class Curve(QWidget):
         self._marks: tuple[Mark, ...] = ()
         self._unit = ""
         self._chosen = 0
+        self._area: tuple[QSize, QRectF] | None = None
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -58,6 +59,7 @@ class Curve(QWidget):
 
     def show_marks(self, marks: Sequence[Mark], unit: str) -> None:
         """Show other points; `unit` is that of the values."""
+        self._area = None
         self._marks, self._unit = tuple(marks), unit
         self._chosen = next((n for n, mark in enumerate(marks) if mark.own), 0)
         self.setAccessibleDescription("; ".join(mark.tip for mark in marks))
@@ -71,10 +73,14 @@ class Curve(QWidget):
 
     def _plot(self) -> QRectF:
         """The area of the points: text of the axes lies left of it and below."""
+        if self._area is not None and self._area[0] == self.size():
+            return self._area[1]
         metrics = QFontMetricsF(small_font())
         widest = max((metrics.horizontalAdvance(number(tick)) for tick in self._ticks()), default=0.0)
         left = LEFT + widest + 6
-        return QRectF(left, TOP + metrics.height() / 2, self.width() - left - RIGHT, self.height() - TOP - metrics.height() * 2 - 2)
+        area = QRectF(left, TOP + metrics.height() / 2, self.width() - left - RIGHT, self.height() - TOP - metrics.height() * 2 - 2)
+        self._area = (self.size(), area)
+        return area
 
     def _most(self) -> float:
         return max((mark.high for mark in self._marks), default=1.0) or 1.0

@@ -28,16 +28,20 @@ def plain_table(name: str, heads: Sequence[str]) -> QTableWidget:
 
 
 def fill(table: QTableWidget, rows: Sequence[Sequence[str]], numbers: Sequence[int] = (), tips: Sequence[str] = ()) -> None:
-    """Fill a table; the columns in `numbers` are right-aligned, `tips` are the tool tips of the rows."""
-    table.setRowCount(len(rows))
+    """Fill a table; the columns in `numbers` are right-aligned, `tips` are the tool tips of the rows. Cells that stay are kept."""
+    if table.rowCount() != len(rows):
+        table.setRowCount(len(rows))
     for n, line in enumerate(rows):
         for m, text in enumerate(line):
-            item = QTableWidgetItem(text)
-            if m in numbers:
-                item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            if n < len(tips):
-                item.setToolTip(tips[n])
-            table.setItem(n, m, item)
+            item = table.item(n, m)
+            if item is None:
+                item = QTableWidgetItem(text)
+                if m in numbers:
+                    item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+                table.setItem(n, m, item)
+            elif item.text() != text:
+                item.setText(text)
+            item.setToolTip(tips[n] if n < len(tips) else "")
     for m in numbers:
         if (head := table.horizontalHeaderItem(m)) is not None:
             head.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

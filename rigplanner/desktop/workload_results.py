@@ -2,14 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QHeaderView, QWidget
+from PySide6.QtWidgets import QHeaderView, QPushButton, QWidget
 
 from rigplanner.desktop.breakdown import show_breakdown
 from rigplanner.desktop.memory_bars import MemoryBars
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.tables import fill, fit_height, plain_table
 from rigplanner.desktop.unit_cells import UnitCells
-from rigplanner.desktop.widgets import button, clear, column, icon_button, label, panel, row, rule, stretchy
+from rigplanner.desktop.widgets import button, column, icon_button, label, panel, row, rule, stretchy
 from rigplanner.desktop.words import interval, percent, quantity, shortened
 from rigplanner.desktop.workload_prospects import Prospects, ProspectsPanel
 from rigplanner.report.language import tr
@@ -40,7 +40,8 @@ class WorkloadResults(QWidget):
         self.speed = button("", self._open_speed, role="number", name=tr("Speed"))
         self.speed_span = label("", "small")
         self.speed_note = label("", wrap=True)
-        self._facts = row(spacing=10, margins=(-4, 0, 0, 0))
+        self._facts = row(1, spacing=10, margins=(-4, 0, 0, 0))
+        self._fact_buttons: list[QPushButton] = []
         self.stack_note = label("", "small", wrap=True)
         self.prospects = ProspectsPanel(session)
         self.pipeline = plain_table(tr("Input pipeline"), (tr("Stage"), tr("Gives")))
@@ -107,7 +108,7 @@ class WorkloadResults(QWidget):
         for widget in (self.speed, self.speed_span):
             widget.setVisible(speed is not None)
         self._measured.setVisible(bool(speed and speed.anchors))
-        clear(self._facts)
+        self._show_facts(_facts(speed) if speed else [])
         assumed = dict(job.memory[0].assumed) if job.memory else {}
         if speed is None:
             self.speed_note.setText(tr("Not predicted: {reason}", reason=job.speed_fault or tr("There is no GPU in the rig.")))
@@ -119,14 +120,22 @@ class WorkloadResults(QWidget):
         limited = tr("Limited by {limit}.", limit=BOUND_WORDS[speed.bound])
         lift = LIFT_WORDS.get(speed.lift or "", "")
         self.speed_note.setText(f"{limited} {lift}".strip())
-        for text, tip in _facts(speed):
-            fact = button(text, self._open_speed, role="link", name=f"{text}. {tip}")
-            fact.setToolTip(tip)
-            self._facts.addWidget(fact)
-        self._facts.addStretch(1)
         stack = tr("Software: {stack}.", stack=speed.stack)
         self.stack_note.setText(f"{stack} {assumed_text({**assumed, **speed.assumed})}".strip())
         self._show_anchors(speed)
+
+    def _show_facts(self, facts: list[tuple[str, str]]) -> None:
+        """One button a fact; buttons are kept, since making one takes longer than all the rest of an edit."""
+        while len(self._fact_buttons) < len(facts):
+            made = button("", self._open_speed, role="link")
+            self._fact_buttons.append(made)
+            self._facts.insertWidget(len(self._fact_buttons) - 1, made)
+        for n, fact in enumerate(self._fact_buttons):
+            fact.setVisible(n < len(facts))
+            if n < len(facts) and fact.text() != facts[n][0]:
+                fact.setText(facts[n][0])
+                fact.setAccessibleName(f"{facts[n][0]}. {facts[n][1]}")
+                fact.setToolTip(facts[n][1])
 
     def _show_anchors(self, speed: "SpeedEstimate") -> None:
         shown = [anchor for anchor in speed.anchors if round(100 * anchor.weight)][:MOST_ANCHORS]
