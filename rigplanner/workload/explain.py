@@ -64,11 +64,24 @@ def steps_of(
             "batch": job.batch,
         }
         found.append(Step("kv_cache", "values per token x tokens x batch x bytes", cache, demand.kv_cache / GIB, "GiB", CACHE))
+    found += _beyond(job, stack, detail, figures, span, shards)
+    return (*found, *demand.host.steps)
+
+
+def _beyond(
+    job: Job,
+    stack: MemoryStack,
+    detail: dict[str, float],
+    figures: tuple[float, float, float],
+    span: tuple[float, float],
+    shards: Inputs,
+) -> list[Step]:
+    """The steps from live tensors to what the device shows."""
     tensors, reserved, device = figures
     beyond = stack.spare(job.task)
     library: Inputs = {"share": beyond.share, "most_gib": beyond.most_gib, "moving": beyond.moving, "static": beyond.static}
     parts: Inputs = {name: detail[name] for name in ("library", "fragmentation", "driver", "nccl")}
-    found += [
+    return [
         Step("communication", "gathered layers and gradients on the way", shards, detail["communication"], "GiB", GATHERED),
         Step("buffers", "dequantised matrix + cache joined anew", {"stack": stack.slug}, detail["buffers"], "GiB", FITTED),
         Step("tensors", "sum of the parts above", {}, tensors, "GiB", ""),
@@ -86,7 +99,6 @@ def steps_of(
         Step("device", "reserved + context", {}, device, "GiB", ""),
         Step("interval", "80 % of measured cases lie between", {"low": span[0], "high": span[1]}, device, "GiB", FITTED),
     ]
-    return (*found, *demand.host.steps)
 
 
 def _source(network: Network, job: Job) -> str:
