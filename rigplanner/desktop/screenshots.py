@@ -101,7 +101,7 @@ def settle(application: "QApplication", window: "Window", seconds: float = 20.0)
     from PySide6.QtTest import QTest
 
     end = time.monotonic() + seconds
-    for pause_ms in (400, 700):
+    for pause_ms in (400, 700, 500):
         QTest.qWait(pause_ms)
         while (window.session.pending or window.session.tasks.is_busy()) and time.monotonic() < end:
             QTest.qWait(20)
