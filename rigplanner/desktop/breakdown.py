@@ -15,6 +15,7 @@ from rigplanner.evidence import Step
 from rigplanner.planning.limits import Limit
 from rigplanner.report.language import tr
 from rigplanner.report.quote_jobs import workload_title
+from rigplanner.report.words_memory import step_title
 from rigplanner.rules.assess import Assessment
 
 
@@ -36,7 +37,12 @@ def show_breakdown(parent: QWidget, title: str, headline: str, steps: Sequence[S
     for n, step in enumerate(steps):
         inputs = ", ".join(f"{name} = {cell(value)}" for name, value in step.inputs.items())
         for m, text in enumerate(
-            (tr(step.name), "\n".join(t for t in (tr(step.formula), inputs) if t), quantity(step.value, step.unit), step.source)
+            (
+                step_title(step.name),
+                "\n".join(t for t in (tr(step.formula), inputs) if t),
+                quantity(step.value, step.unit),
+                step.source,
+            )
         ):
             item = QTableWidgetItem(text)
             if m == 2:

@@ -35,6 +35,18 @@ CHANGES = Words({
     "four_bit_weights": "4-bit weights", "eight_bit_cache": "8-bit key-value cache",
     "tensor_parallel": "tensor parallel over two GPUs", "fewer_gpu_layers": "fewer layers on the GPU",
 })  # fmt: skip
+STEPS = Words({
+    "weights": "weights", "gradients": "gradients", "optimizer": "optimizer states", "activations": "activations",
+    "kv_cache": "key-value cache", "communication": "communication buffers", "buffers": "dequantised matrix and copies",
+    "tensors": "live tensors", "fragmentation": "fragmentation", "library": "library workspaces", "reserved": "reserved",
+    "context": "driver and kernels", "device": "nvidia-smi shows", "interval": "80 % interval", "pool": "pool of the cache",
+    "per_user": "cache of one user", "users": "users", "nvme_states": "states on drives",
+    "host_paged_states": "paged states in host memory", "host_offloaded_states": "states in host memory",
+    "host_offloaded_weights": "weights in host memory", "host_offloaded_shards": "shards in host memory",
+    "host_swap_buffers": "buffers of the drives in host memory", "host_gradients_in_ram": "gradients in host memory",
+    "host_parameters_in_ram": "parameters in host memory", "host_components": "components in host memory",
+    "host_layers": "layers in host memory", "host_weights": "weights in host memory",
+})  # fmt: skip
 REACHED = Words({
     "batch": "Largest batch: {value} ({sure} with the whole interval).",
     "context": "Longest context: {value} tokens ({sure} with the whole interval).",
@@ -50,6 +62,11 @@ BASES = Words({
 def change_text(code: str) -> str:
     """A change, or several joined by "+", in words."""
     return " + ".join(CHANGES.get(one, one) for one in code.split("+"))
+
+
+def step_title(name: str) -> str:
+    """What a step of a calculation is called."""
+    return STEPS.get(name, tr(name))
 
 
 def memory_lines(answer: dict[str, Any]) -> list[str]:
@@ -152,7 +169,7 @@ def _steps(answer: dict[str, Any]) -> Iterator[str]:
     for step in answer.get("steps", ()):
         inputs = ", ".join(f"{name} {value}" for name, value in step["inputs"].items() if value is not None)
         source = f" [{step['source']}]" if step["source"] else ""
-        yield f"  {step['name']} = {step['formula']} ({inputs}) = {number(step['value'], 3)} {step['unit']}{source}"
+        yield f"  {step_title(step['name'])} = {step['formula']} ({inputs}) = {number(step['value'], 3)} {step['unit']}{source}"
 
 
 def _gib(value: float | None) -> str:

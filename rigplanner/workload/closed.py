@@ -3,7 +3,8 @@
 A network is walked as it is the first time; asked again with other sizes, it is walked at six small sizes (three of one
 sequence, which is walked apart because some copies are not made for it), every moment's polynomial is solved from them, and only
 the moments that can be the peak are kept. Of a deep network of equal layers two shallow ones are walked instead, and the result
-is checked against the first walk; where it differs, the whole depth is walked."""
+is checked against the first walk; where it differs, the whole depth is walked, one of the small sizes beside each of the next
+answers."""
 
 from __future__ import annotations
 
@@ -19,8 +20,6 @@ from rigplanner.workload.shallow import Shallow, deepened, deeper, shallow
 from rigplanner.workload.step import Trace, Walk, contradictions, walk
 from rigplanner.workload.tape import CPU_TRACE, CUDA
 
-WALKS_FIRST = 8
-"""A shape is walked this often before the closed form of its whole depth is made, which costs six walks."""
 BATCHES = (2, 3)
 LENGTHS = (64, 96, 160)
 
@@ -53,14 +52,16 @@ class _Shape(Struct, frozen=True):
 
 
 class _Known(Struct):
-    """What a shape was asked: how often, the first size and its walk, the closed form once there is one."""
+    """What a shape was asked: the first size and its walk, the small sizes walked so far, the closed form once there is one.
+    `formless`: its moments do not line up."""
 
     batch: int
     length: int
     walk: Walk
-    times: int = 1
+    measured: list[tuple[Walk, Trace]] = []
     form: Form | None = None
     shallow_fails: bool = False
+    formless: bool = False
 
 
 _known: dict[_Shape, _Known] = {}
@@ -77,7 +78,6 @@ def walked(config: bytes, setting: Setting, precision: str, optimizer: str, trac
     if known is not None and known.form is not None:
         return evaluate(known.form, setting.batch, setting.length)
     if known is not None and (sequence or setting.batch > 1):
-        known.times += 1
         known.form = _form_of(shape, known)
         if known.form is not None:
             return evaluate(known.form, setting.batch, setting.length)
@@ -94,13 +94,24 @@ def _is_sequence(config: bytes) -> bool:
 
 
 def _form_of(shape: _Shape, known: _Known) -> Form | None:
-    """The closed form from shallow networks where it gives the first walk again, else that of the whole depth when it pays."""
+    """The closed form from shallow networks where it gives the first walk again, else that of the whole depth once all its sizes
+    are walked: one more with every call, so that no answer waits for all."""
     if not known.shallow_fails:
         form = _form(shape, True)
         if form is not None and _agrees(evaluate(form, known.batch, known.length), known.walk):
             return form
         known.shallow_fails = True
-    return _form(shape, False) if known.times > WALKS_FIRST else None
+    settings = _small_settings(shape)
+    if known.formless or len(known.measured) >= len(settings):
+        return None
+    measured = _measured(shape, settings[len(known.measured)], None)
+    if measured is not None:
+        known.measured = [*known.measured, measured]
+    if len(known.measured) < len(settings):
+        return None
+    form, known.measured = _form_through(shape, known.measured), []
+    known.formless = form is None
+    return form
 
 
 def _agrees(found: Walk, walked: Walk) -> bool:
@@ -147,20 +158,23 @@ def _form(shape: _Shape, from_shallow: bool = False) -> Form | None:
     cut = shallow(msgspec.json.decode(shape.config)) if from_shallow else None
     if from_shallow and cut is None:
         return None
+    measured = [_measured(shape, setting, cut) for setting in _small_settings(shape)]
+    found = [one for one in measured if one is not None]
+    return _form_through(shape, found) if len(found) == len(measured) else None
+
+
+def _small_settings(shape: _Shape) -> list[Setting]:
+    """The sizes at which a network is walked to solve its polynomials."""
     lengths = LENGTHS if shape.sequence else (shape.setting.length,)
     batches = (1,) if shape.setting.batch == 1 else BATCHES
-    walks, traces = [], []
-    for batch in batches:
-        for length in lengths:
-            setting = msgspec.structs.replace(shape.setting, batch=batch, length=length)
-            measured = _measured(shape, setting, cut)
-            if measured is None:
-                return None
-            walks.append(measured[0])
-            traces.append(measured[1])
-    if len({len(trace) for trace in traces}) != 1:
+    return [msgspec.structs.replace(shape.setting, batch=batch, length=length) for batch in batches for length in lengths]
+
+
+def _form_through(shape: _Shape, measured: list[tuple[Walk, Trace]]) -> Form | None:
+    """The form through the walks at the small sizes; None where their moments do not line up."""
+    if len({len(trace) for _, trace in measured}) != 1:
         return None
-    return _solved(shape, walks, traces)
+    return _solved(shape, [walk for walk, _ in measured], [trace for _, trace in measured])
 
 
 def _measured(shape: _Shape, setting: Setting, cut: Shallow | None) -> tuple[Walk, Trace] | None:
@@ -221,16 +235,15 @@ def _quadratic(values: list[int]) -> Terms:
 
 def _undominated(moments: list[tuple[Terms, int]]) -> list[tuple[Terms, int]]:
     """Moments that may be larger than every other at some size of at least one sample of one token."""
-    ordered = sorted(moments, key=lambda item: -value(item[0], 32.0, 4096.0))
-    singly: list[tuple[Terms, int]] = []
-    for moment in ordered:
-        if not any(_within(moment[0], other[0], other[0]) for other in singly):
-            singly.append(moment)
-    leaders = {max(singly, key=lambda item, at=at: value(item[0], *at))[0] for at in SPOTS}  # type: ignore[misc]
-    kept = [item for item in singly if item[0] in leaders or not _led(item[0], leaders)]
+    leaders = {max(moments, key=lambda item, at=at: value(item[0], *at))[0] for at in SPOTS}  # type: ignore[misc]
+    left = [item for item in moments if item[0] in leaders or not any(_within(item[0], one, one) for one in leaders)]
+    apart = [item for item in left if item[0] in leaders or not _led(item[0], leaders)]
+    kept: list[tuple[Terms, int]] = []
+    for item in sorted(apart, key=lambda item: -value(item[0], 32.0, 4096.0)):
+        if not any(_within(item[0], other[0], other[0]) for other in kept):
+            kept.append(item)
     for item in tuple(reversed(kept)) if len(kept) <= MOST_PAIRED else ():
-        others = {other[0] for other in kept if other is not item}
-        if _led(item[0], others):
+        if _led(item[0], {other[0] for other in kept if other is not item}):
             kept.remove(item)
     return kept
 

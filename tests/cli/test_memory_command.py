@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rigplanner.cli.main import main
-from rigplanner.report.words_memory import CHANGES
+from rigplanner.report.words_memory import CHANGES, STEPS
 from rigplanner.workload.changes import candidates
 
 JOB = ["--gpu", "RTX 4090", "--task", "train_lora", "--precision", "bf16", "--set", "seq_len=1024"]
@@ -146,3 +146,18 @@ def test_a_line_that_is_no_job_is_bad_input(tmp_path: Path, capsys: pytest.Captu
     (tmp_path / "jobs.jsonl").write_text("[]\n")
     assert main(["mig", "A30", str(tmp_path / "jobs.jsonl")]) == 2
     assert "expected an object" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        JOB,
+        ["--gpu", "2x A100 SXM4 40GB", "--task", "train_full", "--set", "parallelism.offload=nvme", "--set", "parallelism.zero=3"],
+        ["--task", "inference", "--precision", "q4_k_m", "--set", "gpu_layers=4", "--gpu", "RTX 3060"],
+        ["--task", "train_full", "--set", "optimizer=paged_adamw_8bit", "--gpu", "RTX 3060"],
+        ["--task", "inference", "--set", "parallelism.offload=cpu", "--set", "output_tokens=8", "--gpu", "RTX 3060"],
+    ],
+)
+def test_every_step_has_words(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    found = record(capsys, "memory", "qwen3-1.7b", *words, "--steps")
+    assert {step["name"] for step in found["steps"]} <= set(STEPS)
