@@ -2,7 +2,8 @@
 
 import difflib
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
@@ -16,7 +17,7 @@ from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.answer import Anchor
 from rigplanner.performance.constants import speed_model
 from rigplanner.performance.job import Job, read_job
-from rigplanner.performance.kriging import NO_BATCH, Columns, Corrected, Field, Neighbours, Point, neighbours
+from rigplanner.performance.kriging import NO_BATCH, Corrected, Field, Neighbours, Point, nearest, neighbours
 from rigplanner.performance.measured import Measured, shipped_measured, year_of
 from rigplanner.performance.metrics import samples_per_second
 from rigplanner.performance.modelled import modelled_samples_per_second
@@ -33,8 +34,7 @@ PRECISION_CLASS = {
 }
 REMEMBERED = 20_000
 """Corrections kept for jobs that were asked for before."""
-ALL = ("", "", "")
-FEW_ROWS = 64
+FEW_ROWS = 40
 """Rows below which a question looks beyond its stack and network."""
 
 
@@ -53,50 +53,31 @@ class Anchored(Struct, frozen=True):
     correction: Corrected
 
 
-class _View(Struct):
-    """The rows that a kind of question leans on, by column, and their residuals over the usual scatter of such jobs."""
-
-    rows: tuple[Placed, ...]
-    columns: Columns
-    residuals: Any
-
-
 class Evidence:
-    """The placed rows, found by stack, network and family of stacks; build it once."""
+    """The placed rows, found by stack, by network and by GPU; build it once."""
 
     def __init__(self, placed: Iterable[Placed]) -> None:
         self.placed = tuple(placed)
         self.field = Field(speed_model())
-        self._views: dict[tuple[str, str, str], _View] = {}
         self._known: dict[Point, Anchored] = {}
         self._cells: dict[tuple[str, ...], tuple[tuple[Placed, ...], Neighbours]] = {}
+        self._by: dict[tuple[str, ...], list[Placed]] = defaultdict(list)
+        for item in self.placed:
+            for key in _keys(item.point):
+                self._by[key].append(item)
 
-    def view(self, point: Point) -> _View:
-        """Return the rows of the point's stack or network; where those are few, of its family of stacks too; else all."""
-        key = (point.stack, point.model, point.family)
-        if key not in self._views:
-            rows = [item for item in self.placed if point.stack == item.point.stack or point.model == item.point.model]
-            if len(rows) < FEW_ROWS:
-                rows = [
-                    item
-                    for item in self.placed
-                    if point.family == item.point.family or point.stack == item.point.stack or point.model == item.point.model
-                ]
-            self._views[key] = self._view(rows) if len(rows) >= FEW_ROWS else self._everything()
-        return self._views[key]
-
-    def _everything(self) -> _View:
-        if ALL not in self._views:
-            self._views[ALL] = self._view(self.placed)
-        return self._views[ALL]
-
-    def _view(self, rows: Sequence[Placed]) -> _View:
-        import numpy as np
-
-        columns = self.field.rows([item.point for item in rows])
-        usual = speed_model().scattered
-        residuals = [item.residual / usual(item.point.family, item.point.kind) for item in rows]
-        return _View(tuple(rows), columns, np.array(residuals))
+    def _candidates(self, point: Point, allowed: Callable[[Measured], bool] | None) -> list[Placed]:
+        """Rows of the point's network or GPU in its stack; where those are few, of its stack, its network, its family; else all."""
+        found: dict[int, Placed] = {}
+        close, wide, wider = _keys(point)[:3], _keys(point)[3:5], _keys(point)[5:]
+        for keys in (close, wide, wider):
+            for key in keys:
+                for item in self._by.get(key, ()):
+                    if allowed is None or allowed(item.row):
+                        found[id(item)] = item
+            if len(found) >= FEW_ROWS:
+                return list(found.values())
+        return [item for item in self.placed if allowed is None or allowed(item.row)]
 
     def correct(self, point: Point, most: int, allowed: Callable[[Measured], bool] | None = None) -> Anchored:
         """Return the log correction of a point from its nearest rows that `allowed` admits, and those rows. They are chosen
@@ -124,18 +105,17 @@ class Evidence:
     def _neighbours(
         self, point: Point, most: int, allowed: Callable[[Measured], bool] | None
     ) -> tuple[tuple[Placed, ...], Neighbours]:
-        view = self.view(point)
-        if allowed is not None:
-            view = _admitted(view, allowed)
-            if len(view.rows) < FEW_ROWS:
-                view = _admitted(self._everything(), allowed)
-        index, near = neighbours(self.field, point, view.columns, view.residuals, most)
-        return tuple(view.rows[i] for i in index), near
+        items = self._candidates(point, allowed)
+        rows = [items[i] for i in nearest(self.field, point, [item.point for item in items], most)]
+        usual = speed_model().scattered
+        residuals = [item.residual / usual(item.point.family, item.point.kind) for item in rows]
+        return tuple(rows), neighbours(self.field, [item.point for item in rows], residuals)
 
 
-def _admitted(view: _View, allowed: Callable[[Measured], bool]) -> _View:
-    kept = [i for i, item in enumerate(view.rows) if allowed(item.row)]
-    return _View(tuple(view.rows[i] for i in kept), view.columns.chosen(kept), view.residuals[kept])
+def _keys(point: Point) -> tuple[tuple[str, ...], ...]:
+    """What rows are found by, from the closest kin to the widest."""
+    return (("sm", point.stack, point.model), ("sg", point.stack, point.gpu), ("mg", point.model, point.gpu),
+            ("stack", point.stack), ("model", point.model), ("family", point.family))  # fmt: skip
 
 
 def silicon_coordinates(job: Job) -> tuple[float, ...]:

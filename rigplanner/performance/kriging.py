@@ -6,9 +6,10 @@ fitted by `tools/fit_speed_model.py` on rows whose whole GPU, generation, source
 Method: Gaussian-process regression (Rasmussen and Williams 2006, equations 2.25 and 2.26) on the nearest rows only.
 """
 
+import heapq
 import math
 from collections.abc import Sequence
-from typing import Any
+from operator import mul
 
 from msgspec import Struct
 
@@ -48,10 +49,9 @@ WORDS = (
     "data",
     "count",
 )
-MODEL, GPU = WORDS.index("model"), WORDS.index("gpu")
-ENOUGH = 3
-"""Times as many rows of the same network or GPU as are wanted, above which no others are looked at."""
-NUMBERS = ("batch", "count", "tokens", "written", "year")
+BITS = tuple((1 << i, name) for i, name in enumerate(WORDS))
+REMEMBERED = 400_000
+"""Pairs of points whose covariance is kept."""
 FACTORS = ("", "w", "n", "bc", "b", "c", "t", "y", "m")
 UNSHARED = ("noise", "source", "machine", "release", "release_model")
 """Variances that a job does not share with a row, or only where its release is told."""
@@ -86,18 +86,6 @@ class Point(Struct, frozen=True, cache_hash=True):
     batch: float
 
 
-class Columns(Struct):
-    """Points by column: numbers of their words, coordinates, and coordinates of their silicon, one line each."""
-
-    words: Any
-    numbers: Any
-    silicon: Any
-
-    def chosen(self, index: Any) -> "Columns":
-        """Return the points at these places; an index of two dimensions gives them those."""
-        return Columns(self.words[:, index], self.numbers[:, index], self.silicon[:, index])
-
-
 class Corrected(Struct, frozen=True):
     """Mean and standard deviation of the log correction, and the weight of each row used, in their order."""
 
@@ -116,67 +104,74 @@ class Corrected(Struct, frozen=True):
 
 
 class Field:
-    """The covariance of points under one set of constants."""
+    """The covariance of points under one set of constants, with what was computed before."""
 
     def __init__(self, model: SpeedModel) -> None:
-        import numpy as np
-
-        v, d = model.variances, model.distances
-        self._known: tuple[dict[Any, int], ...] = tuple({} for _ in WORDS)
-        self._bits = (1 << np.arange(len(WORDS))).astype(np.float32)
-        shared = np.arange(1 << len(WORDS))
-        self._sums = np.zeros((len(FACTORS), len(shared)))
-        for name, (keys, factor) in TERMS.items():
-            needed = sum(1 << WORDS.index(key) for key in keys)
-            self._sums[FACTORS.index(factor), (shared & needed) == needed] += v[name]
-        self._falls = -np.array([
-            [d["batch"], d["count"], 0, 0, 0], [d["batch"], 0, 0, 0, 0], [0, d["count"], 0, 0, 0],
-            [0, 0, d["tokens"], d["written"], 0], [0, 0, 0, 0, d["year"]],
-        ])  # fmt: skip
-        self._apart = np.array([model.wide, np.array(model.narrow) / 2])
-        self.noise = v["noise"]
+        v = model.variances
+        self._model, self.noise = model, v["noise"]
+        self._terms = [(sum(1 << WORDS.index(key) for key in keys), FACTORS.index(factor), v[name])
+                       for name, (keys, factor) in TERMS.items()]  # fmt: skip
+        self._sums: dict[int, tuple[float, ...]] = {}
+        self._similar: dict[tuple[tuple[float, ...], tuple[float, ...]], tuple[float, float]] = {}
+        self._pairs: dict[tuple[Point, Point], float] = {}
         self._constant = sum(v[name] for name, (_, factor) in TERMS.items() if factor != "m" and name not in UNSHARED)
         self._per_count = sum(v[name] for name, (_, factor) in TERMS.items() if factor == "m")
         self._released = v["release"] + v["release_model"]
 
-    def rows(self, points: Sequence[Point]) -> Columns:
-        """Return rows by column; their words get numbers."""
-        import numpy as np
+    def _shared(self, bits: int) -> tuple[float, ...]:
+        """Sums of the variances by factor, of all terms whose words are among those that two points share."""
+        found = self._sums.get(bits)
+        if found is None:
+            sums = [0.0] * len(FACTORS)
+            for needed, factor, variance in self._terms:
+                if bits & needed == needed:
+                    sums[factor] += variance
+            found = self._sums[bits] = tuple(sums)
+        return found
 
-        words = [[known.setdefault(word, len(known)) if (word := getattr(point, name)) != "" else -1 for point in points]
-                 for known, name in zip(self._known, WORDS, strict=True)]  # fmt: skip
-        numbers = [[getattr(point, name) for point in points] for name in NUMBERS]
-        silicon = np.array([point.silicon for point in points]).reshape(len(points), -1).T
-        return Columns(np.array(words), np.array(numbers), silicon)
+    def _similarity(self, a: tuple[float, ...], b: tuple[float, ...]) -> tuple[float, float]:
+        found = self._similar.get((a, b))
+        if found is None:
+            squares = [(x - y) ** 2 for x, y in zip(a, b, strict=True)]
+            wide, narrow = sum(map(mul, self._model.wide, squares)), sum(map(mul, self._model.narrow, squares))
+            found = self._similar[(a, b)] = 1 / (1 + wide), math.exp(-0.5 * narrow)
+            if len(self._similar) > REMEMBERED:
+                self._similar.clear()
+        return found
 
-    def target(self, point: Point) -> Columns:
-        """Return one point that is no row; words that no row has are equal to none."""
-        import numpy as np
+    def covariance(self, a: Point, b: Point, alike: bool = False, told: bool = True) -> float:
+        """Return the covariance of two points, without the noise of a measurement; `alike` as if they had the same batch, length
+        and number of GPUs, `told` False where `a` is a job, whose empty words nothing shares."""
+        bits = 0
+        for bit, name in BITS:
+            word = getattr(a, name)
+            if word == getattr(b, name) and (told or word != ""):
+                bits |= bit
+        s, d = self._shared(bits), self._model.distances
+        wide, narrow = self._similarity(a.silicon, b.silicon)
+        total = s[0] + s[1] * wide + s[2] * narrow
+        year, smaller = math.exp(-d["year"] * (a.year - b.year) ** 2), b.count if alike else min(a.count, b.count)
+        total += s[7] * year + s[8] * smaller
+        if alike:
+            return total + s[3] + s[4] + s[5] + s[6]
+        if s[3] or s[4]:
+            total += (s[3] * math.exp(-d["count"] * (a.count - b.count) ** 2) + s[4]) * math.exp(
+                -d["batch"] * (a.batch - b.batch) ** 2
+            )
+        if s[5]:
+            total += s[5] * math.exp(-d["count"] * (a.count - b.count) ** 2)
+        if s[6]:
+            total += s[6] * math.exp(-d["tokens"] * (a.tokens - b.tokens) ** 2 - d["written"] * (a.written - b.written) ** 2)
+        return total
 
-        words = [
-            known.get(word, -2) if (word := getattr(point, name)) != "" else -2
-            for known, name in zip(self._known, WORDS, strict=True)
-        ]
-        numbers = [getattr(point, name) for name in NUMBERS]
-        return Columns(np.array(words)[:, None], np.array(numbers)[:, None], np.array(point.silicon)[:, None])
-
-    def covariance(self, a: Columns, b: Columns) -> Any:
-        """Return the covariance of the points of `a` with those of `b`, without the noise of a measurement."""
-        import numpy as np
-
-        alike = a.words == b.words
-        shape = alike.shape[1:]
-        shared = np.dot(self._bits, alike.reshape(len(WORDS), -1).astype(np.float32)).astype(np.intp)
-        apart, silicon = (a.numbers - b.numbers).reshape(len(NUMBERS), -1), (a.silicon - b.silicon).reshape(len(a.silicon), -1)
-        wide, narrow = np.dot(self._apart, silicon * silicon)
-        factors = np.empty((len(FACTORS), len(shared)))
-        factors[0] = 1.0
-        np.divide(1.0, 1.0 + wide, out=factors[1])
-        np.exp(-narrow, out=factors[2])
-        np.exp(np.dot(self._falls, apart * apart), out=factors[3:8])
-        factors[8] = np.minimum(a.numbers[1], b.numbers[1]).reshape(-1)
-        factors *= self._sums[:, shared]
-        return factors.sum(0).reshape(shape)
+    def known_covariance(self, a: Point, b: Point) -> float:
+        """Return the same, remembered: for pairs of measured rows, which meet again and again."""
+        found = self._pairs.get((a, b))
+        if found is None:
+            if len(self._pairs) > REMEMBERED:
+                self._pairs.clear()
+            found = self._pairs[(a, b)] = self._pairs[(b, a)] = self.covariance(a, b)
+        return found
 
     def prior(self, point: Point) -> float:
         """Return the variance of a point before any row is seen, without noise."""
@@ -184,34 +179,57 @@ class Field:
 
 
 class Neighbours(Struct, frozen=True):
-    """The rows that the jobs of one cell lean on: the inverse of their covariance, and that times their residuals."""
+    """The rows that the jobs of one cell lean on: the factor of their covariance, and its answer to their residuals."""
 
-    rows: Columns
-    inverse: Any
-    answer: Any
+    points: tuple[Point, ...]
+    lower: list[list[float]]
+    answer: list[float]
 
     def correct(self, field: Field, point: Point, own: float) -> Corrected:
         """Return the correction of a point; `own` is the variance that no row can share, noise of a measurement included."""
-        near = field.covariance(field.target(point), self.rows)
-        weights = self.inverse @ near
-        spread = field.prior(point) + own - float(near @ weights)
-        return Corrected(float(near @ self.answer), math.sqrt(max(spread, own)), tuple(weights.tolist()))
+        near = [field.covariance(point, row, told=False) for row in self.points]
+        weights = _solve(self.lower, near)
+        spread = field.prior(point) + own - sum(map(mul, near, weights))
+        return Corrected(sum(map(mul, near, self.answer)), math.sqrt(max(spread, own)), tuple(weights))
 
 
-def neighbours(field: Field, point: Point, rows: Columns, residuals: Any, most: int) -> tuple[Any, Neighbours]:
-    """Return the places of the `most` rows of the largest covariance with the point, and those rows. Rows are chosen as if they had
-    the point's batch, length and number of GPUs, so that all jobs of a cell lean on the same ones."""
-    import numpy as np
+def nearest(field: Field, point: Point, rows: Sequence[Point], most: int) -> list[int]:
+    """Return the places of the `most` rows of the largest covariance with the point. They are chosen as if they had its batch,
+    length and number of GPUs, so that all jobs of a cell lean on the same ones."""
+    if len(rows) <= most:
+        return list(range(len(rows)))
+    near = [field.covariance(point, row, alike=True, told=False) for row in rows]
+    return heapq.nlargest(most, range(len(rows)), key=near.__getitem__)
 
-    target = field.target(point)
-    kin = np.flatnonzero((rows.words[MODEL] == target.words[MODEL]) | (rows.words[GPU] == target.words[GPU]))
-    some = rows.chosen(kin) if len(kin) >= ENOUGH * most else rows
-    alike = some.numbers.copy()
-    alike[:4] = np.array([point.batch, point.count, point.tokens, point.written])[:, None]
-    near = field.covariance(target, Columns(some.words, alike, some.silicon))
-    index = np.arange(len(near)) if len(near) <= most else np.argpartition(-near, most)[:most]
-    index = index if some is rows else kin[index]
-    chosen = rows.chosen(index)
-    among = field.covariance(rows.chosen(index[:, None]), rows.chosen(index[None, :]))
-    inverse = np.linalg.inv(among + field.noise * np.eye(len(index)))
-    return index, Neighbours(chosen, inverse, inverse @ residuals[index])
+
+def neighbours(field: Field, points: Sequence[Point], residuals: Sequence[float]) -> Neighbours:
+    """Return rows as neighbours."""
+    lower = _factorise(points, field)
+    return Neighbours(tuple(points), lower, _solve(lower, residuals))
+
+
+def _factorise(rows: Sequence[Point], field: Field) -> list[list[float]]:
+    """The lower triangle of the Cholesky factor of the rows' covariance with noise on its diagonal."""
+    known, lower = field.known_covariance, list[list[float]]()
+    for i, row in enumerate(rows):
+        line: list[float] = []
+        for j in range(i):
+            above = lower[j]
+            line.append((known(row, rows[j]) - sum(map(mul, line, above))) / above[j])
+        pivot = known(row, row) + field.noise - sum(map(mul, line, line))
+        line.append(math.sqrt(max(pivot, field.noise / 4)))
+        lower.append(line)
+    return lower
+
+
+def _solve(lower: list[list[float]], right: Sequence[float]) -> list[float]:
+    """Solve L L' x = right for a lower triangle L."""
+    solution = list[float]()
+    for line, value in zip(lower, right, strict=True):
+        solution.append((value - sum(map(mul, line, solution))) / line[-1])
+    for i in range(len(right) - 1, -1, -1):
+        line = lower[i]
+        solution[i] = found = solution[i] / line[-1]
+        for j in range(i):
+            solution[j] -= line[j] * found
+    return solution

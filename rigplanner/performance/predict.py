@@ -51,6 +51,8 @@ def predict_speed(
     With a `machine` its own links, power limits, storage, RAM and CPUs count too. `evidence` replaces the measured rows
     (the shipped ones and those that the user keeps), `allowed` leaves some of them out (to judge the model on them).
     Raises WorkloadFault naming the field for what cannot be expressed or computed."""
+    if workload.mig is not None:
+        raise WorkloadFault(f"mig: no measured speed of a partition is known, found {workload.mig!r}.")
     if TASKS.get(workload.task or "") == "collective":
         return predict_collective(workload, gpu, count, nodes, link, machine, metric)
     job = read_job(workload, gpu, count, nodes, link, zoo, machine)

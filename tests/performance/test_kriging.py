@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from rigplanner.performance.constants import speed_model
 from rigplanner.performance.kriging import NO_BATCH, TERMS, Corrected, Field, Point, neighbours
 
-np = pytest.importorskip("numpy")
-
 BASE = Point(
     stack="pytorch-ngc", family="tuned", model="resnet-50", kind="cnn", task="train", precision="half", metric="speed", gpu="a",
     link="none", lane="none", source="", release="", data="synthetic", silicon=(2.3, 4.0, 3.0, 8.0, 4.0, 3.0, 1.0, 1.5),
@@ -22,18 +20,15 @@ FAR = msgspec.structs.replace(
     BASE, stack="llama.cpp", family="local-llm", model="x", kind="llm", task="decode", precision="q4_k_m", gpu="z"
 )
 VARIANCES = speed_model().variances
+FIELD = Field(speed_model())
 
 
 def krige(target: Point, rows: list[Point], residuals: list[float], own: float) -> Corrected:
-    field = Field(speed_model())
-    _, near = neighbours(field, target, field.rows(rows), np.array(residuals), 16)
-    return near.correct(field, target, own)
+    return neighbours(FIELD, rows, residuals).correct(FIELD, target, own)
 
 
 def covariance(a: Point, b: Point) -> float:
-    field = Field(speed_model())
-    rows = field.rows([a, b])
-    return float(field.covariance(rows.chosen(np.array([0])), rows.chosen(np.array([1])))[0])
+    return FIELD.covariance(a, b)
 
 
 def test_the_widest_interval_is_that_of_all_terms() -> None:
