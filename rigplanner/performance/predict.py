@@ -26,6 +26,7 @@ from rigplanner.performance.power_cap import speed_at_cap
 from rigplanner.performance.roofline import ceiling
 from rigplanner.performance.serving import decode_ceiling
 from rigplanner.rig.task import Workload
+from rigplanner.workload.answer import WorkloadFault
 
 NEIGHBOURS = 16
 STRANGE_SILICON = 2.0

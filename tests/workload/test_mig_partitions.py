@@ -8,6 +8,7 @@ import pytest
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
+from rigplanner.performance.predict import predict_speed
 from rigplanner.rig.task import Workload
 from rigplanner.workload import packing
 from rigplanner.workload.answer import WorkloadFault
@@ -148,3 +149,8 @@ def test_a_card_without_partitions_and_an_unknown_name_are_named(zoo: Zoo) -> No
 def test_memory_without_a_listing_is_marked() -> None:
     by_name: dict[str, Any] = {one.name: one for one in slices(card("nvidia.datacenter.b200-sxm6-180gb"))}
     assert not by_name["3g.90gb"].listed and by_name["3g.90gb"].memory_gib < 90
+
+
+def test_the_speed_of_a_partition_is_said_to_be_unknown(zoo: Zoo) -> None:
+    with pytest.raises(WorkloadFault, match="no measured speed of a partition"):
+        predict_speed(Workload(**CHAT, mig="3g.20gb"), card(A100), 1, 1, "none", zoo)
