@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QTableWidget
+from shiboken6 import isValid
 
 from rigplanner.catalog import importing
 from rigplanner.catalog.foreign import Import, Progress
@@ -25,7 +26,8 @@ def dialog(window: Window, qtbot) -> Iterator[ImportDialog]:
     made = open_import(window)
     qtbot.waitExposed(made)
     yield made
-    made.close()
+    if isValid(made):
+        made.close()
 
 
 def _choose(dialog: ImportDialog, source: str) -> None:
@@ -77,7 +79,7 @@ def test_a_csv_with_its_columns_named(dialog: ImportDialog, tmp_path: Path, qtbo
     assert "needs a column" in dialog.head.text()
     dialog.columns.setText("model=name, usd=price")
     _read(dialog, path, qtbot)
-    assert (_column(dialog.matched, 2), _column(dialog.matched, 4)) == (["700.00 USD"], ["name and maker"])
+    assert (_column(dialog.matched, 2), _column(dialog.matched, 4)) == (["700.00\u202fUSD"], ["name and maker"])
     assert dialog.refused.toPlainText() == "line 3: name names no part of the catalog (Frobnicator)."
 
 
