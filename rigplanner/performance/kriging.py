@@ -8,7 +8,7 @@ Method: Gaussian-process regression (Rasmussen and Williams 2006, equations 2.25
 
 import heapq
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import mul
 
 from msgspec import Struct
@@ -49,7 +49,7 @@ WORDS = (
     "data",
     "count",
 )
-BITS = tuple((1 << i, name) for i, name in enumerate(WORDS))
+BITS = tuple(1 << i for i in range(len(WORDS)))
 REMEMBERED = 400_000
 """Pairs of points whose covariance is kept."""
 FACTORS = ("", "w", "n", "bc", "b", "c", "t", "y", "m")
@@ -114,6 +114,7 @@ class Field:
         self._sums: dict[int, tuple[float, ...]] = {}
         self._similar: dict[tuple[tuple[float, ...], tuple[float, ...]], tuple[float, float]] = {}
         self._pairs: dict[tuple[Point, Point], float] = {}
+        self._named: dict[Point, tuple[object, ...]] = {}
         self._constant = sum(v[name] for name, (_, factor) in TERMS.items() if factor != "m" and name not in UNSHARED)
         self._per_count = sum(v[name] for name, (_, factor) in TERMS.items() if factor == "m")
         self._released = v["release"] + v["release_model"]
@@ -139,30 +140,47 @@ class Field:
                 self._similar.clear()
         return found
 
-    def covariance(self, a: Point, b: Point, alike: bool = False, told: bool = True) -> float:
-        """Return the covariance of two points, without the noise of a measurement; `alike` as if they had the same batch, length
-        and number of GPUs, `told` False where `a` is a job, whose empty words nothing shares."""
-        bits = 0
-        for bit, name in BITS:
-            word = getattr(a, name)
-            if word == getattr(b, name) and (told or word != ""):
-                bits |= bit
-        s, d = self._shared(bits), self._model.distances
-        wide, narrow = self._similarity(a.silicon, b.silicon)
-        total = s[0] + s[1] * wide + s[2] * narrow
-        year, smaller = math.exp(-d["year"] * (a.year - b.year) ** 2), b.count if alike else min(a.count, b.count)
-        total += s[7] * year + s[8] * smaller
-        if alike:
-            return total + s[3] + s[4] + s[5] + s[6]
-        if s[3] or s[4]:
-            total += (s[3] * math.exp(-d["count"] * (a.count - b.count) ** 2) + s[4]) * math.exp(
-                -d["batch"] * (a.batch - b.batch) ** 2
-            )
-        if s[5]:
-            total += s[5] * math.exp(-d["count"] * (a.count - b.count) ** 2)
-        if s[6]:
-            total += s[6] * math.exp(-d["tokens"] * (a.tokens - b.tokens) ** 2 - d["written"] * (a.written - b.written) ** 2)
-        return total
+    def _words(self, point: Point) -> tuple[object, ...]:
+        found = self._named.get(point)
+        if found is None:
+            if len(self._named) > REMEMBERED:
+                self._named.clear()
+            found = self._named[point] = tuple(getattr(point, name) for name in WORDS)
+        return found
+
+    def covariance(self, a: Point, b: Point) -> float:
+        """Return the covariance of two rows, without the noise of a measurement."""
+        return self.covariances(a, (b,), told=True)[0]
+
+    def covariances(self, a: Point, points: Iterable[Point], alike: bool = False, told: bool = False) -> list[float]:
+        """Return the covariance of one point with each of many, without the noise of a measurement; `alike` as if they had the same
+        batch, length and number of GPUs, `told` where `a` is a row too: empty words of a job are shared with nobody."""
+        d, exp, shared, similar = self._model.distances, math.exp, self._shared, dict[str, tuple[float, float]]()
+        per_year, per_count, per_batch, per_token, per_written = (d[k] for k in ("year", "count", "batch", "tokens", "written"))
+        words = self._words(a) if told else tuple(word if word != "" else None for word in self._words(a))
+        found = []
+        for b in points:
+            bits = 0
+            for bit, own, other in zip(BITS, words, self._words(b), strict=True):
+                if own == other:
+                    bits |= bit
+            s = shared(bits)
+            if b.gpu not in similar:
+                similar[b.gpu] = self._similarity(a.silicon, b.silicon)
+            wide, narrow = similar[b.gpu]
+            total = s[0] + s[1] * wide + s[2] * narrow + s[8] * (b.count if alike else min(a.count, b.count))
+            if s[7]:
+                total += s[7] * exp(-per_year * (a.year - b.year) ** 2)
+            if alike:
+                found.append(total + s[3] + s[4] + s[5] + s[6])
+                continue
+            if s[3] or s[5] or s[4]:
+                near = exp(-per_count * (a.count - b.count) ** 2)
+                total += s[5] * near + (s[3] * near + s[4]) * exp(-per_batch * (a.batch - b.batch) ** 2)
+            if s[6]:
+                total += s[6] * exp(-per_token * (a.tokens - b.tokens) ** 2 - per_written * (a.written - b.written) ** 2)
+            found.append(total)
+        return found
 
     def known_covariance(self, a: Point, b: Point) -> float:
         """Return the same, remembered: for pairs of measured rows, which meet again and again."""
@@ -187,7 +205,7 @@ class Neighbours(Struct, frozen=True):
 
     def correct(self, field: Field, point: Point, own: float) -> Corrected:
         """Return the correction of a point; `own` is the variance that no row can share, noise of a measurement included."""
-        near = [field.covariance(point, row, told=False) for row in self.points]
+        near = field.covariances(point, self.points)
         weights = _solve(self.lower, near)
         spread = field.prior(point) + own - sum(map(mul, near, weights))
         return Corrected(sum(map(mul, near, self.answer)), math.sqrt(max(spread, own)), tuple(weights))
@@ -198,7 +216,7 @@ def nearest(field: Field, point: Point, rows: Sequence[Point], most: int) -> lis
     length and number of GPUs, so that all jobs of a cell lean on the same ones."""
     if len(rows) <= most:
         return list(range(len(rows)))
-    near = [field.covariance(point, row, alike=True, told=False) for row in rows]
+    near = field.covariances(point, rows, alike=True)
     return heapq.nlargest(most, range(len(rows)), key=near.__getitem__)
 
 
