@@ -151,8 +151,8 @@ def noise_row(machine: Machine) -> tuple[str, str]:
     heat = sum(node.power_cap_w or node.gpu.tdp_w or 0.0 for node in machine.gpus)
     if not machine.gpus or None in kinds:
         said = tr(fmt.UNKNOWN)
-    elif "passive" in kinds:
-        said = tr("server: passive cards need server fans")
+    elif kinds & {"passive", "none"}:
+        said = tr("server: cards without fans need server fans")
     elif "blower" in kinds:
         said = tr("loud: blower cards")
     else:

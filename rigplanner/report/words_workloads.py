@@ -11,7 +11,6 @@ LIFT_WORDS = Words({
     "faster-storage-or-packed-data": "A faster drive, a packed data set, or more RAM to hold it would lift it.",
     "higher-power-limit": "A higher power limit would lift it.",
     "space-between-cards": "Space between the cards, blower or liquid coolers would lift it.",
-    "space-between-cards": "More room or cooling between the cards would lift it.",
     "more-memory": "More GPU memory would lift it.",
 })  # fmt: skip
 
