@@ -38,10 +38,10 @@ def steps_of(
     demand: Demand,
     detail: dict[str, float],
     figures: tuple[float, float, float],
-    span: tuple[float, float],
+    span: tuple[float, float, float],
 ) -> tuple[Step, ...]:
     """The steps from weights to what the device shows; `figures` are tensors, reserved and device in GiB, `span` the
-    interval's factors."""
+    interval's factors and what of the weights they leave alone."""
     training = job.task.startswith("train")
     sizes: Inputs = {"batch": job.batch, "length": job.length, "checkpointing": job.checkpointing, "tensor": job.tensor}
     shards: Inputs = {"data": job.data, "zero": job.zero, "tensor": job.tensor, "pipeline": job.pipeline, "expert": job.expert}
@@ -73,13 +73,14 @@ def _beyond(
     stack: MemoryStack,
     detail: dict[str, float],
     figures: tuple[float, float, float],
-    span: tuple[float, float],
+    span: tuple[float, float, float],
     shards: Inputs,
 ) -> list[Step]:
     """The steps from live tensors to what the device shows."""
     tensors, reserved, device = figures
     beyond = stack.spare(job.task)
     library: Inputs = {"share": beyond.share, "most_gib": beyond.most_gib, "moving": beyond.moving, "static": beyond.static}
+    bounds: Inputs = {"low": span[0], "high": span[1], "known": span[2]}
     parts: Inputs = {name: detail[name] for name in ("library", "fragmentation", "driver", "nccl")}
     return [
         Step("communication", "gathered layers and gradients on the way", shards, detail["communication"], "GiB", GATHERED),
@@ -97,7 +98,7 @@ def _beyond(
         Step("reserved", "tensors + fragmentation + library, or what an engine reserves", parts, reserved, "GiB", ""),
         Step("context", "driver, kernels and communicators", parts, detail["driver"] + detail["nccl"], "GiB", FITTED),
         Step("device", "reserved + context", {}, device, "GiB", ""),
-        Step("interval", "80 % of measured cases lie between", {"low": span[0], "high": span[1]}, device, "GiB", FITTED),
+        Step("interval", "known + factor x (device - known): 80 % of measured cases", bounds, device, "GiB", FITTED),
     ]
 
 

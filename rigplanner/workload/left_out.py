@@ -20,7 +20,7 @@ from rigplanner.workload.cases import BadCase, read_case
 from rigplanner.workload.job import Job, read_job
 from rigplanner.workload.memory import GIB, NCCL_GIB, RELATIVE_SPREAD, demand_of
 from rigplanner.workload.network import resolve
-from rigplanner.workload.stacks import MemoryStack, Spare, memory_stack
+from rigplanner.workload.stacks import KNOWN_STILL, MemoryStack, Spare, memory_stack
 
 CLIPPED, MOST_OF_A_SOURCE = 0.4, 20
 """An error counts as at most this, and a source as at most this many cases, so that neither an outlier nor a long table decides."""
@@ -55,6 +55,11 @@ class Measured(Struct, frozen=True, kw_only=True):
     nccl_gib: float
     wide: float
     own: Spare | None
+
+    @property
+    def known_gib(self) -> float:
+        """What of the weights an interval leaves alone."""
+        return 0.0 if self.training else KNOWN_STILL * (self.tensors_gib - self.moving_gib)
 
     @property
     def training(self) -> bool:
@@ -170,8 +175,9 @@ def _span(cases: Sequence[Measured], spares: dict[bool, Spare]) -> tuple[float, 
     for case in cases:
         _, reserved, device = case.figures(spares)
         weight = min(counts[case.source], MOST_OF_A_SOURCE) / counts[case.source]
-        lows.append((case.measured_gib / reserved, weight))
-        highs.append((case.measured_gib / device, weight))
+        unsure_gib = case.measured_gib - case.known_gib
+        lows.append((unsure_gib / (reserved - case.known_gib), weight))
+        highs.append((unsure_gib / (device - case.known_gib), weight))
     return min(1.0, _quantile(lows, TAIL)), max(1.0, _quantile(highs, 1 - TAIL))
 
 
@@ -194,5 +200,5 @@ def _compared(case: Measured, spares: dict[bool, Spare], spans: dict[str, tuple[
     return Comparison(
         id=case.raw.get("id", "-"), kind=work.get("kind") or "-", task=work.get("task") or "-", model=work.get("model") or "-",
         source=case.source, stack=work.get("stack") or "-", measured_gib=case.measured_gib, predicted_gib=case.predicted(spares),
-        inside=low * reserved <= case.measured_gib <= high * device,
+        inside=low * (reserved - case.known_gib) <= case.measured_gib - case.known_gib <= high * (device - case.known_gib),
     )  # fmt: skip

@@ -13,7 +13,7 @@ from rigplanner.workload.inference import infer, pool
 from rigplanner.workload.job import Job, read_job
 from rigplanner.workload.mig import partition_of
 from rigplanner.workload.network import Network, resolve
-from rigplanner.workload.stacks import MemoryStack, interval, memory_stack
+from rigplanner.workload.stacks import MemoryStack, interval, known_gib, memory_stack
 from rigplanner.workload.training import Demand, train
 
 GIB = 2.0**30
@@ -71,6 +71,7 @@ def answered(
     wide = RELATIVE_SPREAD if network.relative else 1.0
     low, high = interval((stack.slug, f"{job.task} {network.kind}", job.task))
     low, high = 1 - (1 - low) * wide, 1 + (high - 1) * wide
+    known = known_gib(stack.slug, job.task, tensors - moving)
     parts = MemoryParts(
         weights_gib=demand.weights / GIB, gradients_gib=demand.gradients / GIB, optimizer_gib=demand.optimizer / GIB,
         activations_gib=demand.activations / GIB, kv_cache_gib=demand.kv_cache / GIB,
@@ -85,8 +86,8 @@ def answered(
         assumed["architecture"] = network.relative
     return MemoryEstimate(
         parts=parts, tensors_gib=tensors, allocated_gib=allocated, reserved_gib=reserved, device_gib=device,
-            low_gib=low * reserved, high_gib=high * device,
+            low_gib=known + low * (reserved - known), high_gib=known + high * (device - known),
         stack=stack.slug, host_gib=demand.host.ram / GIB, nvme_gib=demand.host.nvme / GIB, assumed=assumed,
-        detail_gib=detail, steps=steps_of(network, job, stack, demand, detail, (tensors, reserved, device), (low, high))
+        detail_gib=detail, steps=steps_of(network, job, stack, demand, detail, (tensors, reserved, device), (low, high, known))
         if explained else (),
     )  # fmt: skip
