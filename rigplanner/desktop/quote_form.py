@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QFileDialog,
     QFormLayout,
+    QLabel,
     QLineEdit,
     QPlainTextEdit,
     QSizePolicy,
@@ -47,10 +48,11 @@ class QuoteForm(QWidget):
         self._filling = False
         self._setters: list[Callable[[], None]] = []
         self.setLayout(column(*self._make_forms(), 1, margins=(12, 8, 12, 8), spacing=8))
+        align_names(self.findChildren(QFormLayout))
         self.fill()
 
     def _make_forms(self) -> list[QWidget]:
-        rig, money, site = QFormLayout(), QFormLayout(), QFormLayout()
+        rig, money = QFormLayout(), QFormLayout()
         self._text(
             rig, tr("Rig name"), lambda: self._session.rig.name, lambda text: Edit("rename", {"name": text or tr("Untitled rig")})
         )
@@ -83,6 +85,11 @@ class QuoteForm(QWidget):
         included.toggled.connect(lambda on: self._edit(tr("Prices include tax"), self._quote_edit("prices_include_tax")(on)))
         self._setters.append(lambda: included.setChecked(self._quote().prices_include_tax))
         money.addRow(included)
+        boxes = [_group(tr("Quote"), rig), _group(tr("Money"), money), self._costs(), self._site()]
+        return boxes + self._party_boxes() + [self._text_box()]
+
+    def _site(self) -> QWidget:
+        site = QFormLayout()
         self._number(
             site, tr("Mains"), lambda: self._session.rig.site.volts or 0, self._site_edit("volts"), 0, 500, "V", tr("not set")
         )
@@ -106,8 +113,7 @@ class QuoteForm(QWidget):
             "W",
             tr("none"),
         )
-        boxes = [_group(tr("Quote"), rig), _group(tr("Money"), money), self._costs(), _group(tr("Site"), site)]
-        return boxes + self._party_boxes() + [self._text_box()]
+        return _group(tr("Site"), site)
 
     def _costs(self) -> QWidget:
         """What years cost, and the tax of single parts."""
@@ -284,7 +290,7 @@ class QuoteForm(QWidget):
                 field.setCursorPosition(0)
 
         self._setters.append(show)
-        form.addRow(title, field)
+        form.addRow(title, narrowing(field))
 
     def _number(
         self, form: QFormLayout, title: str, value: Callable[[], float], edit: Callable[[Any], Edit], digits: int, most: float,
@@ -300,7 +306,7 @@ class QuoteForm(QWidget):
             field.setSpecialValueText(empty)
         field.valueChanged.connect(lambda number: self._edit(title, edit(number), merge=title))
         self._setters.append(lambda: field.setValue(value() if digits else int(value())))
-        form.addRow(title, field)
+        form.addRow(title, narrowing(field))
 
     def _long(self, form: QFormLayout, title: str, value: Callable[[], str], edit: Callable[[str], Edit]) -> None:
         field = QPlainTextEdit()
@@ -309,7 +315,7 @@ class QuoteForm(QWidget):
         field.setMaximumHeight(72)
         field.textChanged.connect(lambda: self._edit(title, edit(field.toPlainText()[:20_000]), merge=title))
         self._setters.append(lambda: None if field.hasFocus() or field.toPlainText() == value() else field.setPlainText(value()))
-        form.addRow(title, field)
+        form.addRow(title, narrowing(field))
 
     def _edit(self, name: str, edit: Edit, merge: str = "") -> None:
         if not self._filling:
@@ -326,11 +332,25 @@ def _amount(price: Price | None) -> float:
     return price.amount if price else 0.0
 
 
+def narrowing(field: QWidget) -> QWidget:
+    """Let a field be as narrow as the room beside its name."""
+    field.setSizePolicy(QSizePolicy.Policy.Ignored, field.sizePolicy().verticalPolicy())
+    field.setMinimumWidth(row_px() * 4)
+    return field
+
+
+def align_names(forms: list[QFormLayout]) -> None:
+    """Give the names of all forms one width, that of the longest within limits; what is longer still wraps."""
+    items = (form.itemAt(n, QFormLayout.ItemRole.LabelRole) for form in forms for n in range(form.rowCount()))
+    names = [name for item in items if item is not None and (name := item.widget()) is not None]
+    longest = max(name.sizeHint().width() for name in names)
+    for name in names:
+        if isinstance(name, QLabel):
+            name.setWordWrap(True)
+        name.setFixedWidth(max(round(row_px() * 3.8), min(longest, round(row_px() * 4.8))))
+
+
 def _group(title: str, form: QFormLayout) -> QWidget:
     form.setContentsMargins(0, 0, 0, 0)
     form.setSpacing(4)
-    for line in range(form.rowCount()):
-        item = form.itemAt(line, QFormLayout.ItemRole.LabelRole)
-        if item is not None and (name := item.widget()) is not None:
-            name.setFixedWidth(round(row_px() * 3.8))
     return panel(column(label(title.upper(), "section"), form, spacing=4))
