@@ -226,7 +226,7 @@ def _made(given: dict[str, Any]) -> Callable[[Net], Any]:
 
 def _values(given: dict[str, Any], made: Callable[[Net], Any], edge: int) -> int:
     """The parameters of a network, of a deep one of equal layers from two shallow ones."""
-    cut = shallow(given)
+    cut = shallow(given, halves=True)
     if cut is None:
         return _counted(made, edge)
     few, more = _counted(_made(cut.few), edge), _counted(_made(cut.more), edge)

@@ -30,13 +30,19 @@ class Shallow(Struct, frozen=True):
     missing: int
 
 
-def shallow(config: dict[str, Any]) -> Shallow | None:
-    """Two shallow networks of the same layers; None where the layers differ, or are too few for it to be of use."""
+def shallow(config: dict[str, Any], halves: bool = False) -> Shallow | None:
+    """Two shallow networks of the same layers; None where the layers differ, or are too few for it to be of use. `halves`: also
+    networks of two halves of one depth, whose parameters grow evenly though their moments do not."""
     full = full_config(config)
     depths = [field for field in DEPTHS if isinstance(full.get(field), int)]
-    if not depths or any(full.get(field) for field in SIDES):
+    sides = [field for field in SIDES if full.get(field)]
+    if halves and sides:
+        depths = [*depths, *(field for field in sides if field != "d_ff")]
+    if not depths or (sides and not halves):
         return None
     deep = full[depths[0]]
+    if sides and any(full[field] != deep for field in depths):
+        return None
     first = full.get("first_k_dense_replace") or 0
     few = FEW + (2 * first if isinstance(first, int) else deep)
     lists = {field: value for field, value in full.items() if isinstance(value, list) and len(value) == deep}
