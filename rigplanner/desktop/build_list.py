@@ -9,6 +9,7 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QListView,
     QMenu,
+    QSizePolicy,
     QSpinBox,
     QStyle,
     QStyledItemDelegate,
@@ -130,11 +131,10 @@ class BuildList(QWidget):
         self._total.setToolTip(tr("Shows how the total comes about, as the price gauge does"))
         self._total.installEventFilter(self)
         self._note = label("", "small", wrap=True)
-        foot = column(self._total, self._note, margins=(12, 4, 12, 8), spacing=0)
+        sums = panel(column(self._total, self._note, margins=(12, 4, 12, 8), spacing=0))
+        sums.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self.setMinimumWidth(row_px() * 9)
-        self.setLayout(
-            column(self.view, strip(row(self.add, 1, margins=(8, 4, 8, 4))), self._editor, rule(), strip(foot), spacing=0)
-        )
+        self.setLayout(column(self.view, strip(row(self.add, 1, margins=(8, 4, 8, 4))), self._editor, rule(), sums, spacing=0))
         session.rig_changed.connect(self._refresh)
         session.subject_pointed.connect(self._point)
         look.look_changed.connect(self.view.viewport().update)

@@ -51,7 +51,8 @@ class QuoteView(QWidget):
         self.costs = button(tr("Costs"), self.show_costs, "info", name=tr("Show what years and hire cost"))
         head = row(self.save, self.copy, self.export, self.costs, self.pages, 1, margins=(12, 6, 12, 6))
         split = QSplitter()
-        split.addWidget(scrolled(self.form, tr("Details of the quote")))
+        self._details = scrolled(self.form, tr("Details of the quote"))
+        split.addWidget(self._details)
         split.addWidget(panel(column(strip(head), panel(self._page), spacing=0)))
         split.setSizes([290, 560])
         split.setChildrenCollapsible(False)
@@ -67,6 +68,8 @@ class QuoteView(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        bar = self._details.verticalScrollBar().sizeHint().width()
+        self._details.setMinimumWidth(self.form.minimumSizeHint().width() + bar)
         self._delay.start()
 
     def show_costs(self) -> None:

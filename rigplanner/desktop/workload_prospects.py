@@ -73,7 +73,9 @@ class ProspectsPanel:
         self.sizes.hide()
 
     def _boxed(self, title: str, unit: QWidget, *things: QWidget) -> QWidget:
-        return panel(column(row(label(title.upper(), "section"), 1, unit), *things, 1, spacing=4))
+        head = row(unit)
+        head.insertWidget(0, label(title.upper(), "section", wrap=True), 1)
+        return panel(column(head, *things, 1, spacing=4))
 
     def begin(self, job: "Job", assessment: "Assessment") -> None:
         """Another state of a workload is shown; its figures will follow. Those of another workload are taken away at once."""
