@@ -50,7 +50,8 @@ DEEP = {
     "equal layers": CONFIGS["decoder"] | {"num_hidden_layers": 9},
     "experts after dense layers": {
         "model_type": "deepseek_v3", "hidden_size": 128, "intermediate_size": 512, "num_hidden_layers": 14,
-        "num_attention_heads": 4, "q_lora_rank": 48, "kv_lora_rank": 32, "qk_nope_head_dim": 32, "qk_rope_head_dim": 16, "v_head_dim": 32,
+        "num_attention_heads": 4, "q_lora_rank": 48, "kv_lora_rank": 32, "qk_nope_head_dim": 32, "qk_rope_head_dim": 16,
+        "v_head_dim": 32,
         "num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 64, "n_shared_experts": 1, "first_k_dense_replace": 3,
         "vocab_size": 700,
     },
