@@ -27,6 +27,7 @@ from rigplanner.performance.kriging import TERMS
 from rigplanner.performance.measured import Measured, shipped_measured
 from rigplanner.performance.metrics import samples_per_second
 from rigplanner.performance.modelled import model_speed
+from rigplanner.performance.silicon import shares_of
 
 NEUTRAL = Physics(
     matrix={}, generation={}, generation_traffic={}, kind_matrix={}, kind_traffic={}, kind_launch={}, launch={}, update={},
@@ -69,7 +70,8 @@ def describe(row: Measured) -> dict[str, Any]:
     found: dict[str, Any] = {field: getattr(point, field) for field in point.__struct_fields__}
     found |= {
         "measured": math.log(samples_per_second(job, row.value, row.metric, job.shape.samples_to_train)),
-        "generation": silicon.generation, "era": silicon.era, "half": silicon.half, "tdp": silicon.tdp_w, "l2": silicon.l2_mib,
+        "generation": shares_of(silicon.generation), "era": silicon.era,
+        "half": silicon.half, "tdp": silicon.tdp_w, "l2": silicon.l2_mib,
         "hbm": float(silicon.fast_memory), "path": job.path, "lane": job.lane if job.count > 1 else "none",
         "gpus": float(job.count), "update": 0.0, "wide": 0.0,
         "halved": float(silicon.half_rate_tensor and job.path in ("half", "tf32")),

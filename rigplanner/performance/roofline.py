@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from rigplanner.performance.constants import speed_model
 from rigplanner.performance.job import Job
-from rigplanner.performance.silicon import weight_bits
+from rigplanner.performance.silicon import shares_of, weight_bits
 
 KERNEL_TAIL_S = 3e-6
 """Ramp-up and drain of one kernel on the GPU, whatever its size."""
@@ -73,7 +73,7 @@ def matrix_seconds(job: Job, flops: float) -> float:
     """Return the seconds that `flops` of matrix arithmetic take: peak x share of the stack x learned shares of path, generation and
     kind of net, less what the power limit takes away."""
     physics = speed_model().physics
-    share = job.stack.tuned * physics.matrix.get(job.path, 1.0) * physics.generation.get(job.silicon.generation, 1.0)
+    share = job.stack.tuned * physics.matrix.get(job.path, 1.0) * physics.generation.get(shares_of(job.silicon.generation), 1.0)
     share *= physics.kind_matrix.get(kin_of(job.shape.kind), 1.0)
     if job.path in ("half", "tf32") and job.silicon.half_rate_tensor:
         share *= physics.half_rate
@@ -110,7 +110,7 @@ def step_times(job: Job) -> Times:
     passes *= 4 / 3 if training and job.checkpointing == "full" else 1.0
     traffic = (shape.elements_m + 2 * scores) * 1e6 * size * passes * job.batch / bandwidth
     traffic *= physics.kind_traffic.get(kin_of(shape.kind), 1.0) * (physics.traffic_train if training else physics.traffic_forward)
-    traffic *= (job.silicon.l2_mib / 6.0) ** -physics.cache * physics.generation_traffic.get(job.silicon.generation, 1.0)
+    traffic *= (job.silicon.l2_mib / 6.0) ** -physics.cache * physics.generation_traffic.get(shares_of(job.silicon.generation), 1.0)
     weights = _weight_seconds(job, params, bandwidth) * physics.weights
     kernels, kin = kernels_of(job), kin_of(shape.kind)
     tail = kernels * KERNEL_TAIL_S * physics.tail

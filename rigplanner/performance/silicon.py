@@ -18,6 +18,7 @@ GENERATIONS = {
     "ampere": 4.6,
     "ada": 5.6,
     "hopper": 6.0,
+    "blackwell-rtx": 6.6,
     "blackwell": 7.0,
     "gcn": 2.0,
     "vega": 3.0,
@@ -37,9 +38,13 @@ GENERATIONS = {
 """Architectures in the order of their age; the figure is a coordinate for the distance between two, not a rate."""
 _APPLE_ERAS = {"m1": 4.3, "m2": 5.0, "m3": 5.6, "m4": 6.5, "m5": 7.2}
 
-_BY_CAPABILITY = {"3": "kepler", "5": "maxwell", "6": "pascal", "9": "hopper", "10": "blackwell", "12": "blackwell"}
+_BY_CAPABILITY = {"3": "kepler", "5": "maxwell", "6": "pascal", "9": "hopper", "10": "blackwell", "12": "blackwell-rtx"}
 _BY_EXACT_CAPABILITY = {"7.5": "turing", "8.9": "ada"}
 _BY_TARGET = {"gfx908": "cdna", "gfx90a": "cdna2", "gfx942": "cdna3", "gfx950": "cdna4", "gfx1100": "rdna3", "gfx1200": "rdna4"}
+
+RTX_BLACKWELL = "12."
+"""Compute capability of GeForce RTX 50 and RTX PRO Blackwell. Their multiprocessors do as much matrix work per clock as Ada's
+(165.2 and 209.5 TFLOPS over 128 and 170 of them), half as much as those of the B200."""
 
 BF16_ERA = 4.3
 
@@ -87,7 +92,10 @@ WEIGHT_BITS = {
 """Bits per stored weight with block scales (llama.cpp quantisation table for the q words); all others 16."""
 
 
-USUAL_L2_MIB = {"kepler": 1.5, "maxwell": 2.0, "pascal": 3.0, "ada": 48.0, "hopper": 50.0, "blackwell": 96.0, "apple": 16.0}
+USUAL_L2_MIB = {
+    "kepler": 1.5, "maxwell": 2.0, "pascal": 3.0, "ada": 48.0, "hopper": 50.0, "blackwell-rtx": 64.0, "blackwell": 96.0,
+    "apple": 16.0,
+}  # fmt: skip
 """Level-2 cache where the catalog does not tell: the middle of each generation's cards."""
 
 
@@ -114,12 +122,12 @@ class Silicon(Struct, frozen=True):
 
 def generation_of(gpu: GPU) -> str:
     """Return the generation word of a GPU from its architecture, else from its compute capability; "unknown" if neither tells."""
+    capability = (gpu.compute_capability or "").casefold()
     words = (gpu.architecture or "").casefold().replace("-", " ").split()
     joined = "".join(words)
     for name in sorted(GENERATIONS, key=len, reverse=True):
         if name in words or joined.startswith(name):
-            return name
-    capability = (gpu.compute_capability or "").casefold()
+            return "blackwell-rtx" if name == "blackwell" and capability.startswith(RTX_BLACKWELL) else name
     if capability in _BY_TARGET:
         return _BY_TARGET[capability]
     if capability in _BY_EXACT_CAPABILITY:
@@ -128,6 +136,11 @@ def generation_of(gpu: GPU) -> str:
     return {"7": "volta", "8": "ampere"}.get(major) or _BY_CAPABILITY.get(
         major, "apple" if gpu.vendor.casefold() == "apple" else "unknown"
     )
+
+
+def shares_of(generation: str) -> str:
+    """Return the generation whose learned shares of the peak hold for this one: RTX Blackwell has few rows of its own."""
+    return "ada" if generation == "blackwell-rtx" else generation
 
 
 def silicon_of(gpu: GPU) -> Silicon:

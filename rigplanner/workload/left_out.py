@@ -79,11 +79,11 @@ class Measured(Struct, frozen=True, kw_only=True):
 
 
 def held_out(lines: Iterable[bytes], find_gpu: Callable[[str], GPU | None], zoo: Zoo) -> list[Comparison]:
-    """Return a comparison for each measured total, predicted without its source."""
+    """Return a comparison for each measured total, predicted without its source; none where there is one source only."""
     cases = [case for case in (measured(line, find_gpu, zoo) for line in lines if line.strip()) if case is not None]
     sources = sorted({case.source for case in cases})
-    found = []
-    for source in sources:
+    found: list[Comparison] = []
+    for source in sources if len(sources) > 1 else ():
         others = [case for case in cases if case.source != source]
         spares = fitted(others)
         spans = intervals(others, spares)

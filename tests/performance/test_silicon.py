@@ -4,8 +4,11 @@ import msgspec
 import pytest
 
 from rigplanner.catalog.parts import GPU, Rates
+from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.anchors import find_gpu
+from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.silicon import arithmetic_path, generation_of, matrix_tflops, silicon_of, weight_bits
+from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 
 
@@ -14,7 +17,7 @@ from rigplanner.workload.answer import WorkloadFault
     [
         ("K80", "kepler"), ("GTX Titan X (Maxwell)", "maxwell"), ("GTX 1080", "pascal"), ("V100-SXM2-16GB", "volta"),
         ("T4", "turing"), ("A100-SXM4-80GB", "ampere"), ("RTX 4090", "ada"), ("H100-SXM5-80GB", "hopper"),
-        ("RTX 5090", "blackwell"), ("MI300X", "cdna3"),
+        ("RTX 5090", "blackwell-rtx"), ("MI300X", "cdna3"),
     ],
 )  # fmt: skip
 def test_generations(name: str, generation: str) -> None:
@@ -67,3 +70,16 @@ def test_dies_share_the_power_of_their_board() -> None:
 
 def test_weights_of_four_bits_with_their_scales() -> None:
     assert 4 < weight_bits("q4_k_m") < 5 and weight_bits("bf16") == 16
+
+
+def test_rtx_blackwell_is_told_from_the_data_centre_chip() -> None:
+    assert generation_of(find_gpu("RTX 5090")) == "blackwell-rtx"
+    assert generation_of(find_gpu("nvidia.datacenter.b200-sxm6-180gb")) == "blackwell"
+
+
+@pytest.mark.parametrize("kind", ["llama-3.1-8b", "resnet-50", "bert-large"])
+def test_a_card_with_more_of_everything_is_not_slower(kind: str) -> None:
+    """An RTX 5090 has more arithmetic, bandwidth and memory than an RTX 4090 of the same kind of multiprocessor."""
+    workload = Workload(model=kind, task="train_lora" if kind.startswith("llama") else "train", precision="bf16", batch_per_gpu=1)
+    newer, older = (predict_speed(workload, find_gpu(name), 1, 1, "none", shipped_zoo()).value for name in ("RTX 5090", "RTX 4090"))
+    assert newer > older
