@@ -9,6 +9,7 @@ import msgspec
 
 from rigplanner.data import data_path
 from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.layer_kinds import LAYERS
 
 MOST = {
     "hidden_size": 200_000, "num_hidden_layers": 2_000, "num_attention_heads": 4_096, "num_key_value_heads": 4_096,
@@ -29,11 +30,11 @@ LISTS = ("depths", "hidden_sizes", "num_heads", "sr_ratios", "patch_sizes", "str
 SAME_AS = {
         "qwen": "qwen2", "qwen2_5_vl_text": "qwen2", "qwen3_vl_text": "qwen3", "qwen3_5": "qwen3_5_text",
     "qwen3_5_moe": "qwen3_5_moe_text",
-    "gemma4": "gemma3_text", "gemma4_text": "gemma3_text", "gemma3": "gemma3_text", "mimo": "qwen2",
+    "gemma4": "gemma4_text", "gemma3": "gemma3_text", "mimo": "qwen2",
     "afmoe": "qwen3_moe",
     "minimax_m2": "qwen3_moe", "glm4_moe_lite": "deepseek_v3", "glm_moe_dsa": "deepseek_v3", "kimi_k2": "deepseek_v3",
     "deepseek_v32": "deepseek_v3", "deepseek_v2": "deepseek_v3",
-    "mistral3": "mistral", "ministral": "mistral", "llama4": "qwen2_moe", "llama4_text": "qwen2_moe",
+    "mistral3": "mistral", "ministral": "mistral", "llama4": "llama4_text",
     "minimax_m3": "qwen3_moe", "mt5": "t5", "camembert": "roberta", "xlm-roberta-xl": "roberta", "ernie": "bert",
     "baichuan": "llama", "internlm2": "llama", "internlm": "llama", "internlm3": "llama", "ernie4_5": "llama", "mellum": "llama",
     "yi": "llama", "decilm": "llama", "exaone": "llama", "persimmon": "gpt_neox", "solar_open": "glm4_moe",
@@ -75,6 +76,8 @@ def full_config(config: dict[str, Any]) -> dict[str, Any]:
     _check_numbers(config, known)
     _check_against(known, config)
     filled = {**known, **config}
+    if kind in LAYERS:
+        filled |= LAYERS[kind](filled)
     _check_heads(filled)
     return filled
 

@@ -46,12 +46,19 @@ def attention_of(net: Net, form: Form, at: int) -> Attention | LatentAttention |
     return LatentAttention(net, form) if form.latent else Attention(net, form)
 
 
+Feed = Callable[[Net, Form, int], Callable[[Tensor], Tensor]]
+"""Makes the feed-forward layer of a block."""
+Attends = Callable[[Tensor, Rope | None, Tensor | None], tuple[Tensor, Tensor | None]]
+
+
 class Block:
     """One layer."""
 
-    def __init__(self, net: Net, form: Form, feed: Callable[[Net, Form, int], Callable[[Tensor], Tensor]], at: int = 0) -> None:
+    def __init__(
+        self, net: Net, form: Form, feed: Feed, at: int = 0, attends: Callable[[Net, Form, int], Attends] = attention_of
+    ) -> None:
         self.net, self.form = net, form
-        self.attention = attention_of(net, form, at)
+        self.attention = attends(net, form, at)
         self.mlp = feed(net, form, at)
         norms = {"pre": 2, "post": 2, "after": 2, "sandwich": 4, "parallel": 1, "parallel_two": 2}[form.traits.block]
         self.norms = [Norm(net, form.traits.norm, form.hidden) for _ in range(norms)]
@@ -121,7 +128,9 @@ def causal_mask(net: Net, dtype: str, eager: bool = False) -> Tensor | None:
 class Decoder:
     """Embedding, layers, final norm, head and loss."""
 
-    def __init__(self, net: Net, form: Form, feed: Callable[[Net, Form, int], Callable[[Tensor], Tensor]] | None = None) -> None:
+    def __init__(
+        self, net: Net, form: Form, feed: Feed | None = None, attends: Callable[[Net, Form, int], Attends] = attention_of
+    ) -> None:
         self.net, self.form, traits = net, form, form.traits
         inner = traits.embedding_width or form.hidden
         self.table = net.parameter(form.vocab, inner)
@@ -130,7 +139,7 @@ class Decoder:
         self.positions = net.parameter(traits.learned_positions, form.hidden) if traits.learned_positions else None
         self.first_norm = Norm(net, traits.norm, form.hidden) if traits.embedding_norm else None
         make = feed or (lambda net, form, _: Mlp(net, form))
-        self.blocks = [Block(net, form, make, at) for at in range(form.layers)]
+        self.blocks = [Block(net, form, make, at, attends) for at in range(form.layers)]
         self.norm = Norm(net, traits.norm, form.hidden) if traits.last_norm else None
         side = net.parameter(form.vocab) if traits.head_bias else None
         self.head = Linear(net, self.table if form.tied else net.parameter(form.vocab, inner), side)

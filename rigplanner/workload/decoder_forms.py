@@ -84,6 +84,8 @@ TRAITS: dict[str, Traits] = {
     "dots1": Traits(qk_norm="head"),
     "phimoe": Traits(norm="layer"),
     "granitemoe": Traits(scaled_embedding=True, scaled_residual=True, scaled_logits=True),
+    "llama4_text": Traits(softmax="own"),
+    "gemma4_text": Traits(norm="rms_wide", act="gelu", scaled_embedding=True, block="sandwich", qk_norm="head"),
 }  # fmt: skip
 
 
@@ -108,6 +110,7 @@ BIAS_EVERYWHERE = {
     "llama", "qwen3", "qwen3_moe", "gemma", "gemma2", "gemma3_text", "granite", "cohere", "cohere2", "olmo", "olmo2", "olmo3",
     "smollm3", "gpt_neox", "gpt_oss", "hunyuan_v1_dense", "apertus", "arcee", "nemotron", "seed_oss", "olmoe", "exaone4",
     "ministral3", "dots1", "phimoe", "granitemoe", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text",
+    "llama4_text", "gemma4_text",
 }  # fmt: skip
 """Families whose `attention_bias` adds a bias to query, key, value and output."""
 BIAS_BEFORE = {"glm", "glm4", "helium", "glm4_moe"}
@@ -179,6 +182,7 @@ SPECIAL: dict[str, Callable[[dict[str, Any], Traits], dict[str, Any]]] = {
         "out_bias": bool(config.get("attention_out_bias")),
     },
     "glm4_moe": lambda config, traits: {"qk_norm": "head" if config.get("use_qk_norm") else "none"},
+    "gemma4_text": lambda config, traits: {"capped_logits": bool(config.get("final_logit_softcapping"))},
     "cohere": lambda config, traits: {"qk_norm": "per_head"} if config.get("use_qk_norm") else {},
 }  # fmt: skip
 """What some families make of fields of their own."""

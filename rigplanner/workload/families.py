@@ -7,13 +7,16 @@ from typing import Any
 
 from rigplanner.workload import convnets
 from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.attention import Form
 from rigplanner.workload.config import SAME_AS, full_config, pick
 from rigplanner.workload.deberta import Deberta
 from rigplanner.workload.decoder import Decoder, Mlp
 from rigplanner.workload.decoder_forms import TRAITS, decoder_form, expert_form
 from rigplanner.workload.efficient import efficientnet, poolformer
 from rigplanner.workload.encoder import Encoder, EncoderForm
+from rigplanner.workload.gemma4 import gemma4
 from rigplanner.workload.hierarchical import Pvt2, Segformer, Swin
+from rigplanner.workload.llama4 import llama4
 from rigplanner.workload.modernbert import ModernBert
 from rigplanner.workload.moe import Experts
 from rigplanner.workload.net import Net
@@ -54,6 +57,10 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
 }  # fmt: skip
 
 
+DECODERS: dict[str, Callable[[dict[str, Any], Form], Callable[[Net], Decoder]]] = {"llama4_text": llama4, "gemma4_text": gemma4}
+"""Decoders with layers of their own."""
+
+
 def builder(config: dict[str, Any], head: str = "causal_lm") -> Callable[[Net], Any]:
     full = full_config(config)
     kind = SAME_AS.get(full["model_type"], full["model_type"])
@@ -65,6 +72,8 @@ def builder(config: dict[str, Any], head: str = "causal_lm") -> Callable[[Net], 
     if kind not in TRAITS:
         raise WorkloadFault(f"config.model_type: the architecture '{kind}' is not known.")
     form = decoder_form(full, kind)
+    if kind in DECODERS:
+        return DECODERS[kind](full, form)
     experts = expert_form(full)
     if experts is None:
         return lambda net: Decoder(net, form)

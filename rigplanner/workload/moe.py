@@ -61,20 +61,25 @@ class Experts:
 
     def _route(self, x: Tensor) -> Tensor:
         tape, form = self.net.tape, self.experts
-        tokens, width = x.shape
-        pairs = tokens * form.used
         odds = ops.keeping_result(tape, ops.cast(tape, ops.linear(tape, x, self.router), F32))
-        weights = ops.reduce_to(tape, odds, (pairs, 1))
-        _order = new(tape, (2, pairs), I64)
-        picked = gather(tape, x, (pairs, width))
-        hidden = grouped(tape, picked, self.up, 2 * form.ffn)
-        gate, up = ops.split(tape, hidden, (form.ffn, form.ffn))
-        hidden = ops.mul(tape, ops.keeping_input(tape, gate), up)
-        del gate, up
-        hidden = grouped(tape, hidden, self.down, width)
-        weighted = ops.mul(tape, hidden, weights)
-        weighted = gather(tape, weighted, (pairs, width))
-        return ops.cast(tape, ops.reduce_to(tape, weighted, (tokens, width), spreads=False), x.dtype)
+        return visit(tape, x, odds, self.up, self.down, form)
+
+
+def visit(tape: Tape, x: Tensor, odds: Tensor, into: Tensor, back: Tensor, form: ExpertForm) -> Tensor:
+    """Every token through its experts, whose results are added by their odds."""
+    tokens, width = x.shape
+    pairs = tokens * form.used
+    weights = ops.reduce_to(tape, odds, (pairs, 1))
+    _order = new(tape, (2, pairs), I64)
+    picked = gather(tape, x, (pairs, width))
+    hidden = grouped(tape, picked, into, 2 * form.ffn)
+    gate, up = ops.split(tape, hidden, (form.ffn, form.ffn))
+    hidden = ops.mul(tape, ops.keeping_input(tape, gate), up)
+    del gate, up
+    hidden = grouped(tape, hidden, back, width)
+    weighted = ops.mul(tape, hidden, weights)
+    weighted = gather(tape, weighted, (pairs, width))
+    return ops.cast(tape, ops.reduce_to(tape, weighted, (tokens, width), spreads=False), x.dtype)
 
 
 def gather(tape: Tape, x: Tensor, shape: tuple[int, ...]) -> Tensor:

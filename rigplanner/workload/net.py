@@ -120,11 +120,11 @@ class Linear:
 
 class Norm:
     """A normalisation: `kind` is one of rms, rms_wide (scaled before it is cast back), rms_one (Gemma: float weight plus one),
-    layer, layer_plain (no bias), layer_mean, layer_bare, none."""
+    rms_bare (no weight), layer, layer_plain (no bias), layer_mean, layer_bare, none."""
 
     def __init__(self, net: Net, kind: str, width: int) -> None:
         self.net, self.kind = net, kind
-        self.weight = net.parameter(width) if kind not in ("layer_bare", "none") else None
+        self.weight = net.parameter(width) if kind not in ("rms_bare", "layer_bare", "none") else None
         self.bias = net.parameter(width) if kind == "layer" else None
 
     def __call__(self, x: Tensor) -> Tensor:
@@ -136,6 +136,8 @@ class Norm:
         if self.kind == "rms_wide":
             assert self.weight is not None
             return cast(tape, mul(tape, self.weight, self._root_normed(cast(tape, x, F32))), x.dtype)
+        if self.kind == "rms_bare":
+            return cast(tape, self._root_normed(cast(tape, x, F32)), x.dtype)
         if self.kind == "layer_bare":
             return cast(tape, fused_layer_norm(tape, cast(tape, x, F32), None, None), x.dtype)
         if self.kind == "layer_mean":

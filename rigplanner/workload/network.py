@@ -266,7 +266,10 @@ def _idle(config: dict[str, Any]) -> float:
 def _expert_params(config: dict[str, Any]) -> float:
     """Parameters of all routed experts: three matrices each."""
     experts = pick(config, "num_experts", "num_local_experts", "n_routed_experts", default=0)
-    layers = config.get("num_hidden_layers", 0) - (config.get("first_k_dense_replace") or 0)
+    sparse = config.get("moe_layers")
+    layers = (
+        len(sparse) if isinstance(sparse, list) else config.get("num_hidden_layers", 0) - (config.get("first_k_dense_replace") or 0)
+    )
     ffn = pick(config, "moe_intermediate_size", "intermediate_size") or 0
     return 3.0 * float(experts * layers * ffn * (config.get("hidden_size") or 0))
 

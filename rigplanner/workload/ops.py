@@ -123,6 +123,17 @@ def copy(tape: Tape, x: Tensor) -> Tensor:
     return record(tape, like(tape, x), (x,), lambda grad: (grad,))
 
 
+def repeated(tape: Tape, x: Tensor, shape: Shape) -> Tensor:
+    """x.repeat: its gradient is summed over the copies."""
+    source = x.shape
+    return record(tape, new(tape, shape, x.dtype), (x,), lambda grad: (new(tape, source, grad.dtype),))
+
+
+def scaled_in_place(tape: Tape, x: Tensor) -> Tensor:
+    """x *= c"""
+    return record(tape, Tensor(x.shape, x.dtype, x.storage), (x,), lambda grad: (like(tape, grad),))
+
+
 def cat(tape: Tape, parts: Sequence[Tensor], axis: int = -1) -> Tensor:
     """torch.cat: its gradient is cut into views."""
     shape = list(parts[0].shape)
