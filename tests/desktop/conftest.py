@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QThreadPool, QTimer
+from PySide6.QtCore import QEvent, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication
 
 from rigplanner.catalog.load import Catalog
@@ -49,6 +49,8 @@ def window(qtbot, qapp: QApplication, session: Session, monkeypatch: pytest.Monk
     assert not session.tasks.is_busy()
     assert QThreadPool.globalInstance().activeThreadCount() == 0
     assert not [timer for timer in session.findChildren(QTimer) if timer.isActive()]
+    made.deleteLater()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 @pytest.fixture
