@@ -85,6 +85,7 @@ TRAITS: dict[str, Traits] = {
     "phimoe": Traits(norm="layer"),
     "granitemoe": Traits(scaled_embedding=True, scaled_residual=True, scaled_logits=True),
     "llama4_text": Traits(softmax="own"),
+    "afmoe": Traits(block="sandwich", qk_norm="head"),
     "gemma4_text": Traits(norm="rms_wide", act="gelu", scaled_embedding=True, block="sandwich", qk_norm="head"),
 }  # fmt: skip
 
@@ -110,7 +111,7 @@ BIAS_EVERYWHERE = {
     "llama", "qwen3", "qwen3_moe", "gemma", "gemma2", "gemma3_text", "granite", "cohere", "cohere2", "olmo", "olmo2", "olmo3",
     "smollm3", "gpt_neox", "gpt_oss", "hunyuan_v1_dense", "apertus", "arcee", "nemotron", "seed_oss", "olmoe", "exaone4",
     "ministral3", "dots1", "phimoe", "granitemoe", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text",
-    "llama4_text", "gemma4_text",
+    "llama4_text", "gemma4_text", "afmoe",
 }  # fmt: skip
 """Families whose `attention_bias` adds a bias to query, key, value and output."""
 BIAS_BEFORE = {"glm", "glm4", "helium", "glm4_moe"}
@@ -182,6 +183,7 @@ SPECIAL: dict[str, Callable[[dict[str, Any], Traits], dict[str, Any]]] = {
         "out_bias": bool(config.get("attention_out_bias")),
     },
     "glm4_moe": lambda config, traits: {"qk_norm": "head" if config.get("use_qk_norm") else "none"},
+    "afmoe": lambda config, traits: {"scaled_embedding": bool(config.get("mup_enabled"))},
     "gemma4_text": lambda config, traits: {"capped_logits": bool(config.get("final_logit_softcapping"))},
     "cohere": lambda config, traits: {"qk_norm": "per_head"} if config.get("use_qk_norm") else {},
 }  # fmt: skip
@@ -226,6 +228,13 @@ def latent_form(config: dict[str, Any]) -> LatentForm | None:
                           default=128))  # fmt: skip
 
 
+FLOAT_ROUTERS = {
+    "deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "dots1", "glm4_moe", "glm4_moe_lite", "glm_moe_dsa",
+    "mimo_v2_flash", "solar_open",
+}  # fmt: skip
+"""Families whose router raises states and its own weight to float."""
+
+
 def expert_form(config: dict[str, Any]) -> ExpertForm | None:
     """The experts of a configuration, or None."""
     experts = pick(config, "num_experts", "num_local_experts", "n_routed_experts")
@@ -237,4 +246,4 @@ def expert_form(config: dict[str, Any]) -> ExpertForm | None:
                       shared_gate=bool(config.get("shared_expert_intermediate_size")),
                           dense_layers=config.get("first_k_dense_replace") or 0,
                       every=config.get("decoder_sparse_step") or 1, dense_at=tuple(config.get("mlp_only_layers") or ()),
-                      biased=config["model_type"] == "gpt_oss")  # fmt: skip
+                      biased=config["model_type"] == "gpt_oss", float_router=config["model_type"] in FLOAT_ROUTERS)  # fmt: skip

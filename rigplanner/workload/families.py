@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rigplanner.workload import convnets
+from rigplanner.workload.afmoe import afmoe
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.attention import Form
 from rigplanner.workload.config import SAME_AS, full_config, pick
@@ -75,6 +76,8 @@ def builder(config: dict[str, Any], head: str = "causal_lm") -> Callable[[Net], 
     if kind in DECODERS:
         return DECODERS[kind](full, form)
     experts = expert_form(full)
+    if kind == "afmoe" and experts is not None:
+        return afmoe(full, form, experts)
     if experts is None:
         return lambda net: Decoder(net, form)
     return lambda net: Decoder(

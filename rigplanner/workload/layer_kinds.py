@@ -30,5 +30,15 @@ def _llama4(config: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"gemma4_text": _gemma4, "llama4_text": _llama4}
+def _afmoe(config: dict[str, Any]) -> dict[str, Any]:
+    """Every fourth layer attends to everything; dense layers and shared experts are told by names of their own."""
+    count, every = int(config["num_hidden_layers"]), int(config.get("global_attn_every_n_layers") or 4)
+    kinds = config.get("layer_types") or ["sliding_attention" if (at + 1) % every else "full_attention" for at in range(count)]
+    return {
+        "layer_types": kinds, "first_k_dense_replace": config.get("num_dense_layers") or 0,
+        "n_shared_experts": config.get("num_shared_experts") or 0,
+    }  # fmt: skip
+
+
+LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"afmoe": _afmoe, "gemma4_text": _gemma4, "llama4_text": _llama4}
 """Fields by kind of network that full configurations get besides."""

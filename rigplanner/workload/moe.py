@@ -14,7 +14,8 @@ from rigplanner.workload.tape import F32, I64, Grads, Tape, Tensor, new, record
 class ExpertForm(Struct, frozen=True, kw_only=True):
     """Experts of a layer: how many, how many a token visits, their width, that of the shared expert (0: none), and whether a gate
     scales the shared one. The first `dense_layers`, those of `dense_at` and all but one in
-    `every` have an ordinary feed-forward layer. `biased` experts add a bias (gpt-oss)."""
+    `every` have an ordinary feed-forward layer. `biased` experts add a bias (gpt-oss). `float_router`: it works on
+    float copies of the states and of its weight."""
 
     experts: int
     used: int
@@ -25,6 +26,7 @@ class ExpertForm(Struct, frozen=True, kw_only=True):
     every: int = 1
     dense_at: tuple[int, ...] = ()
     biased: bool = False
+    float_router: bool = False
 
     def dense(self, at: int) -> bool:
         """Whether layer `at` (from 0) has an ordinary feed-forward layer."""
@@ -61,7 +63,9 @@ class Experts:
 
     def _route(self, x: Tensor) -> Tensor:
         tape, form = self.net.tape, self.experts
-        odds = ops.keeping_result(tape, ops.cast(tape, ops.linear(tape, x, self.router), F32))
+        states, router = (ops.cast(tape, item, F32) if form.float_router else item for item in (x, self.router))
+        odds = ops.keeping_result(tape, ops.cast(tape, ops.linear(tape, states, router), F32))
+        del states, router
         return visit(tape, x, odds, self.up, self.down, form)
 
 
