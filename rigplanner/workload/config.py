@@ -43,6 +43,10 @@ SAME_AS = {
 """Families whose blocks we walk as those of a relative; what differs is small beside the interval that is then given."""
 
 
+SHORT = {"hidden_size_per_layer_input": 0, "enable_moe_block": None}
+"""What a flat configuration under the name of the whole model leaves out where the model has none of it."""
+
+
 @cache
 def defaults() -> dict[str, dict[str, Any]]:
     """What transformers takes for a field that a configuration leaves out, by model_type."""
@@ -75,8 +79,10 @@ def full_config(config: dict[str, Any]) -> dict[str, Any]:
     _check_numbers(config, known)
     _check_against(known, config)
     filled = {**known, **config}
-    if kind in LAYERS:
-        filled |= LAYERS[kind](filled)
+    inside = SAME_AS.get(kind, kind)
+    if inside in LAYERS:
+        filled = {**(defaults().get(inside) or {}), **SHORT, **filled} if inside != kind else filled
+        filled |= LAYERS[inside](filled)
     _check_heads(filled)
     return filled
 

@@ -10,10 +10,11 @@ def _gemma4(config: dict[str, Any]) -> dict[str, Any]:
     """Every sixth layer and the last attend to everything; experts are told by a name of their own."""
     count = int(config["num_hidden_layers"])
     kinds = config.get("layer_types") or ["full_attention" if at % 6 == 5 else "sliding_attention" for at in range(count)]
-    sparse = bool(config.get("enable_moe_block"))
+    told = config.get("enable_moe_block")
+    sparse = bool(config.get("num_experts")) if told is None else bool(told)
     return {
         "layer_types": [*kinds[: count - 1], "full_attention"], "num_experts": config.get("num_experts") if sparse else None,
-        "num_experts_per_tok": config.get("top_k_experts") if sparse else None,
+        "num_experts_per_tok": (config.get("top_k_experts") or config.get("num_experts_per_tok")) if sparse else None,
     }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from msgspec import structs
 
 from rigplanner.workload import ops
 from rigplanner.workload.attention import Attention, Form, Rope
+from rigplanner.workload.config import pick
 from rigplanner.workload.decoder import Decoder, Mlp
 from rigplanner.workload.net import Net, Norm
 from rigplanner.workload.tape import F32, I64, Tensor, new
@@ -77,12 +78,13 @@ def llama4(config: dict[str, Any], form: Form) -> Callable[[Net], Decoder]:
     """The network of a configuration of Llama 4's text part (transformers, Llama4TextConfig)."""
     turned, sparse = config["layer_types"], config["moe_layers"]
     normed, tuned = bool(config.get("use_qk_norm", True)), bool(config.get("attn_temperature_tuning", True))
+    experts = pick(config, "num_experts", "num_local_experts")
     wide = structs.replace(form, ffn=config["intermediate_size_mlp"])
 
     def attends(net: Net, form: Form, at: int) -> Llama4Attention:
         return Llama4Attention(net, form, turned[at] != "full_attention", normed, tuned)
 
     def feed(net: Net, form: Form, at: int) -> Mlp | Llama4Experts:
-        return Llama4Experts(net, form, config["num_local_experts"]) if at in sparse else Mlp(net, wide)
+        return Llama4Experts(net, form, experts) if at in sparse else Mlp(net, wide)
 
     return lambda net: Decoder(net, form, feed, attends)

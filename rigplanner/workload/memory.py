@@ -22,6 +22,9 @@ NCCL_GIB = 0.3
 one)."""
 RELATIVE_SPREAD = 1.5
 """A network walked as a relative of its family has an interval this much wider."""
+STAND_IN_MISS = 0.5
+"""The interval of a network of unknown layers, each way, at least (misses of traced relatives before they had walks of their own
+reach 41 %)."""
 
 
 def estimate_memory(workload: Workload, gpu: GPU | None, count: int, zoo: Zoo, *, explained: bool = True) -> MemoryEstimate:
@@ -71,6 +74,8 @@ def answered(
     wide = RELATIVE_SPREAD if network.relative else 1.0
     low, high = interval((stack.slug, f"{job.task} {network.kind}", job.task))
     low, high = 1 - (1 - low) * wide, 1 + (high - 1) * wide
+    if network.stand_in:
+        low, high = min(low, 1 - STAND_IN_MISS), max(high, 1 + STAND_IN_MISS)
     known = known_gib(stack.slug, job.task, tensors - moving)
     parts = MemoryParts(
         weights_gib=demand.weights / GIB, gradients_gib=demand.gradients / GIB, optimizer_gib=demand.optimizer / GIB,

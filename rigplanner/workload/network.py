@@ -22,7 +22,8 @@ from rigplanner.workload.tape import BF16, CUDA, Tape
 
 class Network(Struct, frozen=True, kw_only=True):
     """One network. `params` and `active_params` (used by one token) in values; `config` is there when its layers can be walked;
-    `figures` when only published figures are known; `relative` names the family whose layers stand in for unknown ones.
+    `figures` when only published figures are known; `relative` names the family whose layers stand in for unknown ones;
+    it is a `stand_in` where nothing is known of the layers.
     `side_params` stay in 16 bits whatever the format (a vision tower). `heard` positions of the
     sound are cached by every layer. `layers`, `hidden`, `heads`, `kv_heads`, `head_dim`,
     `vocab` are 0 for a net that is no transformer."""
@@ -35,6 +36,7 @@ class Network(Struct, frozen=True, kw_only=True):
     figures: tuple[Figures, ...] = ()
     components: tuple[Component, ...] = ()
     relative: str | None = None
+    stand_in: bool = False
     source: str = ""
     layers: int = 0
     hidden: int = 0
@@ -197,18 +199,24 @@ def _from_size(workload: Workload) -> Network:
     )
 
 
+STAND_IN = ("hidden_size", "num_hidden_layers", "vocab_size", "num_attention_heads")
+"""Fields without which layers of Llama say nothing of an unknown network (Mamba came out at 2 to 8 times the traced bytes)."""
+
+
 @lru_cache(1024)
 def _from_config(encoded: bytes, slug: str) -> Network:
     given = msgspec.json.decode(encoded)
     config = full_config(given)
     kind = config["model_type"]
-    relative = SAME_AS.get(kind)
+    relative, stand_in = SAME_AS.get(kind), False
     try:
         made = _made(given)
     except WorkloadFault:
-        if not (config.get("hidden_size") and config.get("num_hidden_layers") and config.get("vocab_size")):
+        told = given.get("text_config") or given
+        wide = pick(told, "intermediate_size", "moe_intermediate_size")
+        if not (wide and all(told.get(field) for field in STAND_IN)) or config.get("conv_dim"):
             raise
-        relative = "llama"
+        relative, stand_in = "llama", True
         given = {**given, "model_type": "llama"}
         made, encoded = _made(given), msgspec.json.encode(given)
     length = config.get("image_size") if not config.get("vocab_size") or config.get("patch_size") else 64
@@ -216,7 +224,7 @@ def _from_config(encoded: bytes, slug: str) -> Network:
     values = float(_values(given, made, edge))
     return Network(slug=slug, kind=_kind(config), params=values,
         active_params=values - _idle(config), config=encoded,
-                   relative=relative, **_sizes(config, values))  # fmt: skip
+                   relative=relative, stand_in=stand_in, **_sizes(config, values))  # fmt: skip
 
 
 def _made(given: dict[str, Any]) -> Callable[[Net], Any]:

@@ -104,3 +104,25 @@ def test_a_family_without_a_walk_is_named_or_estimated_as_a_relative(kind: str) 
             estimate_memory(case.workload, None, 1, shipped_zoo())
         return
     assert "architecture" in estimate.assumed
+
+
+def _named(config: dict[str, Any]) -> Case:
+    return _case(
+        {"id": "named", "spec": {"config": config, "task": "inference", "precision": "bf16", "batch_per_gpu": 1, "seq_len": 64}}
+    )
+
+
+def test_a_network_of_unknown_layers_gets_a_wide_interval_that_is_named() -> None:
+    sizes = {"hidden_size": 512, "num_hidden_layers": 4, "vocab_size": 1000, "num_attention_heads": 8, "intermediate_size": 1024}
+    estimate = estimate_memory(_named({"model_type": "hitherto_unheard", **sizes}).workload, None, 1, shipped_zoo())
+    assert estimate.assumed["architecture"] == "llama"
+    assert estimate.low_gib <= 0.51 * estimate.device_gib
+    assert estimate.high_gib >= 1.49 * estimate.device_gib
+
+
+def test_a_network_without_the_fields_of_a_transformer_is_refused() -> None:
+    with pytest.raises(WorkloadFault, match="mamba2"):
+        resolve(
+            _named({"model_type": "mamba2", "hidden_size": 768, "num_hidden_layers": 24, "vocab_size": 50288}).workload,
+            shipped_zoo(),
+        )
