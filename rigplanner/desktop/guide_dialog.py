@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QGridLayout,
     QLayout,
-    QProgressBar,
     QRadioButton,
     QVBoxLayout,
     QWidget,
@@ -24,7 +23,7 @@ from rigplanner.desktop import icons
 from rigplanner.desktop.preferences import begin, folder_of
 from rigplanner.desktop.tasks import Ticket
 from rigplanner.desktop.theme import look, row_px
-from rigplanner.desktop.widgets import button, clear, column, indented, label, panel, row, rule, scrolled, stretchy
+from rigplanner.desktop.widgets import busy_bar, button, clear, column, indented, label, panel, row, rule, scrolled, stretchy
 from rigplanner.planning.aims import AIMS, USUAL_AIM, Purpose
 from rigplanner.report.format import money
 from rigplanner.report.language import tr
@@ -60,9 +59,7 @@ class GuideDialog(QDialog):
         self._delay.timeout.connect(self.ask)
         self.head = label("", "large", wrap=True)
         self.note = label("", "small", wrap=True)
-        self.progress = QProgressBar(maximum=0)
-        self.progress.setAccessibleName(tr("Progress"))
-        self.progress.setTextVisible(False)
+        self.progress = busy_bar()
         self.stop = button(tr("Stop"), self.cancel)
         self._answer = QVBoxLayout()
         self._answer.setSpacing(6)

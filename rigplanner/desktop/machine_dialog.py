@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QFileDialog, QHeaderView, QProgressBar
+from PySide6.QtWidgets import QDialog, QFileDialog, QHeaderView
 
 from rigplanner.desktop.preferences import with_wishes
 from rigplanner.desktop.tables import fill, plain_table
 from rigplanner.desktop.theme import look, row_px
-from rigplanner.desktop.widgets import button, column, label, row
+from rigplanner.desktop.widgets import busy_bar, button, column, label, row
 from rigplanner.desktop.words import KIND_WORDS
 from rigplanner.machine.captured import facts_of_file
 from rigplanner.machine.this_machine import Fact, Recognised, read_this_machine, recognise
@@ -47,9 +47,7 @@ class MachineDialog(QDialog):
             "small",
             wrap=True,
         )
-        self.progress = QProgressBar(maximum=0)
-        self.progress.setAccessibleName(tr("Progress"))
-        self.progress.setTextVisible(False)
+        self.progress = busy_bar()
         self.table = plain_table(tr("What was found"), (tr("Kind"), tr("As the machine says it"), tr("In the rig")))
         heads = self.table.horizontalHeader()
         for n, fit in enumerate((QHeaderView.ResizeMode.ResizeToContents, *[QHeaderView.ResizeMode.Stretch] * 2)):

@@ -22,7 +22,7 @@ from rigplanner.desktop.change import Change
 from rigplanner.desktop.columns import FACETS
 from rigplanner.desktop.details import Details
 from rigplanner.desktop.parts_cells import PartsCells
-from rigplanner.desktop.parts_model import FIT, NAME, PART_ROLE, Fit, PartsModel, Wish
+from rigplanner.desktop.parts_model import NAME, PART_ROLE, Fit, PartsModel, Wish
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.tasks import Ticket
 from rigplanner.desktop.theme import look, row_px, sized_font
@@ -293,7 +293,3 @@ class PartsView(QWidget):
     def _take_badges(self, fits: dict[str, Fit]) -> None:
         self.model.set_fits(fits)
         self._say_count()
-
-    def fit_column(self) -> int:
-        """Return the column of the badges."""
-        return FIT

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLayout,
+    QProgressBar,
     QPushButton,
     QScrollArea,
     QSizePolicy,
@@ -20,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from rigplanner.desktop import icons
+from rigplanner.report.language import tr
 
 Click = Callable[[], object]
 L = TypeVar("L", QHBoxLayout, QVBoxLayout)
@@ -87,6 +89,14 @@ def retint(top: QWidget) -> None:
 def indented(box: QAbstractSpinBox) -> None:
     """Put the text of a number field where other fields have it; the style sheet's padding does not reach it."""
     box.lineEdit().setTextMargins(4, 0, 0, 0)
+
+
+def busy_bar() -> QProgressBar:
+    """Return a bar for work of which nobody knows the end."""
+    made = QProgressBar(maximum=0)
+    made.setAccessibleName(tr("Progress"))
+    made.setTextVisible(False)
+    return made
 
 
 def rule() -> QFrame:
