@@ -5,6 +5,7 @@ from itertools import groupby
 
 from msgspec import Struct
 
+from rigplanner.machine.collectives import allreduce, island_rates
 from rigplanner.machine.machine import Machine, PowerTree
 from rigplanner.report import format as fmt
 from rigplanner.report.language import Words, tr
@@ -110,13 +111,26 @@ def links_text(machine: Machine) -> str:
     kinds = sorted(
         {cell for row in machine.matrix[: len(machine.gpus)] for cell in row[: len(machine.gpus)] if cell not in ("X", "")}
     )
+    said = [tr("GPU to GPU: {kinds}.", kinds=", ".join(map(_letters_text, kinds)) or tr(fmt.UNKNOWN)), _islands_text(machine)]
+    return " ".join(said)
+
+
+def _islands_text(machine: Machine) -> str:
+    """Which GPUs are joined by direct links, and what an all-reduce that leaves such an island loses."""
     islands = [island for island in machine.islands if len(island) > 1]
-    joined = "; ".join("+".join(map(str, island)) for island in islands)
-    return (
-        tr("GPU to GPU: {kinds}.", kinds=", ".join(map(_letters_text, kinds)) or tr(fmt.UNKNOWN))
-        + " "
-        + (tr("Joined by direct links: GPU {joined}.", joined=joined) if islands else tr("No NVLink between GPUs."))
+    if not islands:
+        return tr("No NVLink between GPUs.")
+    joined = tr("Joined by direct links: GPU {joined}.", joined="; ".join("+".join(map(str, island)) for island in islands))
+    inside = [estimate for _, estimate in island_rates(machine)]
+    whole = allreduce(machine) if len(islands[0]) < len(machine.gpus) else None
+    if whole is None or not inside:
+        return joined
+    cost = tr(
+        "An all-reduce runs at {inside} inside an island and at {whole} over all GPUs.",
+        inside=fmt.quantity(min(estimate.value for estimate in inside), "GB/s", 0),
+        whole=fmt.quantity(whole.value, "GB/s", 0),
     )
+    return f"{joined} {cost}"
 
 
 def _letters_text(letters: str) -> str:

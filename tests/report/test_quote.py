@@ -1,6 +1,7 @@
 """The quote: what stands on it, any text prints, equal input gives equal bytes."""
 
 import io
+import re
 from datetime import date
 from pathlib import Path
 
@@ -8,13 +9,16 @@ import pytest
 from msgspec.structs import replace
 from pypdf import PdfReader
 
+from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.load import Catalog
 from rigplanner.report.export import FORMATS, export
 from rigplanner.report.quote import quote_content
+from rigplanner.report.quote_machine import links_text
 from rigplanner.report.quote_pdf import quote_pdf, render
 from rigplanner.rig.document import Party, QuoteDetails, Rig
 from rigplanner.rig.edits import waive
 from rigplanner.rig.files import read_rig
+from rigplanner.rig.from_words import read_wish, rig_from_wishes
 from rigplanner.rules.assess import assess
 
 DAY = date(2026, 11, 21)
@@ -160,7 +164,17 @@ def test_letters_of_the_topology_are_explained(samples: list[Path], catalog: Cat
     assert "NV2 (2 NVLinks)" in links
     assert "SYS (between CPUs)" in links
     assert "Joined by direct links: GPU 0+1+2+3+4+5+6+7." in links
+    assert "all-reduce" not in links
     assert quote_content(assess(_sample(samples, "gtx-1080-ti"), catalog), catalog, DAY).links == ""
+
+
+def test_the_quote_says_what_leaving_a_bridged_pair_costs(catalog: Catalog) -> None:
+    wishes = ("4x RTX A6000", "2x NVLink bridge A-series 2-slot", "EPYC 7443P", "ROMED8-2T")
+    index = PartIndex(catalog.parts.values())
+    machine = assess(rig_from_wishes("islands", [read_wish(wish, index) for wish in wishes]), catalog).machine
+    assert [len(island) for island in machine.islands] == [2, 2]
+    rates = re.search(r"runs at (\d+)\u202fGB/s inside an island and at (\d+)\u202fGB/s over all", links_text(machine))
+    assert rates and int(rates[1]) > 2 * int(rates[2])
 
 
 def test_what_limits_a_workload_is_said_in_words(deskmini: Rig, catalog: Catalog) -> None:
