@@ -8,7 +8,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "rigplanner"
 LONGEST_MODULE = 400
-HEAVY = ("pandas", "networkx", "reportlab", "requests", "numpy")
+HEAVY = ("openpyxl", "reportlab", "requests")
 
 
 def _loaded_by(statement: str) -> set[str]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LIBRARIES = (
     ("Qt and PySide6", "LGPL 3"),
     ("msgspec", "BSD 3-clause"),
-    ("networkx", "BSD 3-clause"),
+    ("openpyxl", "MIT"),
     ("reportlab", "BSD 3-clause"),
     ("requests", "Apache 2.0"),
     ("platformdirs", "MIT"),

@@ -157,19 +157,6 @@ def test_network_cards_without_rdma_are_not_in_the_matrix() -> None:
     assert letters(two_ports) == ["X PHB PHB", "PHB X PIX", "PHB PIX X"]
 
 
-def test_the_graph_has_all_devices_and_links() -> None:
-    from rigplanner.machine.graph import to_networkx
-
-    machine = machine_of(pair_board(), cpu(), (linked_gpu(), 2), bridge(3), m2(), nic())
-    graph = to_networkx(machine)
-    kinds = {name: data["kind"] for name, data in graph.nodes(data=True)}
-    assert kinds == {
-        "cpu0": "cpu", "gpu0": "gpu", "gpu1": "gpu", "nic0": "nic", "chipset": "chipset", "storage.0": "drive",
-    }  # fmt: skip
-    assert graph.number_of_edges() == len(machine.edges)
-    assert {data["kind"] for data in graph.get_edge_data("gpu0", "gpu1").values()} == {"nvlink"}
-
-
 def test_gpudirect_needs_peer_access_and_a_near_port() -> None:
     two = board([slot("A", 1), slot("N", 4), slot("F", 7, origin="cpu1")], sockets=("SP3", "SP3"))
     machine = machine_of(two, (cpu("SP3"), 2), (gpu(), 1, ("A",)), (nic(), 2, ("N", "F")))

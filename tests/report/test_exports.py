@@ -1,14 +1,18 @@
 """What leaves in another form comes back: rig files, parts lists, workbooks."""
 
+import contextlib
 import io
 import zipfile
 from datetime import date
 from pathlib import Path
-from xml.etree import ElementTree
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
+from openpyxl import Workbook, load_workbook
+from openpyxl.worksheet.worksheet import Worksheet
 
 from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.load import Catalog
@@ -18,11 +22,10 @@ from rigplanner.report.quote_sheets import quote_workbook
 from rigplanner.report.spreadsheet import Amount, SheetOf, workbook
 from rigplanner.rig.files import decode_rig, read_rig
 from rigplanner.rig.parts_list import read_parts_list
-from rigplanner.rig.workbook_list import parts_list_of_workbook
+from rigplanner.rig.workbook_list import LARGEST_BOOK_BYTES, parts_list_of_workbook
 from rigplanner.rules.assess import assess
 
 DAY = date(2026, 11, 21)
-NAMES = {"m": "http://schemas.openxmlformats.org/spreadsheetml/2006/main"}
 
 
 @pytest.fixture(scope="module")
@@ -67,41 +70,39 @@ def test_plain_text_lines_up_and_holds_no_control_characters(quotes: list[Quote]
     assert len(ends) == 1
 
 
-def _cells(content: bytes, sheet: int) -> dict[str, ElementTree.Element]:
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        assert archive.testzip() is None
-        for name in archive.namelist():
-            ElementTree.fromstring(archive.read(name))
-        root = ElementTree.fromstring(archive.read(f"xl/worksheets/sheet{sheet}.xml"))
-    return {str(cell.get("r")): cell for cell in root.iter(f"{{{NAMES['m']}}}c")}
+def _sheet(content: bytes) -> Worksheet:
+    return load_workbook(io.BytesIO(content)).worksheets[0]
 
 
 def test_numbers_of_the_workbook_are_numbers_with_their_currency(quotes: list[Quote]) -> None:
     quote = quotes[0]
-    content = quote_workbook(quote)
-    cells = _cells(content, 1)
-    assert cells["A2"].get("t") is None
-    assert float(cells["E2"].findtext("m:v", namespaces=NAMES) or "nan") == quote.lines[0].value
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        assert quote.totals.currency.encode() in archive.read("xl/styles.xml")
+    sheet = _sheet(quote_workbook(quote))
+    assert sheet["A2"].value == quote.lines[0].quantity
+    assert sheet["E2"].value == quote.lines[0].value
+    assert quote.totals.currency in sheet["E2"].number_format
+
+
+def test_equal_quotes_give_equal_workbooks(quotes: list[Quote]) -> None:
+    assert quote_workbook(quotes[0]) == quote_workbook(quotes[0])
 
 
 def test_the_workbook_takes_no_text_for_a_formula() -> None:
     hostile = ("=1+1", "+cmd", "@SUM(A1)", "-2", "<b>&\x00\"'", "\ud800", "x" * 40_000)
-    content = workbook([SheetOf("a/b[c]:*?", (hostile, (None, "", 2, float("nan"), Amount(3.0, 'U"S', 2), Amount(4.0, "JPY", 0))))])
-    cells = _cells(content, 1)
-    assert all(cells[f"{letter}1"].get("t") == "inlineStr" for letter in "ABCDEFG")
-    assert not [cell for cell in cells.values() if cell.find("m:f", NAMES) is not None]
-    assert "A2" not in cells and "B2" not in cells
-    assert cells["C2"].findtext("m:v", namespaces=NAMES) == "2"
-    assert cells["D2"].get("t") == "inlineStr"
-    assert len(cells["G1"].findtext("m:is/m:t", namespaces=NAMES) or "") == 32_767
+    second = (None, "", 2, float("nan"), Amount(3.0, 'U"S', 2), Amount(4.0, "JPY", 0))
+    content = workbook([SheetOf("a/b[c]:*?", (hostile, second))])
+    sheet = _sheet(content)
+    texts = [cell.value for cell in sheet[1]]
+    assert texts == ["=1+1", "+cmd", "@SUM(A1)", "-2", "<b>&\"'", None, "x" * 32_767]
+    assert {cell.data_type for cell in sheet[1] if cell.value is not None} == {"s"}
+    assert [cell.value for cell in sheet[2]][:6] == [None, None, 2, "nan", 3.0, 4.0]
+    assert [cell.number_format for cell in sheet[2]][4:6] == ["#,##0.00", '#,##0 "JPY"']
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert b"<f>" not in archive.read("xl/worksheets/sheet1.xml")
 
 
 def test_a_quote_without_prices_has_no_sums_in_the_workbook(quotes: list[Quote]) -> None:
     bare = replace(quotes[0], lines=tuple(replace(line, price=None, value=None) for line in quotes[0].lines))
-    texts = {cell.findtext("m:is/m:t", namespaces=NAMES) for cell in _cells(quote_workbook(bare), 1).values()}
-    assert "Total" not in texts
+    assert "Total" not in {cell.value for row in _sheet(quote_workbook(bare)).iter_rows() for cell in row}
 
 
 def test_unpriced_parts_are_said_in_every_form(samples: list[Path], quotes: list[Quote]) -> None:
@@ -129,3 +130,42 @@ def test_a_workbook_that_is_not_ours_is_refused(sheets: dict[str, bytes]) -> Non
 def test_what_is_no_archive_is_no_workbook() -> None:
     with pytest.raises(ValueError, match="not a workbook"):
         parts_list_of_workbook(b"PK\x03\x04 broken")
+
+
+def _book(*rows: tuple[object, ...]) -> bytes:
+    book = Workbook()
+    for row in rows:
+        book.worksheets[0].append(row)
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
+
+
+def test_a_list_typed_into_a_spreadsheet_reads() -> None:
+    content = _book(("how many", "what"), (2, "RTX 3090"), ("1", "Ryzen 9 5950X", 400), (None, "Total"), (10**12, "too many"))
+    assert parts_list_of_workbook(content).splitlines() == ["2 | RTX 3090 | ", "1 | Ryzen 9 5950X | "]
+
+
+def test_a_workbook_that_unpacks_too_large_is_refused() -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as book:
+        book.writestr("xl/worksheets/sheet1.xml", b" " * (LARGEST_BOOK_BYTES + 1))
+    with pytest.raises(ValueError, match="unpacked"):
+        parts_list_of_workbook(buffer.getvalue())
+
+
+GOOD = _book((2, "RTX 3090"))
+
+
+@given(st.sampled_from(["xl/workbook.xml", "xl/worksheets/sheet1.xml", "xl/styles.xml", "[Content_Types].xml"]), st.data())
+def test_a_damaged_workbook_is_read_or_refused(name: str, data: st.DataObject) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(GOOD)) as good, zipfile.ZipFile(buffer, "w") as damaged:
+        for member in good.namelist():
+            content = good.read(member)
+            if member == name:
+                at = data.draw(st.integers(0, len(content)))
+                content = content[:at] + data.draw(st.binary(max_size=8)) + content[data.draw(st.integers(at, len(content))) :]
+            damaged.writestr(member, content)
+    with contextlib.suppress(ValueError):
+        assert "|" in parts_list_of_workbook(buffer.getvalue())
