@@ -50,11 +50,6 @@ class Feed(Struct, frozen=True, kw_only=True):
     steps: tuple[Step, ...]
 
 
-def random_read_hours(bytes_total: float, reads_s: float) -> float:
-    """Return the hours that reading a set once in scattered 4 KiB reads takes."""
-    return bytes_total / READ_BYTES / reads_s / 3600
-
-
 def storage_samples_s(data: Dataset, drives: Drives) -> float:
     """Return the samples per second from storage: in sequence when packed, else bounded by random reads too."""
     size = data.bytes_total / data.samples

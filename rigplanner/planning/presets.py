@@ -4,9 +4,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from rigplanner.catalog.zoo import Model
-from rigplanner.rig.task import Workload
-
 
 class Preset(Struct, frozen=True):
     """A code for the words, and the fields of the workload that it sets."""
@@ -62,11 +59,6 @@ def presets(kind: str | None) -> tuple[Preset, ...]:
     if kind.startswith("diffusion"):
         return PICTURES
     return IMAGE if kind in SEEING_KINDS else OTHER
-
-
-def begun(model: Model) -> Workload:
-    """Return the workload that a model begins with."""
-    return Workload(model=model.slug, **presets(model.kind)[0].fields)
 
 
 def preset_fields(preset: Preset) -> dict[str, Any]:

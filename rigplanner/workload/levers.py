@@ -31,11 +31,6 @@ def largest_batch(workload: Workload, gpu: GPU, count: int, zoo: Zoo) -> int:
     )
 
 
-def longest_context(workload: Workload, gpu: GPU, count: int, zoo: Zoo) -> int:
-    """The longest sequence in tokens that fits (the prompt when the workload generates), 0 when not even one token does."""
-    return largest(lambda length: _need(with_context(workload, length), gpu, count, zoo), room_gib(gpu), LONGEST_CONTEXT)
-
-
 def with_context(workload: Workload, length: int) -> Workload:
     """The workload with sequences of `length` tokens, prompts where it generates."""
     if workload.output_tokens or workload.input_tokens:

@@ -8,7 +8,7 @@ import pytest
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.data import data_path
 from rigplanner.performance.host import feed_of, network_share
-from rigplanner.performance.input_pipeline import Dataset, Drives, fed_rate, feed, random_read_hours, storage_samples_s
+from rigplanner.performance.input_pipeline import READ_BYTES, Dataset, Drives, fed_rate, feed, storage_samples_s
 from rigplanner.rig.files import read_rig
 from rigplanner.rules.assess import assess
 from rigplanner.workload.answer import WorkloadFault
@@ -16,15 +16,20 @@ from rigplanner.workload.answer import WorkloadFault
 SAMPLES = data_path("resources") / "samples"
 HARD_DISK = Drives(random_reads_s=110, sequential_mbs=170)
 SSD = Drives(random_reads_s=10_000, sequential_mbs=500)
+ONE_TEBIBYTE_IN_BLOCKS = Dataset(samples=2**40 / READ_BYTES, bytes_total=2**40, packed=False)
 IMAGENET_21K_PACKED = Dataset(samples=14_197_122, bytes_total=250e9, packed=True)
 
 
+def _hours_to_read(drives: Drives) -> float:
+    return ONE_TEBIBYTE_IN_BLOCKS.samples / storage_samples_s(ONE_TEBIBYTE_IN_BLOCKS, drives) / 3600
+
+
 def test_one_tebibyte_of_scattered_reads_on_a_hard_disk_takes_677_hours() -> None:
-    assert math.floor(random_read_hours(2**40, 110)) == 677
+    assert math.floor(_hours_to_read(HARD_DISK)) == 677
 
 
 def test_the_same_on_an_ssd_takes_about_seven_hours() -> None:
-    assert random_read_hours(2**40, 10_000) == pytest.approx(7, abs=0.6)
+    assert _hours_to_read(SSD) == pytest.approx(7, abs=0.6)
 
 
 def test_packed_and_in_sequence_a_hard_disk_gives_the_published_rate() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.planning.model_files import workload_of_file
-from rigplanner.planning.presets import ENCODER, IMAGE, OTHER, PICTURES, TEXT, begun, preset_fields, presets
+from rigplanner.planning.presets import ENCODER, IMAGE, OTHER, PICTURES, TEXT, preset_fields, presets
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.memory import estimate_memory
@@ -106,4 +106,3 @@ def test_every_starting_point_of_a_model_can_be_computed(slug: str) -> None:
     for preset in presets(model.kind):
         work = Workload(model=model.slug, **preset_fields(preset))
         assert estimate_memory(work, None, 1, shipped_zoo()).device_gib > 0, preset.code
-    assert begun(model).task == presets(model.kind)[0].fields["task"]

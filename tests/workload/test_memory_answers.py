@@ -11,7 +11,7 @@ from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
 from rigplanner.workload.changes import cheapest_changes
-from rigplanner.workload.levers import largest_batch, longest_context, room_gib
+from rigplanner.workload.levers import largest_batch, room_gib
 from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.network import resolve
 from rigplanner.workload.quant import weight_bytes
@@ -128,13 +128,6 @@ def test_largest_batch_is_the_largest(zoo: Zoo, card: GPU) -> None:
         for b in (size, size + max(1, size // 64) + 1)
     ]
     assert at[0] <= room_gib(card) < at[1]
-
-
-def test_longest_context_needs_room_for_one_token(zoo: Zoo, card: GPU) -> None:
-    big = Workload(model="llama-3.1-405b", task="inference", precision="bf16", input_tokens=10, output_tokens=10)
-    assert longest_context(big, card, 1, zoo) == 0
-    small = Workload(model="qwen3-8b", task="inference", precision="int4", quant="awq", input_tokens=10, output_tokens=10)
-    assert longest_context(small, card, 1, zoo) > 10_000
 
 
 def test_changes_save_memory_and_those_that_fit_come_first(zoo: Zoo, card: GPU) -> None:
