@@ -20,6 +20,8 @@ from rigplanner.report.language import Words, tr, trn
 from rigplanner.rig.document import part_of
 from rigplanner.rules.finding import Finding
 
+FACTS_DELAY_MS = 40
+"""The figures of a part are laid out when its row has rested for so long: the table is painted before that."""
 EFFECTS_DELAY_MS = 120
 MOST_FINDINGS = 6
 MEASURES = Words({"vram": "VRAM", "load": "Load", "price": "Price", "speed": "Speed", "speed_per_money": "Speed per money"})
@@ -37,6 +39,8 @@ class Details(QWidget):
         self._shown: dict[QTextBrowser, str] = {}
         self._delay = QTimer(self, singleShot=True, interval=EFFECTS_DELAY_MS)
         self._delay.timeout.connect(self._work_out)
+        self._rest = QTimer(self, singleShot=True, interval=FACTS_DELAY_MS)
+        self._rest.timeout.connect(self._lay_out)
         self._uid = ""
         self.title = label("", "strong")
         self._context = label("", "small")
@@ -84,11 +88,15 @@ class Details(QWidget):
         self.choose.setEnabled(replaced is None or replaced.part != part.id)
         full = part.id in self._session.preferences.now.favourites
         tint(self._star, "star-full" if full else "star", "accent" if full else "soft")
-        self._set(self.facts, facts_html(part, self._session.catalog.sources))
+        self._rest.start()
         if replaced is not None and replaced.part == part.id:
             self._drop_effects(f"<p>{tr('This part is in the rig.')}</p>")
             return
         self._delay.start()
+
+    def _lay_out(self) -> None:
+        if self._part is not None:
+            self._set(self.facts, facts_html(self._part, self._session.catalog.sources))
 
     def _set(self, browser: QTextBrowser, body: str) -> None:
         """Show a text unless it is shown already: laying it out is dear."""

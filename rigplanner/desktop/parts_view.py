@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, QTimer
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QShowEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
@@ -25,7 +25,7 @@ from rigplanner.desktop.parts_cells import PartsCells
 from rigplanner.desktop.parts_model import NAME, PART_ROLE, Fit, PartsModel, Wish
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.tasks import Ticket
-from rigplanner.desktop.theme import look, row_px, sized_font
+from rigplanner.desktop.theme import look, row_px, sized_font, small_font
 from rigplanner.desktop.widgets import button, clear, column, label, row, strip
 from rigplanner.desktop.words import KIND_WORDS, number
 from rigplanner.report.language import tr, trn
@@ -43,9 +43,11 @@ RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 class PartsTable(QTableView):
     """The table; Enter puts the part into the rig."""
 
-    def __init__(self, details: Details) -> None:
+    def __init__(self, details: Details, model: PartsModel) -> None:
         super().__init__()
         self._details = details
+        self._cells = PartsCells(model, self)
+        self.setModel(model)
         self.setAccessibleName(tr("Catalog"))
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
@@ -60,6 +62,9 @@ class PartsTable(QTableView):
         header.setHighlightSections(False)
         header.setSortIndicatorClearable(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        self._cells.paint(self, event.rect())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -78,14 +83,13 @@ class PartsView(QWidget):
         self._selected = ""
         self.model = PartsModel(session.find, session.rig.currency, session.today, self)
         self.details = Details(session)
-        self.table = PartsTable(self.details)
-        self.table.setModel(self.model)
-        self.table.setItemDelegate(PartsCells(self.model, self.table))
+        self.table = PartsTable(self.details, self.model)
         self.table.selectionModel().currentRowChanged.connect(self._row_changed)
         self.table.doubleClicked.connect(lambda _: self.details.put_into_rig())
         self._facet_line = row(spacing=4)
         self._facets: dict[str, QComboBox] = {}
         self.count = label("", "small")
+        self.count.setAlignment(RIGHT)
         split = QSplitter(Qt.Orientation.Vertical)
         split.addWidget(self.table)
         split.addWidget(self.details)
@@ -119,12 +123,11 @@ class PartsView(QWidget):
         self.fitting.toggled.connect(self._toggle_fitting)
         self.starred = QCheckBox(tr("Favourites"))
         self.starred.toggled.connect(lambda _: self.apply_filter())
-        self.narrow = button(
-            tr("Narrow"), lambda: self._facet_strip.setVisible(self.narrow.isChecked()), name=tr("Narrow by vendor and form")
-        )
+        self.narrow = button(tr("Narrow"), self._toggle_facets, name=tr("Narrow by vendor and form"))
         self.narrow.setCheckable(True)
         self._facet_strip = strip(row(self._facet_line, 1))
         self._facet_strip.hide()
+        self.count.setMinimumWidth(QFontMetrics(small_font()).horizontalAdvance(tr("{shown} of {total}", shown=number(99_999), total=number(99_999))))
         first = row(self.kinds, self.words, self.narrow, self.fitting, self.starred, self.count)
         return column(first, self._facet_strip, margins=(12, 6, 12, 6), spacing=4)
 
