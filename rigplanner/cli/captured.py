@@ -1,6 +1,7 @@
 """Text captured on other machines: read from a file, with faults as one sentence, and what it names."""
 
 import argparse
+import codecs
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -27,11 +28,17 @@ def captured_text(path: Path) -> str:
     try:
         if path.stat().st_size > LARGEST_TEXT:
             raise InputFault(f"{path}: larger than {LARGEST_TEXT // 2**20} MiB: no captured topology.")
-        return path.read_text("utf-8")
+        return decoded(path.read_bytes())
     except UnicodeDecodeError as fault:
         raise InputFault(f"{path}: not UTF-8 text (byte {fault.start}); expected a captured topology.") from fault
     except OSError as fault:
         raise InputFault(f"{path}: cannot be read ({fault.strerror}).") from fault
+
+
+def decoded(content: bytes) -> str:
+    """Return text in UTF-8, or in UTF-16 with a byte order mark, as PowerShell writes what it redirects."""
+    wide = content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    return content.decode("utf-16" if wide else "utf-8-sig")
 
 
 def add_fact_arguments(parser: argparse.ArgumentParser) -> None:

@@ -24,6 +24,7 @@ from rigplanner.machine.lspci_tree import parse_lspci
 from rigplanner.machine.machine import Machine
 from rigplanner.machine.nccl_xml import nccl_xml, read_nccl_xml
 from rigplanner.machine.pci_paths import PciDevice, nvidia_gpus, path_cells
+from rigplanner.machine.rocm_matrix import parse_rocm
 from rigplanner.machine.smi_matrix import MatrixFault, SmiMatrix, format_matrix, missing_rows, parse_matrix
 from rigplanner.machine.smi_query import QueriedGpu, QueryFault, parse_query
 from rigplanner.machine.this_machine import read_this_machine, recognise
@@ -39,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("rig", nargs="?", type=Path, metavar="RIG", help="the rig file")
     parser.add_argument("--nvidia-smi", type=Path, metavar="FILE", help="the output of nvidia-smi topo -m instead of a rig")
+    parser.add_argument("--rocm-smi", type=Path, metavar="FILE", help="the output of rocm-smi --showtopo or amd-smi topology")
     parser.add_argument("--nccl", type=Path, metavar="FILE", help="an NCCL topology XML file instead of a rig")
     parser.add_argument("--hwloc", type=Path, metavar="FILE", help="an hwloc XML file (lstopo) instead of a rig")
     parser.add_argument("--lspci", type=Path, metavar="FILE", help="the output of lspci -tv instead of a rig")
@@ -145,6 +147,7 @@ def _square(names: list[str], cells: list[list[str]]) -> SmiMatrix:
 
 READERS: dict[str, Callable[[str], SmiMatrix]] = {
     "nvidia_smi": parse_matrix,
+    "rocm_smi": parse_rocm,
     "nccl": _from_nccl,
     "hwloc": _from_hwloc,
     "lspci": _from_lspci,

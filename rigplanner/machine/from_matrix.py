@@ -60,8 +60,16 @@ def check_links(matrix: SmiMatrix, gpu: GPU) -> None:
     most = gpu.nvlink.links if gpu.nvlink is not None else 0
     for row, cells in zip(matrix.rows, matrix.cells, strict=False):
         for column, cell in zip(matrix.devices, cells, strict=True):
-            if cell.startswith("NV") and int(cell[2:]) > most:
-                raise MatrixFault(f"Cell {row}/{column}: {cell}, but {gpu.name} has {most or 'no'} NVLinks.")
+            if cell.startswith("NV") and int(cell[2:]) > (0 if _is_xgmi(gpu) else most):
+                raise MatrixFault(
+                    f"Cell {row}/{column}: {cell}, but {gpu.name} has {'no' if _is_xgmi(gpu) else most or 'no'} NVLinks."
+                )
+            if cell == "XGMI" and not _is_xgmi(gpu):
+                raise MatrixFault(f"Cell {row}/{column}: XGMI, but {gpu.name} has no xGMI links.")
+
+
+def _is_xgmi(gpu: GPU) -> bool:
+    return gpu.nvlink is not None and gpu.nvlink.fabric == "xgmi"
 
 
 def _full(matrix: SmiMatrix) -> tuple[tuple[str, ...], ...]:
@@ -119,10 +127,15 @@ def _pcie(a: str, b: str, gen: int | None, width: int | None) -> Edge:
 
 
 def _nvlinks(cells: list[list[str]], gpu: GPU) -> list[Edge]:
-    """Return direct NVLink edges, or edges into an NVSwitch where the labels of a row sum to more links than the card has."""
+    """Return direct NVLink or xGMI edges, or edges into an NVSwitch where the labels of a row sum to more links than the card has.
+    An XGMI label tells no count: the card's links are shared out evenly among its neighbours."""
     port = gpu.nvlink
     if port is None:
         return []
+    if port.fabric == "xgmi":
+        each = max(1, port.links // max(1, max(row.count("XGMI") for row in cells)))
+        joined = [(a, b) for a, row in enumerate(cells) for b, cell in enumerate(row) if a < b and cell == "XGMI"]
+        return [Edge(a=f"gpu{a}", b=f"gpu{b}", kind="xgmi", links=each, gbs=each * port.link_gbs) for a, b in joined]
     counts = {(a, b): int(cell[2:]) for a, row in enumerate(cells) for b, cell in enumerate(row) if cell.startswith("NV")}
     sums = [sum(links for (a, _), links in counts.items() if a == row) for row in range(len(cells))]
     if max(sums, default=0) > port.links:
@@ -142,5 +155,6 @@ def _peers(matrix: SmiMatrix, cells: list[list[str]], gpu: GPU) -> tuple[tuple[s
         return matrix.peers[0]
     refused = {"no": "GNS", "nvlink-only": "CNS", "yes": "OK"}.get(gpu.p2p or "", "")
     return tuple(
-        tuple("X" if cell == "X" else "OK" if cell.startswith("NV") else refused if cell else "" for cell in row) for row in cells
+        tuple("X" if cell == "X" else "OK" if cell.startswith(("NV", "XGMI")) else refused if cell else "" for cell in row)
+        for row in cells
     )

@@ -175,8 +175,8 @@ def _add_links(cells: list[list[str]], row: int, pci: Element, bus: dict[str, in
     for gpu in pci.children:
         for link in gpu.children:
             target, count = link.attributes.get("target", ""), link.attributes.get("count", "0")
-            if link.name == "nvlink" and target in bus and count.isdigit() and int(count):
-                cells[row][bus[target]] = cells[bus[target]][row] = f"NV{count}"
+            if link.name in ("nvlink", "xgmi") and target in bus and count.isdigit() and int(count):
+                cells[row][bus[target]] = cells[bus[target]][row] = f"NV{count}" if link.name == "nvlink" else "XGMI"
     switched = sum(
         int(link.attributes.get("count", "0"))
         for gpu in pci.children

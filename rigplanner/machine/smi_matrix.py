@@ -4,10 +4,17 @@ import re
 
 from msgspec import Struct
 
+from rigplanner.machine.pasted import plain_lines
+
 LARGEST_TEXT = 2**20
 MOST_DEVICES = 512
 LABEL = re.compile(r"X|NV[1-9]\d?|PIX|PXB|PHB|NODE|SYS|SOC|XGMI")
-DEVICE = re.compile(r"GPU\d+|NIC\d+|mlx\d+_\d+|[a-z]+_?[a-z]*\d+(?:_\d+)?")
+GLUED = re.compile(r"(?:NV[1-9]\d?(?!\d)|PIX|PXB|PHB|NODE|SYS|SOC|X)+")
+"""Cells whose tab was lost where a terminal broke the line."""
+DEVICE = re.compile(r"[A-Za-z][\w.:+-]*")
+"""GPUs, and network ports by whatever name their driver gives: mlx5_0, mlx5_bond_0, NIC0, rocep13s0f0, bnxt_re0, hsn0."""
+AFFINITY = re.compile(r"[\d,-]+")
+NUMBERED = re.compile(r"GPU\d+|NIC\d+|mlx\d+_\d+")
 TAIL_HEADS = ("CPU Affinity", "NUMA Affinity", "GPU NUMA ID")
 ALIASES = {"SOC": "SYS"}
 """Old drivers' word for SYS."""
@@ -51,23 +58,63 @@ class SmiMatrix(Struct, frozen=True, kw_only=True):
 
 
 def parse_matrix(text: str) -> SmiMatrix:
-    """Return the first matrix in the text, with the P2P tables that follow; lines that begin with "# " and the legend are
-    skipped. Raises MatrixFault for text without a matrix and for one that is cut, wrapped, asymmetric or impossible."""
+    """Return the first matrix in the text, with the P2P tables that follow; markup, log prefixes, notes ("# ...") and the legend
+    are skipped. Raises MatrixFault for text without a matrix and for one that is cut, wrapped, asymmetric or impossible."""
     if len(text) > LARGEST_TEXT:
         raise MatrixFault(f"The text is longer than {LARGEST_TEXT // 2**20} MiB: not a matrix.")
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if not line.startswith("# ")]
+    lines = _unfolded(plain_lines(text))
+    if ROCM.search(text):
+        raise MatrixFault("This is the output of rocm-smi --showtopo: read it with --rocm-smi.")
     tables, peers = _tables(lines)
-    if not tables and not peers and any(_header(line.split()) for _, line in lines if line.split()):
-        raise MatrixFault("The header has no rows below it: the text is cut.")
     if not tables and not peers:
-        raise MatrixFault("No line with columns GPU0, GPU1, ... was found: expected the output of nvidia-smi topo -m.")
+        tables, peers = _tables(_unfolded(plain_lines(text, commented=True)))
+    if not tables and not peers:
+        raise MatrixFault(_why_none(lines))
     if not tables:
         return SmiMatrix(devices=tuple(peers[0][0]), rows=(), cells=(), peers=tuple(_peer_cells(table) for table in peers))
     header, rows = tables[0]
     return _checked(header, rows, tuple(_peer_cells(table) for table in peers))
 
 
-Table = tuple[list[str], list[tuple[int, str, list[str]]]]
+ROCM = re.compile(r"(?:Link Type|Weight|Hops) between two GPUs", re.IGNORECASE)
+
+
+def _why_none(lines: list[tuple[int, str]]) -> str:
+    if any(_header(line.split()) for _, line in lines if line.split()):
+        return "The header has no rows below it: the text is cut."
+    return "No line with columns GPU0, GPU1, ... was found: expected the output of nvidia-smi topo -m."
+
+
+def _unfolded(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Return lines in which a whole matrix stands split before each row, and names without the blank between them parted."""
+    found: list[tuple[int, str]] = []
+    for number, line in lines:
+        parted = RUN_TOGETHER.sub(" ", line)
+        pieces = NEXT_ROW.split(parted) if len(NEXT_ROW.findall(parted)) > 1 or HEADER_AND_ROW.search(parted) else [parted]
+        found += [(number, piece) for piece in pieces]
+    return found
+
+
+RUN_TOGETHER = re.compile(r"(?<=\d)(?=(?:GPU|NIC|mlx)\d)")
+NEXT_ROW = re.compile(r"\s+(?=(?:GPU\d+|NIC\d+|mlx\d+_\w+)\s+(?:X|NV\d+|PIX|PXB|PHB|NODE|SYS|SOC)\s)")
+START = re.compile(
+    r"(?<!\S)(?:GPU0\s+(?:GPU1\b|CPU Affinity|NIC0\b|mlx\d)"
+    r"|(?:GPU|NIC)\d+\s+(?:X|NV\d+|PIX|PXB|PHB|NODE|SYS|SOC|OK|[CGT]?NS)(?!\S))"
+)
+"""Where a header or a row begins."""
+HEADER_AND_ROW = re.compile(r"GPU0\s.*\sGPU0\s+X\s")
+
+
+class Row(Struct, frozen=True):
+    """One line of a table: its cells, and CPU and NUMA affinity as printed ("" where there is none)."""
+
+    line: int
+    name: str
+    cells: list[str]
+    tail: tuple[str, str]
+
+
+Table = tuple[list[str], list[Row]]
 
 
 def _tables(lines: list[tuple[int, str]]) -> tuple[list[Table], list[Table]]:
@@ -75,38 +122,63 @@ def _tables(lines: list[tuple[int, str]]) -> tuple[list[Table], list[Table]]:
     labels: list[Table] = []
     peers: list[Table] = []
     current: Table | None = None
-    for number, line in lines:
+    for number, whole in lines:
+        line = _from_matrix(whole)
         words = line.split()
         if not words:
             continue
         header = _header(words)
         if header and header[0] != "GPU0":
-            raise MatrixFault(f"Line {number}: a header that begins with {header[0]}: the text is wrapped; paste it unwrapped.")
+            raise MatrixFault(
+                f"Line {number}: a header that begins with {header[0]}: the text is wrapped, or its first columns are cut off; "
+                "paste it whole and unwrapped."
+            )
         if header:
             current = (header, [])
             continue
         if current is None:
             continue
-        if words[0] in current[0] and len(words) > 1 and _is_row(words):
+        if words[0] in current[0] and _is_row(words):
             if not current[1]:
                 (peers if _is_peer(words) else labels).append(current)
-            current[1].append((number, words[0], words[1:]))
-        elif DEVICE.fullmatch(words[0]) and _is_row(words):
+            current[1].append(_row_of(number, line, words, len(current[0])))
+        elif NUMBERED.fullmatch(words[0]) and _is_row(words):
             raise MatrixFault(f"Line {number}: the row {words[0]} has no column; the header names {', '.join(current[0])}.")
         elif current[1] and _is_continuation(words):
-            raise MatrixFault(
-                f"Line {number}: cells without a row name ({words[0]}, ...): the text is wrapped; paste it unwrapped."
-            )
+            raise MatrixFault(f"Line {number}: cells without a row name ({words[0]} ...): the text is wrapped; paste it unwrapped.")
         elif words[0] == "Legend:":
             current = None
     return labels, peers
+
+
+def _from_matrix(line: str) -> str:
+    """Return a line without what a log wrote before the matrix."""
+    start = START.search(line)
+    return line[start.start() :] if start and _is_prefix(line[: start.start()]) else line
+
+
+def _is_prefix(text: str) -> bool:
+    """Say whether text before a matrix is a log's prefix: it holds no device and no label."""
+    return not any(NUMBERED.fullmatch(word) or LABEL.fullmatch(word) for word in text.split())
+
+
+def _row_of(number: int, line: str, words: list[str], columns: int) -> Row:
+    """Return a row; tabs keep empty affinities apart, which blanks do not."""
+    fields = [field.strip() for field in line.strip("\n").split("\t")]
+    rest = words[1 + columns :]
+    if len(fields) > columns + 1 and fields[1 : columns + 1] == words[1 : columns + 1]:
+        rest = fields[columns + 1 :]
+    tail = (*rest[:2], "", "")
+    return Row(number, words[0], words[1:], (tail[0], tail[1]))
 
 
 def _header(words: list[str]) -> list[str]:
     """Return the device columns of a header line, [] when the line is none."""
     if words[0] != "GPU0" and not (words[0].startswith("GPU") and len(words) > 1 and words[1].startswith("GPU")):
         return []
-    if len(words) > 1 and LABEL.fullmatch(words[1]):
+    if len(words) == 1 or not DEVICE.fullmatch(words[1]) or LABEL.fullmatch(words[1]):
+        return ["GPU0"] if words == ["GPU0"] else []
+    if _is_row(words):
         return []
     names: list[str] = []
     for word in words:
@@ -125,37 +197,37 @@ def _is_peer(words: list[str]) -> bool:
 
 
 def _is_continuation(words: list[str]) -> bool:
-    return LABEL.fullmatch(words[0]) is not None
+    """Say whether a line holds cells or affinities alone, as the second half of a row does; lines of a legend go on in words."""
+    return all(LABEL.fullmatch(word) or word == "N/A" or AFFINITY.fullmatch(word) for word in words)
 
 
 def _peer_cells(table: Table) -> tuple[tuple[str, ...], ...]:
     header, rows = table
-    for number, name, words in rows:
-        if len(words) != len(header):
-            raise MatrixFault(f"Line {number}: the row {name} has {len(words)} cells for {len(header)} columns.")
-        for column, word in zip(header, words, strict=True):
+    for row in rows:
+        if len(row.cells) != len(header):
+            raise MatrixFault(f"Line {row.line}: the row {row.name} has {len(row.cells)} cells for {len(header)} columns.")
+        for column, word in zip(header, row.cells, strict=True):
             if not PEER_LABEL.fullmatch(word):
-                raise MatrixFault(f"Line {number}, cell {name}/{column}: expected OK, CNS, GNS, TNS, NS or X, found {word!r}.")
-    return tuple(tuple(words) for _, _, words in rows)
+                raise MatrixFault(
+                    f"Line {row.line}, cell {row.name}/{column}: expected OK, CNS, GNS, TNS, NS or X, found {word!r}."
+                )
+    return tuple(tuple(row.cells) for row in rows)
 
 
-def _checked(
-    header: list[str], rows: list[tuple[int, str, list[str]]], peers: tuple[tuple[tuple[str, ...], ...], ...]
-) -> SmiMatrix:
+def _checked(header: list[str], rows: list[Row], peers: tuple[tuple[tuple[str, ...], ...], ...]) -> SmiMatrix:
     _check_names(header, rows)
     cells: list[tuple[str, ...]] = []
     cpus: list[str] = []
     numas: list[str] = []
     aliased = False
-    for number, name, words in rows:
-        row = _row(number, name, words, header)
-        aliased = aliased or any(word in ALIASES for word in row)
-        cells.append(tuple(ALIASES.get(word, word) for word in row))
-        rest = words[len(header) :]
-        if name.startswith("GPU"):
-            cpus.append(rest[0] if rest else "")
-            numas.append(rest[1] if len(rest) > 1 else "")
-    names = tuple(name for _, name, _ in rows)
+    for row in rows:
+        labels = _labels(row, header)
+        aliased = aliased or any(word in ALIASES for word in labels)
+        cells.append(tuple(ALIASES.get(word, word) for word in labels))
+        if row.name.startswith("GPU"):
+            cpus.append(row.tail[0])
+            numas.append(row.tail[1])
+    names = tuple(row.name for row in rows)
     _check_symmetry(header, rows, cells)
     _check_nesting(header, names, cells)
     return SmiMatrix(
@@ -169,10 +241,10 @@ def _checked(
     )
 
 
-def _check_names(header: list[str], rows: list[tuple[int, str, list[str]]]) -> None:
+def _check_names(header: list[str], rows: list[Row]) -> None:
     if len(header) > MOST_DEVICES:
         raise MatrixFault(f"The header names {len(header)} devices; at most {MOST_DEVICES} are read.")
-    for names, what in ((header, "column"), ([name for _, name, _ in rows], "row")):
+    for names, what in ((header, "column"), ([row.name for row in rows], "row")):
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise MatrixFault(f"The {what} {twice} occurs twice.")
@@ -184,27 +256,41 @@ def _check_names(header: list[str], rows: list[tuple[int, str, list[str]]]) -> N
         raise MatrixFault(f"The column {unknown!r} is no GPU or network device.")
 
 
-def _row(number: int, name: str, words: list[str], header: list[str]) -> list[str]:
+def _labels(row: Row, header: list[str]) -> list[str]:
+    words = row.cells if len(row.cells) >= len(header) else _parted(row.cells)
     if len(words) < len(header):
-        raise MatrixFault(f"Line {number}: the row {name} has {len(words)} cells for {len(header)} columns: the text is cut.")
-    row = words[: len(header)]
-    for column, word in zip(header, row, strict=True):
+        raise MatrixFault(f"Line {row.line}: the row {row.name} has {len(words)} cells for {len(header)} columns: the text is cut.")
+    if LABEL.fullmatch((*row.cells[len(header) :], "")[0]):
+        raise MatrixFault(
+            f"Line {row.line}: the row {row.name} has more cells than the header has columns ({len(header)}): a column is missing "
+            "there, or two of its names ran together."
+        )
+    labels = words[: len(header)]
+    if any(GLUED.fullmatch(word) and not LABEL.fullmatch(word) for word in labels):
+        labels = _parted(row.cells)[: len(header)]
+    for column, word in zip(header, labels, strict=True):
+        where = f"Line {row.line}, cell {row.name}/{column}"
         if not LABEL.fullmatch(word):
-            raise MatrixFault(f"Line {number}, cell {name}/{column}: expected X, NV#, PIX, PXB, PHB, NODE or SYS, found {word!r}.")
-        if (word == "X") != (name == column):
-            expected = "X on the diagonal" if name == column else "no X off the diagonal"
-            raise MatrixFault(f"Line {number}, cell {name}/{column}: expected {expected}, found {word!r}.")
-    return row
+            raise MatrixFault(f"{where}: expected X, NV#, PIX, PXB, PHB, NODE or SYS, found {word!r}.")
+        if (word == "X") != (row.name == column):
+            expected = "X on the diagonal" if row.name == column else "no X off the diagonal"
+            raise MatrixFault(f"{where}: expected {expected}, found {word!r}.")
+    return labels
 
 
-def _check_symmetry(header: list[str], rows: list[tuple[int, str, list[str]]], cells: list[tuple[str, ...]]) -> None:
-    by_name = {name: row for (_, name, _), row in zip(rows, cells, strict=True)}
+def _parted(words: list[str]) -> list[str]:
+    """Return cells with those that ran together taken apart, as in PXBNODE."""
+    return [cell for word in words for cell in (LABEL.findall(word) if GLUED.fullmatch(word) else [word])]
+
+
+def _check_symmetry(header: list[str], rows: list[Row], cells: list[tuple[str, ...]]) -> None:
+    by_name = {row.name: labels for row, labels in zip(rows, cells, strict=True)}
     index = {name: n for n, name in enumerate(header)}
-    for (number, name, _), row in zip(rows, cells, strict=True):
-        for column, word in zip(header, row, strict=True):
-            mirror = by_name[column][index[name]] if column in by_name else word
+    for row, labels in zip(rows, cells, strict=True):
+        for column, word in zip(header, labels, strict=True):
+            mirror = by_name[column][index[row.name]] if column in by_name else word
             if mirror != word:
-                raise MatrixFault(f"Line {number}, cell {name}/{column}: {word}, but {column}/{name} is {mirror}.")
+                raise MatrixFault(f"Line {row.line}, cell {row.name}/{column}: {word}, but {column}/{row.name} is {mirror}.")
 
 
 NEARNESS = {"PIX": 0, "PXB": 1, "PHB": 2, "NODE": 3, "SYS": 4}
