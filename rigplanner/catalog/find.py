@@ -37,7 +37,8 @@ class PartIndex:
 
     def __init__(self, parts: Iterable[Part]) -> None:
         self._listed = list(parts)
-        self._parts = sorted(self._listed, key=lambda part: (part.id.startswith(IMPORTED), len(part.name)))
+        longest = max((len(part.name) for part in self._listed), default=0) + 1
+        self._parts = sorted(self._listed, key=lambda part: len(part.name) + longest * part.id.startswith(IMPORTED))
         self._names: dict[str, list[int]] = {}
         self._marked: dict[tuple[str, Match], int] = {}
         with collector_paused():
