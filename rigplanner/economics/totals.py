@@ -41,8 +41,10 @@ def price_of(rig: Rig, uid: str, catalog: Catalog) -> tuple[Price | None, bool]:
     """Return the price of one piece of an item and whether it is the rig's own; else the newest catalog price, first in the
     rig's currency, then in one that its rates convert, then in any."""
     item = rig.item(uid)
-    if item is None:
-        return None, False
+    return _price_of_item(rig, item, catalog) if item is not None else (None, False)
+
+
+def _price_of_item(rig: Rig, item: Item, catalog: Catalog) -> tuple[Price | None, bool]:
     if item.price is not None:
         return item.price, True
     part = catalog.get(item.part) or rig.snapshot.get(item.part)
@@ -57,7 +59,7 @@ def _money(amount: float) -> float:
 
 
 def _line(rig: Rig, item: Item, catalog: Catalog) -> Line:
-    price, own = price_of(rig, item.uid, catalog)
+    price, own = _price_of_item(rig, item, catalog)
     counted = convert(price.amount, price.currency, rig.currency, rig.exchange) if price else None
     amount = _money(counted * item.quantity) if counted is not None else None
     return Line(uid=item.uid, quantity=item.quantity, unit=price, amount=amount, own=own)
@@ -78,9 +80,11 @@ def _taxes(rig: Rig, lines: list[Line]) -> tuple[tuple[float, float], ...]:
     return tuple((rate, _money(net * rate / (100 + rate if inside else 100))) for rate, net in sorted(nets.items(), reverse=True))
 
 
-def totals(rig: Rig, catalog: Catalog) -> Totals:
-    """Return the sums of a rig. Tax included in the prices is taken out for the `tax` line and not added again."""
-    lines = [_line(rig, item, catalog) for item in rig.items]
+def totals(rig: Rig, catalog: Catalog, known: dict[str, Line] | None = None) -> Totals:
+    """Return the sums of a rig. Tax included in the prices is taken out for the `tax` line and not added again. `known` holds
+    lines of items, by uid, that are taken as they are."""
+    taken = known or {}
+    lines = [taken.get(item.uid) or _line(rig, item, catalog) for item in rig.items]
     priced = [(line, line.unit) for line in lines if line.unit is not None]
     counted = [(line, price) for line, price in priced if line.amount is not None]
     converted = tuple(line.uid for line, price in counted if price.currency != rig.currency)

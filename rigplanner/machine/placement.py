@@ -20,6 +20,8 @@ from rigplanner.machine.ports import drive_rate, place_drives
 from rigplanner.machine.seekers import Card, Drive, enters
 
 STEPS = 600
+STEPS_OF_ALL = 2400
+"""Steps of all boards of a rig together: racks of dozens of boards place plainly."""
 MOST_CARDS = 200
 """Loose cards that a board looks at; more than that find no slots on any."""
 POLISH = 40
@@ -73,18 +75,19 @@ def protocols_of(drives: list[Drive], ports: dict[str, str]) -> dict[str, str]:
 
 
 def search(
-    seating: Seating, cards: list[Card], drives: list[Drive], bridges: list[BridgeSeeker], start: Standing
+    seating: Seating, cards: list[Card], drives: list[Drive], bridges: list[BridgeSeeker], start: Standing, steps: int = STEPS
 ) -> tuple[Standing, bool]:
-    """Return the best placement that keeps `start`, and whether the search ran to its end (the answer is then proven best)."""
-    run = _Search(seating, cards, drives, bridges, start)
-    return run.found, run.steps <= STEPS
+    """Return the best placement that keeps `start`, and whether the search ran to its end within `steps` (the answer is then
+    proven best)."""
+    run = _Search(seating, cards, drives, bridges, start, steps)
+    return run.found, run.steps <= steps
 
 
 class _Search:
     """One run: what stays the same while it lasts, and the best placement so far."""
 
     def __init__(
-        self, seating: Seating, cards: list[Card], drives: list[Drive], bridges: list[BridgeSeeker], start: Standing
+        self, seating: Seating, cards: list[Card], drives: list[Drive], bridges: list[BridgeSeeker], start: Standing, steps: int
     ) -> None:
         self.seating, self.drives, self.bridges = seating, drives, bridges
         self.cards = {card.name: card for card in cards}
@@ -102,7 +105,7 @@ class _Search:
         self.most_bridges = most_bridges(bridges, self.slots.values())
         self.most_drives = len(self._ports_for(start))
         self.root_sizes = sorted(Counter(seating.roots[slot] for slot in self.slots).values(), reverse=True)
-        self.steps, self.limit = 0, STEPS
+        self.steps, self.limit = 0, steps
         self.best: Score | None = None
         self.found = start
         self.ideal = self._bound(0, start, -1)
@@ -118,7 +121,7 @@ class _Search:
         self.steps += 1
         if self.best is not None and (self.steps > self.limit or self._bound(depth, standing, last) < self.best):
             return
-        if depth == len(self.free):
+        if depth == len(self.free) or len(standing.taken) == len(self.slots):
             self._finish(standing)
             return
         card, choices = self.free[depth], self.choices[depth]

@@ -51,7 +51,7 @@ def populate(rig: Rig, counted: Pieces, boards: tuple[Board, ...], seats: Seats)
         cards = slotted + own.cards + [c for c in waiting.cards if not c.wish or c.wish in places or last]
         drives = own.drives + [d for d in waiting.drives if not d.wish or d.wish in places or last]
         bridges = own.bridges + waiting.bridges
-        settled = settle(seating, cards, drives, bridges, plugged)
+        settled = settle(seating, cards, drives, bridges, plugged, len(boards))
         homeless = [_no_place(adapter) for adapter in adapters if adapter[0] not in standing]
         settled = replace(settled, problems=(*settled.problems, *homeless))
         if not last:

@@ -9,7 +9,7 @@ from rigplanner.catalog.parts import DrivePort, Slot
 from rigplanner.machine.bridging import BridgeSeeker, bridge_problem, bridged
 from rigplanner.machine.lanes import Offer, Seating
 from rigplanner.machine.machine import PlacementProblem
-from rigplanner.machine.placement import Standing, in_the_way, protocols_of, search
+from rigplanner.machine.placement import STEPS, STEPS_OF_ALL, Standing, in_the_way, protocols_of, search
 from rigplanner.machine.ports import capacity
 from rigplanner.machine.seekers import Card, Drive, enters, speaks
 
@@ -28,10 +28,15 @@ class Settled(Struct, frozen=True):
 
 
 def settle(
-    seating: Seating, cards: list[Card], drives: list[Drive], bridges: list[BridgeSeeker], plugged: dict[str, str]
+    seating: Seating,
+    cards: list[Card],
+    drives: list[Drive],
+    bridges: list[BridgeSeeker],
+    plugged: dict[str, str],
+    boards: int = 1,
 ) -> Settled:
-    """Place everything on one board; a wished place is kept or refused with a reason. `plugged` gives the ports that adapters
-    hold."""
+    """Place everything on one of so many boards; a wished place is kept or refused with a reason. `plugged` gives the ports that
+    adapters hold."""
     slots = {slot.id: slot for slot in seating.layout.slots}
     ports = {port.id: port for port in seating.layout.drives}
     problems: list[PlacementProblem] = []
@@ -51,8 +56,9 @@ def settle(
     standing, killed = _without_the_dead(seating, cards, drives, standing)
     problems += killed
     refused = {problem.piece for problem in problems}
+    steps = min(STEPS, max(1, STEPS_OF_ALL // boards))
     seeking = [card for card in cards if card.name not in refused]
-    standing, proven = search(seating, seeking, [d for d in drives if d.name not in refused], bridges, standing)
+    standing, proven = search(seating, seeking, [d for d in drives if d.name not in refused], bridges, standing, steps)
     problems += [_no_slot(card, seating, slots, standing) for card in seeking if card.name not in standing.slots]
     problems += [_no_port(d, seating, drives, standing) for d in drives if d.name not in standing.ports and d.name not in refused]
     by_name = {card.name: card for card in cards}

@@ -11,6 +11,7 @@ from typing import Literal
 from msgspec import Struct
 
 from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.gpu_names import GpuNames, shipped_pci_ids
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU, Part
 from rigplanner.machine.hwloc_xml import read_hwloc
@@ -167,8 +168,9 @@ def recognise(facts: tuple[Fact, ...], catalog: Catalog, name: str = "This machi
     items: list[Item] = []
     unmatched: list[Fact] = []
     index = PartIndex(catalog.parts.values())
+    names = GpuNames((part for part in catalog.of_kind("gpu") if isinstance(part, GPU)), shipped_pci_ids())
     for fact in facts:
-        part = None if fact.kind == "memory" else _match(index, fact)
+        part = names.meaning(fact.name).gpu if fact.kind == "gpu" else None if fact.kind == "memory" else _match(index, fact)
         if part is None:
             unmatched.append(fact)
             continue

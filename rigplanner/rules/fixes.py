@@ -28,8 +28,10 @@ def price_difference(situation: Situation, edits: tuple[Edit, ...]) -> float | N
             rig = apply(rig, edit)
     except EditFault:
         return None
-    before, after = situation.totals, totals(rig, situation.catalog)
-    touched = {item.uid for item in {*situation.rig.items} ^ {*rig.items}}
+    before = situation.totals
+    same = {id(item) for item in situation.rig.items} & {id(item) for item in rig.items}
+    touched = {item.uid for item in (*situation.rig.items, *rig.items) if id(item) not in same}
+    after = totals(rig, situation.catalog, {line.uid: line for line in before.lines if line.uid not in touched})
     if touched & {*before.unpriced, *before.foreign, *after.unpriced, *after.foreign}:
         return None
     return round(after.total - before.total, 2)

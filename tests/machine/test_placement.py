@@ -307,3 +307,9 @@ def test_a_module_shares_sockets_with_drives() -> None:
 def test_a_module_of_one_lane_has_the_key_of_radio_modules() -> None:
     machine = machine_of(pair_board(), cpu(), module(1))
     assert (places(machine), reasons(machine)) == ({}, {})
+
+
+def test_many_boards_share_the_steps_of_the_search() -> None:
+    machine = machine_of((pair_board(), 40), (cpu(), 40), (gpu(), 80), (m2(), 40))
+    assert machine.problems == ()
+    assert len({(use.board, use.slot.id) for use in machine.slots if use.piece}) == 80
