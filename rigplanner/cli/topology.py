@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.gpu_names import GpuNames, shipped_pci_ids
 from rigplanner.catalog.parts import GPU
 from rigplanner.cli.captured import FAULTS, captured_text, say_unmatched
 from rigplanner.cli.faults import FINE, InputFault
@@ -99,20 +99,32 @@ def _captured(source: str, path: Path, name: str | None, query: Path | None) -> 
     if not name and not queried:
         raise InputFault(f"{path}: name the GPU model with --gpu NAME or --query FILE; the file does not tell it reliably.")
     wished = name or queried[0].name.removeprefix("NVIDIA ")
-    found = PartIndex(open_catalog().of_kind("gpu")).find(wished, "gpu", 1)
-    if not found or not isinstance(found[0], GPU):
-        raise InputFault(f"--gpu: the catalog has no GPU named {wished!r}; try `rigplanner catalog list gpu`.")
+    gpu = _gpu_named(wished)
     try:
         matrix = READERS[source](captured_text(path))
         if queried and len(queried) != len(matrix.gpus):
             raise InputFault(f"{query}: names {len(queried)} GPUs, {path} has {len(matrix.gpus)}.")
-        machine = machine_of_matrix(matrix, found[0], tuple(gpu.link for gpu in queried))
+        machine = machine_of_matrix(matrix, gpu, tuple(one.link for one in queried))
     except FAULTS as fault:
         raise InputFault(f"{path}: {fault}") from fault
     if matrix.cells and missing_rows(matrix):
         absent = ", ".join(missing_rows(matrix))
         print(f"rigplanner topology: {path}: the rows of {absent} are missing; some cells stay unknown.", file=sys.stderr)
     return machine
+
+
+def _gpu_named(wished: str) -> GPU:
+    """Return the GPU of this name, also where it may be several that are linked alike."""
+    gpus = {part.id: part for part in open_catalog().of_kind("gpu") if isinstance(part, GPU)}
+    meaning = GpuNames(gpus.values(), shipped_pci_ids()).meaning(wished)
+    if meaning.gpu:
+        return meaning.gpu
+    near = [gpus[part_id] for part_id in meaning.near]
+    if meaning.several and len({(gpu.nvlink, gpu.form_factor, gpu.edge_gen, gpu.edge_width) for gpu in near}) == 1:
+        return near[0]
+    nearest = f"; the nearest are {', '.join(gpu.name for gpu in near)}" if near else ""
+    quantity = "more than one" if meaning.several else "no"
+    raise InputFault(f"--gpu: the catalog has {quantity} GPU named {wished!r}{nearest}; try `rigplanner catalog list gpu`.")
 
 
 def _queried(path: Path) -> list[QueriedGpu]:

@@ -1,6 +1,5 @@
 """The measured rows placed in the space of the model: each with its point, its log residual and the figures to cite."""
 
-import difflib
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -10,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from rigplanner.catalog.cloud import shipped_cloud
-from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.gpu_names import shipped_gpu_names
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
@@ -178,31 +177,28 @@ def gpus_by_name() -> dict[str, GPU]:
     return found
 
 
-@cache
-def gpu_index() -> PartIndex:
-    """Return the index of all GPUs by words."""
-    return PartIndex(shipped_catalog().of_kind("gpu"))
-
-
 def find_gpu(name: str | None) -> GPU:
-    """Return the GPU of this id, name or alias, else the best one that has all words of `name`; raise WorkloadFault naming the
-    nearest when the catalog lacks it, or the GPU of a machine for hire."""
+    """Return the GPU that `name` means; raise WorkloadFault naming those it may mean or the nearest when it means none or several,
+    or the GPU of a machine for hire."""
     if not name:
         raise WorkloadFault("hardware.gpu: expected the name of a GPU, found none.")
     key = name.replace("\u2011", "-").casefold()
     known = gpus_by_name()
     if key in known:
         return known[key]
-    if (found := gpu_index().find(name, limit=1)) and isinstance(found[0], GPU):
-        return found[0]
+    meaning = shipped_gpu_names().meaning(name)
+    if meaning.gpu:
+        return meaning.gpu
     hired = next((machine for machine in shipped_cloud().instances.values() if key in (machine.id, machine.name.casefold())), None)
     if hired:
         raise WorkloadFault(
             f"hardware.gpu: '{name}' is a machine for hire ({hired.provider}), not a GPU; name its GPU instead: {hired.count} x "
             f"{hired.gpu_name}."
         )
-    near = difflib.get_close_matches(key, known, 3, 0.6)
-    raise WorkloadFault(f"hardware.gpu: the catalog has no '{name}'{'; the nearest are ' + ', '.join(near) if near else ''}.")
+    near = ", ".join(shipped_catalog().parts[part_id].name for part_id in meaning.near)
+    if meaning.several:
+        raise WorkloadFault(f"hardware.gpu: '{name}' may be several GPUs; name one of them: {near}.")
+    raise WorkloadFault(f"hardware.gpu: the catalog has no '{name}'{'; the nearest are ' + near if near else ''}.")
 
 
 def place_rows(rows: Iterable[Measured], zoo: Any) -> list[Placed]:
