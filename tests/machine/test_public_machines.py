@@ -5,6 +5,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.machine.assemble import assemble
+from rigplanner.machine.machine import Machine
 from rigplanner.rig.document import Item, Rig
 
 CLUB = "noonghunna/club-3090 issue {}"
@@ -45,3 +46,63 @@ def test_letters_and_lanes_are_those_published(owner: Owner, catalog: Catalog) -
     pairs = [(a, b) for a in range(len(machine.gpus)) for b in range(a + 1, len(machine.gpus))]
     assert tuple(machine.matrix[a][b] for a, b in pairs) == owner.letters
     assert tuple(gpu.width for gpu in machine.gpus) == owner.lanes
+
+
+class Server(Struct, frozen=True):
+    """A complete system, two CPUs and cards that it was filled with, and rows of its matrix as published."""
+
+    source: str
+    system: str
+    rows: tuple[str, ...]
+    cpu: str = ""
+    card: str = ""
+    count: int = 0
+
+
+RIGHT = "SYS " * 6
+SERVERS = (
+    Server("report of a Talos cluster on DGX H100, twelve network ports", "nvidia.dgx.dgx-h100", (
+        "X NV18 NV18 NV18 NV18 NV18 NV18 NV18 PXB NODE NODE NODE NODE NODE " + RIGHT,
+        "NV18 X NV18 NV18 NV18 NV18 NV18 NV18 NODE NODE NODE PXB NODE NODE " + RIGHT,
+        "NV18 NV18 X NV18 NV18 NV18 NV18 NV18 NODE NODE NODE NODE PXB NODE " + RIGHT,
+        "NV18 NV18 NV18 X NV18 NV18 NV18 NV18 NODE NODE NODE NODE NODE PXB " + RIGHT,
+        "NV18 NV18 NV18 NV18 X NV18 NV18 NV18 " + RIGHT + "PXB NODE NODE NODE NODE NODE",
+        "NV18 NV18 NV18 NV18 NV18 X NV18 NV18 " + RIGHT + "NODE NODE NODE PXB NODE NODE",
+        "NV18 NV18 NV18 NV18 NV18 NV18 X NV18 " + RIGHT + "NODE NODE NODE NODE PXB NODE",
+        "NV18 NV18 NV18 NV18 NV18 NV18 NV18 X " + RIGHT + "NODE NODE NODE NODE NODE PXB",
+        "PXB NODE NODE NODE SYS SYS SYS SYS X NODE NODE NODE NODE NODE " + RIGHT,
+        "NODE NODE NODE NODE SYS SYS SYS SYS NODE X PIX NODE NODE NODE " + RIGHT,
+    )),
+    Server("Sheffield SHARC: lab on a DGX-1 of P100", "nvidia.dgx.dgx-1-p100", (
+        "X NV1 NV1 NV1 NV1 SYS SYS SYS PIX PHB SYS SYS", "NV1 X NV1 NV1 SYS NV1 SYS SYS PIX PHB SYS SYS",
+        "NV1 NV1 X NV1 SYS SYS NV1 SYS PHB PIX SYS SYS", "NV1 NV1 NV1 X SYS SYS SYS NV1 PHB PIX SYS SYS",
+        "NV1 SYS SYS SYS X NV1 NV1 NV1 SYS SYS PIX PHB", "SYS NV1 SYS SYS NV1 X NV1 NV1 SYS SYS PIX PHB",
+        "SYS SYS NV1 SYS NV1 NV1 X NV1 SYS SYS PHB PIX", "SYS SYS SYS NV1 NV1 NV1 NV1 X SYS SYS PHB PIX",
+    )),
+    Server("PaddlePaddle: SE-ResNeXt on eight P40 below one CPU (server not named)", "supermicro.superserver.sys-4028gr-tr2", (
+        "X PIX PIX PIX PXB PXB PXB PXB", "PIX X PIX PIX PXB PXB PXB PXB", "PIX PIX X PIX PXB PXB PXB PXB",
+        "PIX PIX PIX X PXB PXB PXB PXB", "PXB PXB PXB PXB X PIX PIX PIX", "PXB PXB PXB PXB PIX X PIX PIX",
+    ), "intel.xeon.e5-2680-v4", "nvidia.tesla.p40", 8),
+    Server("ML cloud notes: PCIe view of a Dell server of eight H100, network columns", "dell.poweredge.xe9680-h100", (
+        "X NV18 NV18 NV18 NV18 NV18 NV18 NV18 PIX PIX PIX NODE NODE NODE " + RIGHT,
+        "NV18 X NV18 NV18 NV18 NV18 NV18 NV18 NODE NODE NODE PIX NODE NODE " + RIGHT,
+        "NV18 NV18 X NV18 NV18 NV18 NV18 NV18 NODE NODE NODE NODE PIX NODE " + RIGHT,
+        "NV18 NV18 NV18 X NV18 NV18 NV18 NV18 NODE NODE NODE NODE NODE PIX " + RIGHT,
+        "NV18 NV18 NV18 NV18 X NV18 NV18 NV18 " + RIGHT + "PIX PIX PIX NODE NODE NODE",
+    ), "", "nvidia.connectx-7.connectx-7-mcx75310aas-neat", 12),
+)  # fmt: skip
+
+
+def filled(server: Server, catalog: Catalog) -> Machine:
+    items = [Item(uid="system", part=server.system)]
+    items += [Item(uid="cpu", part=server.cpu, quantity=2)] if server.cpu else []
+    items += [Item(uid="card", part=server.card, quantity=server.count)] if server.card else []
+    return assemble(Rig(items=tuple(items)), catalog)
+
+
+@pytest.mark.parametrize("server", SERVERS, ids=lambda server: server.system)
+def test_rows_of_servers_are_those_published(server: Server, catalog: Catalog) -> None:
+    machine = filled(server, catalog)
+    assert machine.problems == ()
+    for row, published in zip(machine.matrix, server.rows, strict=False):
+        assert row[: len(published.split())] == tuple(published.split())
