@@ -119,7 +119,7 @@ class QuoteForm(QWidget):
         """What years cost, and the tax of single parts."""
         costs = QFormLayout()
         self._number(
-            costs, tr("Energy"), lambda: _amount(self._session.rig.site.energy_per_kwh), self._tariff_edit, 4, 100, tr("a kWh"),
+            costs, tr("Energy"), self._site_amount("energy_per_kwh"), self._tariff_edit, 4, 100, tr("a kWh"),
             tr("not set"),
         )  # fmt: skip
         self._number(
@@ -130,6 +130,8 @@ class QuoteForm(QWidget):
             costs, tr("Resale"), lambda: self._quote().resale_percent or 0,
             lambda share: self._quote_edit("resale_percent")(share or None), 1, 100, "%", tr("not set"),
         )  # fmt: skip
+        for field, name in (("hire_per_hour", tr("Hire an hour")), ("hire_per_month", tr("Hire a month"))):
+            self._number(costs, name, self._site_amount(field), self._hire_edit(field), 2, 1e7, "", tr("not set"))
         self.taxed = QComboBox()
         self.taxed.setAccessibleName(tr("Part with a tax of its own"))
         self.taxed.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -150,6 +152,17 @@ class QuoteForm(QWidget):
         rig = self._session.rig
         price = Price(amount=amount, currency=rig.currency, day=self._session.today, source="own tariff") if amount else None
         return Edit("change_site", {"energy_per_kwh": price})
+
+    def _site_amount(self, field: str) -> Callable[[], float]:
+        return lambda: _amount(getattr(self._session.rig.site, field))
+
+    def _hire_edit(self, field: str) -> Callable[[float], Edit]:
+        def made(amount: float) -> Edit:
+            day, currency = self._session.today, self._session.rig.currency
+            price = Price(amount=amount, currency=currency, day=day, source="own offer") if amount else None
+            return Edit("change_site", {field: price})
+
+        return made
 
     def _list_taxed(self) -> None:
         chosen = self.taxed.currentData()

@@ -32,7 +32,8 @@ def energy_per_year(wall_w: float, hours_per_day: float, price_per_kwh: float) -
 
 
 def break_even_hours(price: float, rent_per_hour: float, running_per_hour: float = 0.0, speed_ratio: float = 1.0) -> float | None:
-    """Return after how many hours of its own work a rig of `price` is cheaper than renting; None when it never is.
+    """Return after how many hours of its own work a rig of `price` is cheaper than renting; None when it never is. Rent and
+    running costs by the month give months.
 
     `running_per_hour` is what the rig's energy costs, `speed_ratio` its speed over that of the rented machine: in one hour it
     does the work of `speed_ratio` rented hours.

@@ -5,13 +5,15 @@ from msgspec import Struct
 from rigplanner.catalog.cloud import Cloud, CloudInstance
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU, Price
-from rigplanner.economics.running import break_even_hours
+from rigplanner.economics.running import break_even_hours, rent_over
 from rigplanner.performance.answer import TIME_METRICS
 from rigplanner.performance.predict import predict_speed
+from rigplanner.planning.compare import yearly_energy
 from rigplanner.rules.assess import Assessment, Job
 from rigplanner.workload.answer import WorkloadFault
 
 MOST_OFFERS = 3
+MONTHS_PER_YEAR = 12
 HOURS_PER_DAY = 24.0
 """Hours a day where the site names none."""
 
@@ -37,6 +39,44 @@ class Offer(Struct, frozen=True, kw_only=True):
     def days(self) -> float | None:
         """The days after which the rig is cheaper."""
         return self.hours / self.hours_per_day if self.hours is not None and self.hours_per_day else None
+
+
+class OwnHire(Struct, frozen=True, kw_only=True):
+    """A hire that the owner of the rig was offered, of whatever speed: `rent` an hour or a month (`monthly`), what it comes to
+    over `months`, and after how many hours or months the rig is cheaper (None: never, or its own price is not whole)."""
+
+    rent: Price
+    monthly: bool
+    months: int | None
+    sum: float | None
+    after: float | None
+    energy_counted: bool
+
+
+def own_hires(assessment: Assessment) -> tuple[OwnHire, ...]:
+    """Return the hires that the site names, against the rig's price; () where it names none."""
+    site, found = assessment.rig.site, []
+    if site.hire_per_hour:
+        running = _energy_per_hour(assessment, site.hire_per_hour.currency)
+        after = _own_break_even(assessment, site.hire_per_hour, running)
+        found.append(OwnHire(rent=site.hire_per_hour, monthly=False, months=None, sum=None, after=after,
+                             energy_counted=running is not None))  # fmt: skip
+    if site.hire_per_month:
+        year = yearly_energy(assessment)
+        same = year is not None and site.energy_per_kwh and site.energy_per_kwh.currency == site.hire_per_month.currency
+        running = year.cost / MONTHS_PER_YEAR if year is not None and same else None
+        after = _own_break_even(assessment, site.hire_per_month, running)
+        whole = rent_over(site.hire_months, site.hire_per_month.amount)
+        found.append(OwnHire(rent=site.hire_per_month, monthly=True, months=site.hire_months, sum=whole, after=after,
+                             energy_counted=running is not None))  # fmt: skip
+    return tuple(found)
+
+
+def _own_break_even(assessment: Assessment, rent: Price, running: float | None) -> float | None:
+    totals = assessment.totals
+    if totals.unpriced or totals.foreign or not totals.total or rent.currency != totals.currency:
+        return None
+    return break_even_hours(totals.total, rent.amount, running or 0.0)
 
 
 def offers(assessment: Assessment, job: Job, catalog: Catalog, cloud: Cloud) -> tuple[Offer, ...]:

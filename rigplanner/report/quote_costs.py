@@ -3,9 +3,9 @@
 from rigplanner.catalog.cloud import shipped_cloud
 from rigplanner.catalog.load import Catalog
 from rigplanner.economics.running import energy_per_year, three_year_total
-from rigplanner.planning.renting import Offer, offers
+from rigplanner.planning.renting import Offer, OwnHire, offers, own_hires
 from rigplanner.report import format as fmt
-from rigplanner.report.language import tr
+from rigplanner.report.language import tr, trn
 from rigplanner.report.quote_jobs import workload_title
 from rigplanner.rules.assess import Assessment
 
@@ -51,12 +51,29 @@ def _three_years(assessment: Assessment, year_cost: float) -> list[tuple[str, st
 
 
 def renting_rows(assessment: Assessment, catalog: Catalog) -> list[tuple[str, ...]]:
-    """Return rows of workload, machine for hire, rent, the rig's speed against it, and the hours after which the rig is cheaper."""
+    """Return rows of workload, machine for hire, rent, the rig's speed against it, and the hours after which the rig is cheaper;
+    first the hires that the site names itself."""
     cloud = shipped_cloud()
-    rows: list[tuple[str, ...]] = []
+    rows: list[tuple[str, ...]] = [_own(hire) for hire in own_hires(assessment)]
     for job in assessment.jobs:
         rows += [(workload_title(job), *_offer(offer)) for offer in offers(assessment, job, catalog, cloud)]
     return rows
+
+
+def _own(hire: OwnHire) -> tuple[str, str, str, str, str]:
+    amount = fmt.money(hire.rent.amount, hire.rent.currency)
+    if hire.monthly:
+        whole = fmt.money(hire.sum or 0.0, hire.rent.currency)
+        rent = tr("{amount} a month, {whole} over {months}", amount=amount, whole=whole, months=_months(hire.months))
+        after = _months(hire.after)
+    else:
+        rent = tr("{amount} an hour", amount=amount)
+        after = fmt.quantity(hire.after, "h", 0)
+    return tr("Any work"), tr("Hire as entered"), rent, tr("not compared"), after if hire.after is not None else tr("never")
+
+
+def _months(value: float | None) -> str:
+    return trn("{count} month", "{count} months", round(value or 0))
 
 
 def _offer(offer: Offer) -> tuple[str, str, str, str]:

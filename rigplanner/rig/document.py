@@ -39,7 +39,8 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Site(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Where the rig will stand: mains voltage, breaker, other load on that circuit, energy price."""
+    """Where the rig will stand: mains voltage, breaker, other load on that circuit, energy price; and what hiring a machine
+    instead would cost its owner, by the hour or by the month over `hire_months`."""
 
     country: str | None = None
     volts: float | None = None
@@ -48,6 +49,9 @@ class Site(Struct, frozen=True, kw_only=True, omit_defaults=True):
     energy_per_kwh: Price | None = None
     hours_per_day: float | None = None
     room_c: float | None = None
+    hire_per_hour: Price | None = None
+    hire_per_month: Price | None = None
+    hire_months: int = 24
 
 
 class Party(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 from rigplanner.catalog.cloud import Cloud, CloudInstance
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import Price
-from rigplanner.planning.renting import offers
+from rigplanner.planning.renting import offers, own_hires
+from rigplanner.report.quote_costs import renting_rows
 from rigplanner.rig.document import Rig, Site
 from rigplanner.rig.files import read_rig
 from rigplanner.rules.assess import assess
@@ -54,3 +55,37 @@ def test_nothing_is_said_without_a_price_a_rent_or_a_gpu(priced: Rig, catalog: C
     foreign = replace(RENT, currency="TWD")
     elsewhere = assess(replace(priced, items=tuple(replace(item, price=foreign) for item in priced.items)), catalog)
     assert offers(elsewhere, job, catalog, _cloud("nvidia.geforce.gtx-1080-ti", RENT)) == ()
+
+
+def _costing(rig: Rig, total: float, **site: object) -> Rig:
+    """The rig at `total` dollars, all on its first part."""
+    prices = [replace(RENT, amount=total if n == 0 else 0.0) for n in range(len(rig.items))]
+    items = tuple(replace(item, price=price) for item, price in zip(rig.items, prices, strict=True))
+    return replace(rig, items=items, site=Site(**site))  # type: ignore[arg-type]
+
+
+def test_a_hire_of_ones_own_gives_the_classic_figures(priced: Rig, catalog: Catalog) -> None:
+    hour, month = replace(RENT, amount=3.60), replace(RENT, amount=70.0)
+    by_hour, by_month = own_hires(assess(_costing(priced, 8500, hire_per_hour=hour, hire_per_month=month), catalog))
+    assert by_hour.after is not None and round(by_hour.after) == 2361
+    assert (by_month.sum, by_month.months) == (1680, 24)
+    assert by_month.after == pytest.approx(8500 / 70)
+
+
+def test_energy_and_other_currencies_count_in_a_hire_of_ones_own(priced: Rig, catalog: Catalog) -> None:
+    tariff = replace(RENT, amount=0.40)
+    month = replace(RENT, amount=70.0)
+    (hire,) = own_hires(assess(_costing(priced, 700, hire_per_month=month, energy_per_kwh=tariff, hours_per_day=2), catalog))
+    assert hire.energy_counted and hire.after is not None and hire.after > 10
+    (never,) = own_hires(assess(_costing(priced, 700, hire_per_month=month, energy_per_kwh=tariff, hours_per_day=24), catalog))
+    assert never.after is None
+    (foreign,) = own_hires(assess(_costing(priced, 700, hire_per_month=replace(month, currency="EUR")), catalog))
+    assert foreign.after is None and foreign.sum == 1680
+    assert own_hires(assess(priced, catalog)) == ()
+
+
+def test_the_quote_says_both_hires(priced: Rig, catalog: Catalog) -> None:
+    rig = _costing(priced, 8500, hire_per_hour=replace(RENT, amount=3.60), hire_per_month=replace(RENT, amount=70.0))
+    hour, month = renting_rows(assess(replace(rig, workloads=()), catalog), catalog)
+    assert (hour[2], hour[4]) == ("3.60\u202fUSD an hour", "2\u202f361\u202fh")
+    assert month[2:] == ("70.00\u202fUSD a month, 1\u202f680.00\u202fUSD over 24 months", "not compared", "121 months")
