@@ -36,6 +36,7 @@ TABLES = {
     "rigplanner.report.words_guide": ("PURPOSES", "AIM_WORDS", "RUNS_WORDS", "REASON_TEXTS"),
     "rigplanner.report.words_import": ("REASON_WORDS",),
     "rigplanner.rules.topics": ("RULES_BY_CODE:title", "RULES_BY_CODE:reason"),
+    "rigplanner.workload.users": ("POOLS",),
 }
 """Module to its tables of English texts; after a colon the field or position that holds the text."""
 

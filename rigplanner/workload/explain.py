@@ -5,7 +5,7 @@ from __future__ import annotations
 from rigplanner.evidence import Step
 from rigplanner.workload.job import Job
 from rigplanner.workload.network import Network
-from rigplanner.workload.stacks import MemoryStack
+from rigplanner.workload.stacks import MemoryStack, memory_stack
 from rigplanner.workload.training import Demand
 
 GIB = 2.0**30
@@ -15,7 +15,7 @@ AUTOGRAD = "PyTorch: one gradient per trained parameter, of its type; sharded as
 WALK = "eager PyTorch's operators and what their derivatives keep (tools/autograd/derivatives.yaml)"
 FIGURES = "values that layers write, times the tensors kept per value: fitted to batch brackets of timm on a 24 GB card"
 DENOISER = "Korthikanti et al. 2022, arXiv 2205.05198, applied to the blocks of the denoiser"
-DUMMY_RUN = "vLLM's start-up run; measurements of llm-d-planner"
+DUMMY_RUN = "the start-up run of the engine: a full step of tokens, or the sampling of all sequences (logs of vLLM)"
 COMPUTE_BUFFER = "llama.cpp's compute buffer: the larger of attention or feed-forward, and the output layer"
 CACHE = "key and value of every token, layer and key head (Ainslie et al. 2023, arXiv 2305.13245)"
 GATHERED = "ZeRO-3 and FSDP: the layers at work whole, and one layer's gradients (arXiv 1910.02054, 2304.11277)"
@@ -109,4 +109,4 @@ def _source(network: Network, job: Job) -> str:
         return FIGURES
     if job.task.startswith("train"):
         return WALK
-    return DUMMY_RUN if job.stack == "vllm" else COMPUTE_BUFFER if job.stack == "llama.cpp" else WALK
+    return DUMMY_RUN if memory_stack(job.stack).pool else COMPUTE_BUFFER if job.stack == "llama.cpp" else WALK

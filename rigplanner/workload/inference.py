@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
+from rigplanner.catalog.parts import GPU
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.closed import walked
+from rigplanner.workload.engines import GIB, dummy_peak_bytes, pool_gib
 from rigplanner.workload.host import ACCELERATE, LLAMA_CPP, waiting
 from rigplanner.workload.job import Job
 from rigplanner.workload.net import Setting
@@ -15,12 +17,10 @@ from rigplanner.workload.stacks import MemoryStack
 from rigplanner.workload.tape import BF16, F32
 from rigplanner.workload.training import Demand, untied_bytes
 
-VLLM_DENSE_PEAK_GIB = 4.2
-VLLM_PEAK_GIB = {"moe": 7.0, "vlm": 1.6}
-"""What vLLM's start-up run with dummy requests peaks at, by kind of network and nearly whatever its size (measurements of
-llm-d-planner, docs/empirical-vllm-memory-results.md)."""
-PREFILL_CHUNK = {"vllm": 2048, "llama.cpp": 512}
-"""Tokens that the stack puts through the network at once: vLLM's max_num_batched_tokens, llama.cpp's ubatch."""
+LEGACY_CODE = {"qwen", "chatglm", "baichuan", "internlm", "aquila", "xverse"}
+"""Families whose code came with the weights in 2023: the cache is a tuple that every step joins anew for all layers, and the head
+sees the whole prompt. What transformers itself holds since 4.36 joins one layer's at a time (DynamicCache), and since 4.45 the
+head sees the last position only (num_logits_to_keep)."""
 
 
 def weights_of(network: Network, job: Job) -> float:
@@ -35,8 +35,9 @@ def weights_of(network: Network, job: Job) -> float:
     return weight_bytes(word, job.quant, network.params, whole)
 
 
-def infer(network: Network, job: Job, stack: MemoryStack) -> Demand:
-    """The demand of generating `output_tokens` after `input_tokens` for each sample of the batch, on the fullest GPU."""
+def infer(network: Network, job: Job, stack: MemoryStack, card: GPU | None = None) -> Demand:
+    """The demand of generating `output_tokens` after `input_tokens` for each sample of the batch, on the fullest GPU; `card` tells
+    how many requests a serving engine tries at its start."""
     ways = job.tensor * job.pipeline
     head = untied_bytes(network, stack, 4.0 if job.precision == "fp32" else 2.0)
     weights = (weights_of(network, job) + head) / ways
@@ -44,17 +45,31 @@ def infer(network: Network, job: Job, stack: MemoryStack) -> Demand:
         weights += 2.0 * network.embedding_params * (1 - 1 / ways)
     if stack.slug == "llama.cpp":
         return _ggml(network, job, weights)
-    generates = job.generates or stack.slug == "vllm"
-    tokens = (job.input_tokens or 1) + job.output_tokens
-    cache = job.batch * network.kv_values(tokens) * KV_BITS[job.kv_precision] / 8 / ways if generates and _caches(network) else 0.0
-    still = network.kv_values(0) / max(1.0, network.kv_values(tokens))
-    growth = cache * (1 - still) if stack.kv_growth == "copied" else 0.0
-    activations = _activations(network, job, stack, generates)
-    if stack.slug == "vllm":
-        activations = max(activations, VLLM_PEAK_GIB.get(network.kind, VLLM_DENSE_PEAK_GIB) * 2**30)
-    demand = Demand(weights=weights, gradients=0.0, optimizer=0.0, activations=activations / job.tensor, kv_cache=cache,
-                    buffers=growth)  # fmt: skip
+    if stack.pool:
+        return _served(network, job, stack, weights, card)
+    prompt, caches = job.input_tokens or 1, job.generates and _caches(network)
+    per_value = job.batch * stack.beams * KV_BITS[job.kv_precision] / 8 / ways if caches else 0.0
+    cache = network.kv_values(prompt + job.output_tokens) * per_value
+    activations = _activations(network, job, stack, job.generates) / job.tensor
+    before = network.kv_values(prompt) * per_value if stack.kv_growth != "whole" else cache
+    peak = max(activations + before, cache + _joined(network, stack, cache, network.kv_values(0) * per_value))
+    demand = Demand(weights=weights, gradients=0.0, optimizer=0.0, activations=max(0.0, peak - cache), kv_cache=min(cache, peak))
     return _fetched(demand, network, job) if job.offload in ("all", "nvme") else demand
+
+
+def _served(network: Network, job: Job, stack: MemoryStack, weights: float, card: GPU | None) -> Demand:
+    """A serving engine: its start-up run, and the cache of the requests."""
+    tokens = (job.input_tokens or 1) + job.output_tokens
+    cache = job.batch * network.kv_values(tokens) * KV_BITS[job.kv_precision] / 8 / (job.tensor * job.pipeline)
+    return Demand(weights=weights, gradients=0.0, optimizer=0.0, activations=dummy_peak_bytes(network, job, card),
+                  kv_cache=cache if _caches(network) else 0.0)  # fmt: skip
+
+
+def _joined(network: Network, stack: MemoryStack, cache: float, still: float) -> float:
+    """Bytes of cache that a step holds twice while it joins the new token: of one layer, or of all in code of 2023."""
+    if stack.kv_growth == "whole":
+        return 0.0
+    return (cache - still) / (1 if network.family in LEGACY_CODE else max(1, network.layers))
 
 
 def _fetched(demand: Demand, network: Network, job: Job) -> Demand:
@@ -79,7 +94,7 @@ def _caches(network: Network) -> bool:
 def _activations(network: Network, job: Job, stack: MemoryStack, generates: bool) -> float:
     if network.config is None:
         return 2.0 * job.batch * min(job.length, 4096) * max(network.hidden, 1024) * 8
-    length = min(job.length, PREFILL_CHUNK.get(stack.slug, 10**9))
+    length = job.length
     dtype = F32 if job.precision in ("fp32", "tf32") or job.precision.startswith("amp") else BF16
     setting = Setting(batch=job.batch, length=max(1, length), dtype=dtype, training=False, eager=job.eager)
     precision = "amp_bf16" if job.precision.startswith("amp") else "fp32" if dtype == F32 else "bf16"
@@ -88,7 +103,7 @@ def _activations(network: Network, job: Job, stack: MemoryStack, generates: bool
         return float(step.peak - step.weights)
     layers = Setting(batch=job.batch, length=max(1, length), dtype=dtype, training=False, eager=job.eager, headless=True)
     return float(_peak_of_layers(network, layers, precision)) + 6.0 * job.batch * network.vocab * (
-        length if stack.prompt_logits else 1
+        length if network.family in LEGACY_CODE else 1
     )
 
 
@@ -129,9 +144,12 @@ def _left_behind(network: Network, job: Job) -> float:
     return max(0.0, 1 - job.gpu_layers / network.layers)
 
 
-def pool(network: Network, job: Job, stack: MemoryStack, card_gib: float | None) -> tuple[Demand, float]:
+def pool(network: Network, job: Job, stack: MemoryStack, card: GPU) -> tuple[Demand, float]:
     """A serving engine: what it needs before its pool, and the GiB of the whole reservation (utilisation of the card)."""
-    demand = infer(network, job, stack)
-    if card_gib is None:
+    demand = infer(network, job, stack, card)
+    if not card.memory_gib:
         raise WorkloadFault("hardware.gpu: serving reserves a share of the card's memory; name a GPU of the catalog.")
-    return demand, job.utilization * card_gib
+    beside = stack.spare(job.task).fixed_gib
+    weights, peak = demand.weights / GIB, demand.activations / GIB
+    cache = pool_gib(card.memory_gib, job.utilization, stack.pool, weights, peak, beside)
+    return demand, weights + peak + beside + cache

@@ -9,6 +9,7 @@ from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.limits import check_numbers
 from rigplanner.workload.network import Network
 from rigplanner.workload.quant import BITS, KV_BITS
+from rigplanner.workload.stacks import memory_stack
 
 TASKS = {
     "train": "train_full", "train_full": "train_full", "pretrain": "train_full", "train_lora": "train_lora",
@@ -101,6 +102,7 @@ def read_job(workload: Workload, network: Network, count: int, card: bool) -> Jo
     if task in ("train_lora", "train_qlora") and not workload.lora_rank:
         rank = USUAL_RANK.get(workload.stack or "", 16)
         assumed["lora_rank"] = str(rank)
+    stack = _stack(workload, network, task, precision, card, assumed)
     return Job(
         task=task, precision=precision, quant=workload.quant, optimizer=_optimizer(workload, task, assumed), batch=batch,
         length=_length(workload, network, image, assumed), image=image, input_tokens=workload.input_tokens or workload.seq_len or 0,
@@ -111,14 +113,12 @@ def read_job(workload: Workload, network: Network, count: int, card: bool) -> Jo
         kv_precision=_kv(workload), data=_data(degrees, count), zero=degrees.zero, tensor=degrees.tensor, pipeline=degrees.pipeline,
         context=degrees.context, expert=degrees.expert, sequence=degrees.sequence is not False, offload=_offload(degrees),
         accumulation=workload.gradient_accumulation or 1, dora=workload.task == "train_dora" or "dora" in workload.flags,
-        gpu_layers=workload.gpu_layers, utilization=workload.memory_utilization or UTILIZATION,
+        gpu_layers=workload.gpu_layers, utilization=workload.memory_utilization or memory_stack(stack).utilization,
         stored_bytes=None if workload.weights_gib is None else workload.weights_gib * 2**30, flags=frozenset(workload.flags),
-        stack=_stack(workload, network, task, precision, card, assumed), cap=bool(workload.size_is_cap), assumed=assumed,
+        stack=stack, cap=bool(workload.size_is_cap), assumed=assumed,
     )  # fmt: skip
 
 
-UTILIZATION = 0.9
-"""vLLM's gpu_memory_utilization when nothing else is asked (0.92 from version 0.12 on)."""
 USUAL_RANK = {"pytorch-hf": 64, "torchtune": 8, "litgpt": 8, "simpletuner": 16, "peft": 32, "axolotl": 32, "deepspeed": 64}
 """Rank of the stack's own example recipes."""
 

@@ -36,7 +36,7 @@ INFERENCE = tuple(
     Spare(fixed_gib=fixed, moving=moving) for fixed, moving in itertools.product((0.1, 0.3, 0.4, 0.5), (0.0, 0.05, 0.1, 0.2, 0.3))
 )
 FORGOTTEN = MemoryStack()
-KEPT_ENGINES = ("vllm", "llama.cpp", "trace", "timm")
+KEPT_ENGINES = ("vllm", "sglang", "tensorrt-llm", "lmdeploy", "llama.cpp", "trace", "timm")
 """Stacks that do not use PyTorch's allocator as a training loop does, or state what they allocate."""
 
 

@@ -51,10 +51,9 @@ def demand_of(network: Network, job: Job, stack: MemoryStack, gpu: GPU | None) -
         return figured(network, job, stack), None
     if job.task.startswith("train"):
         return train(network, job, stack), None
-    if job.task == "serve" and stack.slug == "vllm" and gpu is not None:
-        demand, reserved = pool(network, job, stack, gpu.memory_gib)
-        return demand, reserved
-    return infer(network, job, stack), None
+    if job.task == "serve" and stack.pool and gpu is not None:
+        return pool(network, job, stack, gpu)
+    return infer(network, job, stack, gpu), None
 
 
 def answered(

@@ -25,7 +25,7 @@ class Network(Struct, frozen=True, kw_only=True):
     `figures` when only published figures are known; `relative` names the family whose layers stand in for unknown ones;
     it is a `stand_in` where nothing is known of the layers.
     `side_params` stay in 16 bits whatever the format (a vision tower). `heard` positions of the
-    sound are cached by every layer. `layers`, `hidden`, `heads`, `kv_heads`, `head_dim`,
+    sound are cached by every layer. `family`: the model_type. `layers`, `hidden`, `heads`, `kv_heads`, `head_dim`,
     `vocab` are 0 for a net that is no transformer."""
 
     slug: str
@@ -53,6 +53,7 @@ class Network(Struct, frozen=True, kw_only=True):
     window_layers: int = 0
     state_layers: int = 0
     heard: int = 0
+    family: str = ""
     experts: int = 0
     expert_params: float = 0.0
 
@@ -310,7 +311,7 @@ def _sizes(config: dict[str, Any], params: float) -> dict[str, Any]:
     halved = config["model_type"] in ("gemma2", "gpt_oss")
     tied = bool(config.get("tie_word_embeddings"))
     return {
-        "layers": layers, "hidden": hidden, "heads": heads, "kv_heads": kv_heads,
+        "family": config["model_type"], "layers": layers, "hidden": hidden, "heads": heads, "kv_heads": kv_heads,
         "head_dim": pick(config, "head_dim", "d_kv", default=hidden // heads if heads else 0), "vocab": vocab, "tied": tied,
         "ffn": pick(config, "intermediate_size", "n_inner", "ffn_dim", "d_ff", "hidden_dim", default=4 * hidden),
         "embedding_params": min(params, float(vocab) * hidden * (1 if tied else 2)),

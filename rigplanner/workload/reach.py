@@ -15,6 +15,7 @@ from rigplanner.workload.cards import card_plan, deals_layers
 from rigplanner.workload.levers import LARGEST_BATCH, LONGEST_CONTEXT, largest, room_gib, with_context
 from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.mig import partition_of
+from rigplanner.workload.stacks import memory_stack
 from rigplanner.workload.users import Users, most_users
 
 WHAT = ("batch", "context", "users")
@@ -42,7 +43,7 @@ def reach(what: str, workload: Workload, gpu: GPU, count: int, zoo: Zoo, gpus: S
     seen = min(cards, key=lambda one: one.memory_gib or 0.0)
     if what == "users":
         return _users(plain, seen, count, cards, zoo)
-    if workload.task == "serve" and workload.stack in (None, "vllm"):
+    if workload.task == "serve" and memory_stack(workload.stack or "vllm").pool:
         return _served(what, plain, seen, count, cards, zoo)
     if what == "batch":
         return _found(what, lambda size: replace(plain, batch_per_gpu=size), LARGEST_BATCH, seen, count, cards, zoo)

@@ -34,8 +34,9 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """One stack. `context_gib`: the driver's context with the framework's kernels. `training` and `inference`: what lies beyond
     live tensors; a stack that names neither has those that all PyTorch stacks share. `selective`: what selective recomputation
     drops, the attention core or all but every second product (`ops`). `kept`: a factor of a stack's own of what image networks
-    keep. `kv_growth`: the cache is joined anew each token (`copied`) or allocated once (`whole`). `loss` as in the walk;
-    `prompt_logits`: the head sees the whole prompt. `unties_head`: a head tied to the embedding is stored once more.
+    keep. `kv_growth`: the cache is joined anew each token (`copied`) or allocated once (`whole`). `beams`: hypotheses that each
+    sample has in work. `pool`: the engine keeps a share of the card, `utilization` unless told, and how that share is counted (see
+    engines.pool_gib). `loss` as in the walk; `unties_head`: a head tied to the embedding is stored once more.
     `fused_optimizer`: the step needs no copies of the gradients. `reduces_fp32`: sharded gradients are brought to fp32 before
     they are summed over the cards. `raises_rest`: beside a quantised base, embedding and head are kept in fp32. `lora_dropout`:
     its recipes drop values before the adapter. `keeps_quantised_inputs`: products with a quantised matrix keep their input, as
@@ -50,7 +51,9 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     kept: float = 1.0
     text_tokens: int = 512
     loss: Literal["plain", "chunked", "fused"] = "plain"
-    prompt_logits: bool = False
+    beams: int = 1
+    pool: Literal["", "peak", "static", "free"] = ""
+    utilization: float = 0.9
     fused_act: bool = False
     gathers_all: bool = False
     unties_head: bool = False

@@ -10,6 +10,7 @@ from rigplanner.catalog.zoo import Zoo
 from rigplanner.evidence import Step
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.engines import pool_gib
 from rigplanner.workload.inference import infer
 from rigplanner.workload.job import Job, read_job
 from rigplanner.workload.levers import largest_batch
@@ -47,8 +48,8 @@ def most_users(workload: Workload, gpu: GPU, count: int, zoo: Zoo) -> Users:
     tokens = (job.input_tokens or job.length) + job.output_tokens
     ways = job.tensor * job.pipeline
     replicas = max(1, count // ways)
-    if job.task == "serve" and job.stack == "vllm":
-        return _of_pool(workload, network, job, gpu, tokens, replicas)
+    if job.task == "serve" and memory_stack(job.stack).pool:
+        return _of_pool(network, job, gpu, tokens, replicas)
     one = per_user_bytes(network, job, tokens) / GIB
     users = largest_batch(workload, gpu, count, zoo)
     estimate = estimate_memory(msgspec.structs.replace(workload, batch_per_gpu=max(1, users)), gpu, count, zoo)
@@ -66,26 +67,36 @@ def per_user_bytes(network: Network, job: Job, tokens: int) -> float:
     return network.kv_values(tokens) * KV_BITS[job.kv_precision] / 8 * (copies if job.tensor > 1 else 1.0)
 
 
-def _of_pool(workload: Workload, network: Network, job: Job, gpu: GPU, tokens: int, replicas: int) -> Users:
+def _of_pool(network: Network, job: Job, gpu: GPU, tokens: int, replicas: int) -> Users:
     if not gpu.memory_gib:
         raise WorkloadFault(f"hardware.gpu: the memory of {gpu.name} is not known.")
     stack, blocks = memory_stack(job.stack), -(-tokens // BLOCK_TOKENS)
-    held = _held_gib(network, job, stack)
-    pool = max(0.0, job.utilization * gpu.memory_gib - held) * job.tensor * job.pipeline
+    weights, peak, beside = _held_gib(network, job, stack, gpu)
+    ways = job.tensor * job.pipeline
+    pool = pool_gib(gpu.memory_gib, job.utilization, stack.pool, weights, peak, beside) * ways
     one = per_user_bytes(network, job, blocks * BLOCK_TOKENS) / GIB
     users = int(pool / one) if one > 0 else (MOST_USERS if pool > 0 else 0)
-    inputs: dict[str, float | str | None] = {"utilization": job.utilization, "card_gib": gpu.memory_gib, "held_gib": held}
+    inputs: dict[str, float | str | None] = {"utilization": job.utilization, "card_gib": gpu.memory_gib, "weights_gib": weights,
+                                             "peak_gib": peak, "beside_gib": beside}  # fmt: skip
+    each: dict[str, float | str | None] = {"tokens": tokens, "block": BLOCK_TOKENS}
     steps = (
-        Step("pool", "(utilization x card - weights - peak - workspace - graphs) x GPUs of a replica", inputs, pool, "GiB", "vllm"),
-        Step("per_user", "cache of the context in whole blocks", {"tokens": tokens, "block": BLOCK_TOKENS}, one, "GiB", "vllm"),
-        Step("users", "pool / per user x replicas", {"replicas": replicas}, min(users, MOST_USERS) * replicas, "", "vllm"),
+        Step("pool", POOLS[stack.pool], inputs, pool, "GiB", stack.slug),
+        Step("per_user", "cache of the context in whole blocks", each, one, "GiB", stack.slug),
+        Step("users", "pool / per user x replicas", {"replicas": replicas}, min(users, MOST_USERS) * replicas, "", stack.slug),
     )
     return Users(users=min(users, MOST_USERS) * replicas, tokens=tokens, pool_gib=pool, per_user_gib=one, replicas=replicas,
                  basis="pool", steps=steps)  # fmt: skip
 
 
-def _held_gib(network: Network, job: Job, stack: MemoryStack) -> float:
-    """What an engine holds beside its pool on one GPU: weights, the peak of its dummy run, library workspace, NCCL."""
-    alone = infer(network, msgspec.structs.replace(job, batch=1), stack)
+POOLS = {
+    "peak": "(utilization x card - weights - peak - libraries) x GPUs of a replica",
+    "static": "(utilization x card - weights) x GPUs of a replica",
+    "free": "utilization x (card - weights - peak - libraries) x GPUs of a replica",
+}
+
+
+def _held_gib(network: Network, job: Job, stack: MemoryStack, gpu: GPU) -> tuple[float, float, float]:
+    """What an engine holds beside its pool on one GPU: weights, the peak of its dummy run, libraries with NCCL."""
+    alone = infer(network, msgspec.structs.replace(job, batch=1), stack, gpu)
     fixed = stack.spare("serve").fixed_gib + (NCCL_GIB if job.tensor * job.pipeline > 1 else 0.0)
-    return (alone.weights + alone.activations + alone.buffers) / GIB + fixed
+    return alone.weights / GIB, alone.activations / GIB, alone.buffers / GIB + fixed

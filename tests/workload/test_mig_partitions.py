@@ -102,7 +102,7 @@ def _union(masks: list[int]) -> int:
 
 def test_a_packing_overlaps_nowhere_and_counts_what_is_lost(zoo: Zoo) -> None:
     gpu = card(A100)
-    chat = Workload(**{**CHAT, "model": "qwen3-4b"})
+    chat = Workload(**{**CHAT, "model": "qwen3-8b"})
     jobs: list[tuple[str, Workload]] = [("chat", chat), *[(f"bert {n}", Workload(**BERT)) for n in range(4)]]
     found = pack(jobs, gpu, zoo)
     taken = [at for place in found.placements for at in range(place.start, place.start + place.size)]
