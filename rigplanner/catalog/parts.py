@@ -397,7 +397,8 @@ class Bridge(Part, frozen=True, kw_only=True, tag="bridge"):
 
 
 class Riser(Part, frozen=True, kw_only=True, tag="riser"):
-    """A riser or adapter: `gen` and `width` it can carry; an adapter turns one `slot_kind` into `output` places."""
+    """A riser or adapter: `gen` and `width` it can carry; an adapter turns one `slot_kind` into `output` places. `switch` names the
+    PCIe switch of one whose outputs all have `width` lanes and share those of the slot."""
 
     gen: int | None = None
     width: int | None = None
@@ -406,6 +407,7 @@ class Riser(Part, frozen=True, kw_only=True, tag="riser"):
     output: str = "pcie"
     outputs: int = 1
     retimer: bool | None = None
+    switch: str | None = None
 
 
 class NetworkCard(Part, frozen=True, kw_only=True, tag="nic"):

@@ -1,10 +1,10 @@
-"""Adapters that make other places of one: bifurcation cards, M.2 carriers, M.2 to PCIe, OCuLink and SlimSAS hosts."""
+"""Adapters that make other places of one: bifurcation cards, M.2 carriers, M.2 to PCIe, OCuLink and SlimSAS hosts, switches."""
 
 from typing import Any
 
 from msgspec.structs import replace
 
-from rigplanner.catalog.parts import DrivePort, LaneMode, Layout, Riser, Slot
+from rigplanner.catalog.parts import DrivePort, LaneMode, Layout, Riser, Slot, Switch
 from rigplanner.machine.pcie import least
 
 MODULES = ("mxm", "sxm2", "sxm3", "sxm4", "sxm5", "sxm6", "oam")
@@ -29,7 +29,7 @@ def fit_adapters(layout: Layout, adapters: list[Adapter], reserved: set[str]) ->
         if parent is None:
             continue
         standing[name] = parent.id
-        layout = _extended(layout, riser, parent)
+        layout = _extended(layout, riser, parent) if riser.switch is None else _switched(layout, riser, parent)
     return layout, standing
 
 
@@ -46,7 +46,7 @@ def _parent(layout: Layout, riser: Riser, wish: str, taken: set[str]) -> Slot | 
 def _merit(place: Slot | DrivePort, riser: Riser, index: int) -> tuple[int, ...]:
     wide = min(place.width or 0, riser.width or 16)
     splits = isinstance(place, Slot) and _pattern(riser) in {mode.replace("/", "").replace("+", "") for mode in place.bifurcation}
-    return (wide, splits or riser.outputs == 1, index)
+    return (wide, splits or riser.outputs == 1 or riser.switch is not None, index)
 
 
 def _pattern(riser: Riser) -> str:
@@ -71,6 +71,24 @@ def _extended(layout: Layout, riser: Riser, parent: Slot | DrivePort) -> Layout:
         slots += [Slot(id=i, kind=slot_kind, mechanical=size, origin=parent.origin, gen=gen, width=width, root=root) for i in ids]
     modes = [dead for mode in layout.lane_modes if (dead := _dead_in(mode, parent.id, ids, each)) is not None]
     return replace(layout, slots=tuple(slots), drives=tuple(ports), lane_modes=(*layout.lane_modes, *modes))
+
+
+def _switched(layout: Layout, riser: Riser, parent: Slot | DrivePort) -> Layout:
+    """Return the layout with the slots of a switch: each as wide as its uplink, which they share."""
+    root = (parent.root or parent.id) if isinstance(parent, Slot) else parent.id
+    switch = Switch(
+        id=f"{parent.id}/switch",
+        model=riser.switch or "",
+        origin=parent.origin or "cpu0",
+        gen=least(riser.gen, parent.gen) or 1,
+        width=least(riser.width, parent.width) or 1,
+        root=root,
+    )
+    slots = [
+        Slot(id=f"{parent.id}/{number + 1}", mechanical=16, origin=switch.id, gen=riser.gen, width=riser.width, root=root)
+        for number in range(riser.outputs)
+    ]
+    return replace(layout, slots=(*layout.slots, *slots), switches=(*layout.switches, switch))
 
 
 def _dead_in(mode: LaneMode, parent: str, ids: list[str], each: int) -> LaneMode | None:

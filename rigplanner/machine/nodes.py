@@ -3,7 +3,7 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rigplanner.catalog.parts import GPU, NetworkCard, Storage
+from rigplanner.catalog.parts import GPU, NetworkCard, Slot, Storage
 from rigplanner.machine.lanes import Offer
 from rigplanner.machine.links import bridge_edges, fabric_edges, islands, labels
 from rigplanner.machine.locate import Location, Tree, bridges_guessed, bus_rank, host_node, tree_of
@@ -12,10 +12,10 @@ from rigplanner.machine.matrix import Device, matrix
 from rigplanner.machine.pcie import least, link_gbs
 from rigplanner.machine.peer import peers
 from rigplanner.machine.pieces import Pieces
-from rigplanner.machine.placement import columns_behind, protocols_of
+from rigplanner.machine.placement import Standing, columns_behind, protocols_of
 from rigplanner.machine.populate import Populated
 from rigplanner.machine.ports import capacity
-from rigplanner.machine.power import power_tree
+from rigplanner.machine.power import UNPOWERED
 from rigplanner.machine.seekers import Card
 from rigplanner.machine.sockets import Seats
 from rigplanner.machine.trunk import host_gbs, lanes_used, parent_of, trunk_edges
@@ -56,7 +56,7 @@ class _Spot(Struct, frozen=True):
 
 
 def grow(rig: Rig, counted: Pieces, populated: list[Populated], seats: Seats) -> Machine:
-    """Return the machine of all boards: slots, devices, links, problems and power."""
+    """Return the machine of all boards: slots, devices, links and problems, without its power tree."""
     pieces = counted.pieces
     grounds = _grounds(rig, populated, seats)
     slots = [use for ground in grounds for use in slot_uses(ground)]
@@ -88,7 +88,7 @@ def grow(rig: Rig, counted: Pieces, populated: list[Populated], seats: Seats) ->
         islands=islands(len(gpus), edges),
         p2p=peers(gpus, cells, pairs, sockets, rig.settings.peer_to_peer_driver),
         problems=(*seats.problems, *(problem for one in populated for problem in one.settled.problems)),
-        power=power_tree(rig, pieces),
+        power=UNPOWERED,
         lanes_used=lanes_used(slots, drives, [g.populated for g in grounds]),
         lanes_total=sum(lanes for lanes in totals if lanes is not None) if totals and None not in totals else None,
         unknown=(*(f"{part}:*" for part in counted.missing), *_unknown(grounds, len(gpus))),
@@ -134,10 +134,18 @@ def slot_uses(ground: Ground) -> list[SlotUse]:
                 disabled_by=offer.disabled_by,
                 gbs=link_gbs(gen, width),
                 root=ground.tree.locate(slot.origin, slot.id, slot.root).bridge or None,
-                riser=card.riser if card is not None else None,
+                riser=(card.riser or _adapter_under(slot, standing)) if card is not None else None,
             )
         )
     return uses
+
+
+def _adapter_under(slot: Slot, standing: Standing) -> str | None:
+    """Return the adapter whose slot this is; it stands away from the board's expansion columns."""
+    parent, found, _ = slot.id.rpartition("/")
+    if not found:
+        return None
+    return standing.taken.get(parent) or next((name for name, port in standing.ports.items() if port == parent), None)
 
 
 def _covered(ground: Ground) -> dict[str, str]:

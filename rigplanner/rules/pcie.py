@@ -210,7 +210,7 @@ def splitters(situation: Situation) -> Iterator[Risen]:
     """Adapters that need their slot split."""
     for name, riser in situation.risers:
         use = situation.slot_of.get(name)
-        if riser.outputs > 1 and use is not None:
+        if riser.outputs > 1 and riser.switch is None and use is not None:
             yield Risen(name, riser, use, situation.board_of(use.board))
 
 

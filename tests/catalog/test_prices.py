@@ -30,7 +30,7 @@ BOUNDS_USD = {
     "chassis": (25, 2000),
     "cooler": (5, 500),
     "bridge": (20, 3000),
-    "riser": (5, 600),
+    "riser": (5, 2500),
     "nic": (5, 5000),
     "accessory": (5, 5000),
 }

@@ -1,6 +1,7 @@
 """The solver: best places, wishes kept or refused with a reason, lane modes, thickness, bridges."""
 
 import pytest
+from msgspec.structs import replace
 from small_parts import (
     board,
     bridge,
@@ -244,6 +245,15 @@ def test_an_m2_adapter_gives_a_slot() -> None:
     machine = machine_of(board([], ports), cpu(), carrier(1, "pcie", "m2", 4), gpu())
     assert places(machine) == {"gpu.0": "M/1", "riser.0": "M"}
     assert widths(machine) == {"gpu.0": (4, 4)}
+
+
+def test_the_slots_of_a_switch_are_whole_and_share_its_uplink() -> None:
+    switch = replace(carrier(4, "pcie"), switch="PM40100")
+    machine = machine_of(board([slot("A", 1)]), cpu(), (switch, 1, ("A",)), (gpu(), 4))
+    assert places(machine) == {"riser.0": "A", "gpu.0": "A/1", "gpu.1": "A/2", "gpu.2": "A/3", "gpu.3": "A/4"}
+    assert set(widths(machine).values()) == {(16, 4)}
+    assert {label for row in machine.matrix for label in row} == {"X", "PIX"}
+    assert {use.riser for use in machine.slots if use.slot.id.startswith("A/")} == {"riser.0"}
 
 
 def test_a_module_stands_on_an_adapter() -> None:
