@@ -129,6 +129,8 @@ class BuildList(QWidget):
         self._total = Figure("strong")
         self._total.setCursor(Qt.CursorShape.PointingHandCursor)
         self._total.setToolTip(tr("Shows how the total comes about, as the price gauge does"))
+        self._total.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._total.setProperty("opens", True)
         self._total.installEventFilter(self)
         self._note = label("", "small", wrap=True)
         sums = panel(column(self._total, self._note, margins=(12, 4, 12, 8), spacing=0))
@@ -169,8 +171,10 @@ class BuildList(QWidget):
         return editor
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """A click on the total asks for its breakdown."""
-        if watched is self._total and event.type() == QEvent.Type.MouseButtonRelease:
+        """A click on the total, or Enter, asks for its breakdown."""
+        keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+        pressed = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in keys
+        if watched is self._total and (pressed or event.type() == QEvent.Type.MouseButtonRelease):
             self.total_asked.emit()
         return super().eventFilter(watched, event)
 

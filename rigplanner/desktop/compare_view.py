@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QShowEvent
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QCheckBox, QComboBox, QFileDialog, QHeaderView, QMenu, QTableView, QWidget
 
 from rigplanner.desktop.change import Change
@@ -18,6 +18,7 @@ from rigplanner.desktop.start_view import sample_files
 from rigplanner.desktop.theme import look, row_px
 from rigplanner.desktop.widgets import button, clear, column, icon_button, label, row, strip
 from rigplanner.desktop.words import shortened
+from rigplanner.planning.compare import CompareRow
 from rigplanner.report.comparison import comparison, markdown
 from rigplanner.report.language import Words, tr
 from rigplanner.rig.files import RigFault, read_rig
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from rigplanner.rules.assess import Assessment
 
 MOST_RIGS = 4
+WITHOUT_STEPS = ("cpus", "nvlink_islands", "gpu_pairs")
+"""Attributes in words, of which nothing is computed."""
 EXPORT_WORDS = Words({
     "pdf": "PDF", "xlsx": "Excel workbook", "markdown": "Markdown", "csv": "CSV", "table": "Plain text", "json": "JSON",
 })  # fmt: skip
@@ -40,6 +43,18 @@ class Column(Struct, frozen=True):
     path: Path | None
 
 
+class CompareTable(QTableView):
+    """The table; Enter asks what a value rests on."""
+
+    asked = Signal(QModelIndex)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
+            self.asked.emit(self.currentIndex())
+        else:
+            super().keyPressEvent(event)
+
+
 class CompareView(QWidget):
     """Rigs are added from files, samples or by dropping them here."""
 
@@ -48,6 +63,7 @@ class CompareView(QWidget):
         self._session = session
         self._columns: list[Column] = [Column("", None)]
         self._assessed: dict[Path, Assessment] = {}
+        self._compared: list[Assessment] = []
         self.setAcceptDrops(True)
         self.add = button(tr("Add a rig"), self._open_menu, "plus")
         self.differences = QCheckBox(tr("Only differences"))
@@ -58,12 +74,17 @@ class CompareView(QWidget):
         self.baseline.activated.connect(lambda _: self._show())
         self._chips = row(spacing=4)
         self.model = CompareModel(self)
-        self.table = QTableView()
+        self.table = CompareTable()
+        self.table.asked.connect(self._open_reason)
         self.table.setModel(self.model)
         self.table.setAccessibleName(tr("Comparison"))
         self.table.setShowGrid(False)
         self.table.setTabKeyNavigation(False)
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.table.clicked.connect(self._open_reason)
+        self.table.setMouseTracking(True)
+        self.table.entered.connect(self._show_hand)
         self.table.verticalHeader().hide()
         self.table.verticalHeader().setDefaultSectionSize(row_px())
         self.table.horizontalHeader().setHighlightSections(False)
@@ -181,7 +202,8 @@ class CompareView(QWidget):
             self.model.show((), (), 0)
             self.charts.show_charts((), ())
             return
-        rows = compare([each for _, each in shown], chosen)
+        self._compared = [each for _, each in shown]
+        rows = compare(self._compared, chosen)
         if self.differences.isChecked():
             rows = tuple(line for line in rows if line.differs)
         self.model.show(tuple(name for name, _ in shown), rows, chosen)
@@ -193,6 +215,24 @@ class CompareView(QWidget):
         header = self.table.horizontalHeader()
         for n in range(len(shown) + 1):
             header.setSectionResizeMode(n, QHeaderView.ResizeMode.Stretch if n else QHeaderView.ResizeMode.ResizeToContents)
+
+    def _reason_at(self, index: QModelIndex) -> tuple[CompareRow, int] | None:
+        line = self.model.lines[index.row()]
+        if isinstance(line, str) or index.column() == 0 or line.attribute.code in WITHOUT_STEPS:
+            return None
+        return line, index.column() - 1
+
+    def _show_hand(self, index: QModelIndex) -> None:
+        opens = self._reason_at(index) is not None
+        self.table.viewport().setCursor(Qt.CursorShape.PointingHandCursor if opens else Qt.CursorShape.ArrowCursor)
+
+    def _open_reason(self, index: QModelIndex) -> None:
+        """Show what a value rests on."""
+        from rigplanner.desktop.breakdown import show_breakdown
+        from rigplanner.desktop.compare_reasons import compare_reason
+
+        if (asked := self._reason_at(index)) is not None:
+            show_breakdown(self, compare_reason(*asked, self._compared, self._session.catalog))
 
     def _open_export(self) -> None:
         menu = QMenu(self)

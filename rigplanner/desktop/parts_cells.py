@@ -44,7 +44,8 @@ class PartsCells(QObject):
         columns = [
             (n, table.columnViewportPosition(n) + PADDING_PX, table.columnWidth(n) - 2 * PADDING_PX, model.is_figure(n))
             for n in range(model.columnCount())
-            if table.columnViewportPosition(n) <= area.right() and table.columnViewportPosition(n) + table.columnWidth(n) >= area.left()
+            if table.columnViewportPosition(n) <= area.right()
+            and table.columnViewportPosition(n) + table.columnWidth(n) >= area.left()
         ]
         for row in rows:
             top, height = table.rowViewportPosition(row), table.rowHeight(row)
@@ -63,7 +64,9 @@ class PartsCells(QObject):
             painter.drawPixmap(left, area.y() + (area.height() - icons.SIZE_PX) // 2, sign)
             left, room = left + icons.SIZE_PX + 4, room - icons.SIZE_PX - 4
         painter.setPen(self._colors["text"])
-        painter.drawStaticText(QPointF(left, area.y() + (area.height() - self._metrics.height()) / 2), self._text(cell.text, room)[0])
+        painter.drawStaticText(
+            QPointF(left, area.y() + (area.height() - self._metrics.height()) / 2), self._text(cell.text, room)[0]
+        )
 
     def _paint_figure(self, painter: QPainter, cell: Cell, right: float, top: float, room: int) -> None:
         unit, unit_px = self._text(THIN + cell.unit, room) if cell.unit else (None, 0)

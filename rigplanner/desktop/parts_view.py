@@ -127,7 +127,9 @@ class PartsView(QWidget):
         self.narrow.setCheckable(True)
         self._facet_strip = strip(row(self._facet_line, 1))
         self._facet_strip.hide()
-        self.count.setMinimumWidth(QFontMetrics(small_font()).horizontalAdvance(tr("{shown} of {total}", shown=number(99_999), total=number(99_999))))
+        self.count.setMinimumWidth(
+            QFontMetrics(small_font()).horizontalAdvance(tr("{shown} of {total}", shown=number(99_999), total=number(99_999)))
+        )
         first = row(self.kinds, self.words, self.narrow, self.fitting, self.starred, self.count)
         return column(first, self._facet_strip, margins=(12, 6, 12, 6), spacing=4)
 

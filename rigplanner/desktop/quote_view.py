@@ -10,9 +10,10 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QPalette, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QMenu, QPushButton, QSplitter, QWidget
 
-from rigplanner.desktop.breakdown import cost_steps, show_breakdown
+from rigplanner.desktop.breakdown import show_breakdown
 from rigplanner.desktop.change import Change
 from rigplanner.desktop.quote_form import QuoteForm
+from rigplanner.desktop.reasons import Reason, cost_steps
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import look
 from rigplanner.desktop.widgets import button, column, label, panel, row, scrolled, strip
@@ -81,7 +82,7 @@ class QuoteView(QWidget):
 
         def show(steps: tuple[Step, ...]) -> None:
             headline = tr("Price {total}", total=money(assessment.totals.total, assessment.totals.currency))
-            show_breakdown(self, tr("Costs"), headline, steps, note)
+            show_breakdown(self, Reason(tr("Costs"), headline, steps, note))
 
         self._session.tasks.run_task("costs", lambda _: cost_steps(assessment, catalog), show)
 

@@ -47,6 +47,8 @@ QLabel[role="section"] {{ font-size: {small_px}px; font-weight: 600; color: {t.s
 QLabel[role="small"], QCheckBox[role="small"] {{ font-size: {small_px}px; color: {t.soft}; }}
 QLabel[role="large"] {{ font-size: {large_px}px; font-weight: 600; }}
 QLabel[role="strong"] {{ font-weight: 600; }}
+QLabel[opens="true"] {{ border: 1px solid transparent; border-radius: 4px; }}
+QLabel[opens="true"]:focus {{ border-color: {t.accent}; }}
 QLabel[state="fits"] {{ color: {t.fits}; }} QLabel[state="warns"] {{ color: {t.warns}; }}
 QLabel[state="fails"] {{ color: {t.fails}; }} QLabel[state="unknown"] {{ color: {t.unknown}; }}
 QLabel[state="soft"] {{ color: {t.soft}; }}

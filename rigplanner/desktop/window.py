@@ -247,11 +247,12 @@ class Window(QMainWindow):
             self._show_limit(next(gauge.limit for gauge in self.gauges.gauges if gauge.limit.axis == "price"))
 
     def _show_limit(self, limit: Limit) -> None:
-        from rigplanner.desktop.breakdown import limit_steps, show_breakdown
+        from rigplanner.desktop.breakdown import show_breakdown
+        from rigplanner.desktop.reasons import limit_reason
 
         assessment = self.session.assessment
         if assessment is not None:
-            show_breakdown(self, *limit_steps(assessment, limit))
+            show_breakdown(self, limit_reason(assessment, limit, self.session.catalog))
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if any(url.isLocalFile() for url in event.mimeData().urls()):

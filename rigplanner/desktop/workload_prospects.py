@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from rigplanner.desktop.breakdown import show_breakdown
 from rigplanner.desktop.curve import Curve, Mark
+from rigplanner.desktop.reasons import Reason
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.widgets import button, clear, column, label, panel, row, rule, stretchy
 from rigplanner.desktop.words import interval, number, percent, quantity
@@ -210,11 +211,11 @@ class ProspectsPanel:
 
     def _open_scale(self, n: int) -> None:
         point, metric = self._scale_points[n], self._metric()
-        show_breakdown(self.curves, tr("Speed by number of GPUs"), _scale_tip(point, metric), point.steps)
+        show_breakdown(self.curves, Reason(tr("Speed by number of GPUs"), _scale_tip(point, metric), point.steps))
 
     def _open_cap(self, n: int) -> None:
         point = self._cap_points[n]
-        show_breakdown(self.curves, tr("Speed under a power cap"), _cap_tip(point, self._metric()), point.steps)
+        show_breakdown(self.curves, Reason(tr("Speed under a power cap"), _cap_tip(point, self._metric()), point.steps))
 
     def _metric(self) -> str:
         return self._job.speed.metric if self._job and self._job.speed else ""

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QHeaderView, QPushButton, QWidget
 
 from rigplanner.desktop.breakdown import show_breakdown
 from rigplanner.desktop.memory_bars import MemoryBars
+from rigplanner.desktop.reasons import memory_reason, speed_reason
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.tables import fill, fit_height, plain_table
 from rigplanner.desktop.unit_cells import UnitCells
@@ -14,7 +15,7 @@ from rigplanner.desktop.words import interval, percent, quantity, shortened
 from rigplanner.desktop.workload_prospects import Prospects, ProspectsPanel
 from rigplanner.report.language import tr
 from rigplanner.report.quote_jobs import BOUND_WORDS, memory_bars, workload_title
-from rigplanner.report.words_workloads import LIFT_WORDS, STAGE_WORDS
+from rigplanner.report.words_workloads import LIFT_WORDS, STAGE_WORDS, assumed_text
 from rigplanner.rig.edits import Edit
 
 if TYPE_CHECKING:
@@ -196,21 +197,11 @@ class WorkloadResults(QWidget):
         shown = memory_bars(job, assessment.machine)
         asked = shown[bar].total_gib if bar < len(shown) else None
         estimate = next((each for each in job.memory if each.device_gib == asked), job.memory[0])
-        headline = tr(
-            "{size} per GPU, {interval}",
-            size=quantity(estimate.device_gib, "GiB", 1),
-            interval=interval(estimate.low_gib, estimate.high_gib, "GiB"),
-        )
-        note = f"{tr('Software: {stack}.', stack=estimate.stack)} {assumed_text(estimate.assumed)}"
-        show_breakdown(self, tr("Memory per GPU"), headline, estimate.steps, note.strip())
+        show_breakdown(self, memory_reason(job, estimate))
 
     def _open_speed(self) -> None:
-        if self._job is None or self._job.speed is None:
-            return
-        speed = self._job.speed
-        headline = f"{quantity(speed.value, speed.metric)}, {interval(speed.low, speed.high, speed.metric)}"
-        note = f"{tr('Software: {stack}.', stack=speed.stack)} {assumed_text(speed.assumed)}"
-        show_breakdown(self, tr("Speed"), headline, speed.steps, note.strip())
+        if self._job is not None:
+            show_breakdown(self, speed_reason(self._job))
 
 
 def _facts(speed: "SpeedEstimate") -> list[tuple[str, str]]:
@@ -241,11 +232,3 @@ def hours_text(hours: float) -> str:
     if hours >= 72:
         return quantity(hours / 24, tr("days"))
     return quantity(hours, "h") if hours >= 1 else quantity(hours * 60, "min")
-
-
-def assumed_text(assumed: dict[str, str]) -> str:
-    """Return which settings were absent and what stands for them, "" for none."""
-    if not assumed:
-        return ""
-    listed = ", ".join(f"{field.replace('_', ' ')} {value}" for field, value in sorted(assumed.items()))
-    return tr("Assumed: {settings}.", settings=listed)

@@ -202,9 +202,19 @@ def _job_of(workload: Workload, own: int, assessment: Assessment) -> Job | None:
     return known if known or not count else job_on(0, split_over(workload, own, count), assessment.machine)
 
 
+def _subject(workload: Workload) -> str:
+    return workload.name or f"{workload.model or 'network'} {(workload.task or '').replace('_', ' ')}".strip()
+
+
+def job_behind(row: CompareRow, rig: int, assessments: Sequence[Assessment]) -> Job | None:
+    """Return the workload that a row of the comparison speaks of, on one of the rigs; None for rows of other things."""
+    found = next(((workload, own) for workload, own in _workloads(assessments) if _subject(workload) == row.subject), None)
+    return _job_of(*found, assessments[rig]) if found and row.attribute.group == "workloads" else None
+
+
 def _workload_rows(workload: Workload, own: int, assessments: Sequence[Assessment], baseline: int) -> list[CompareRow]:
     jobs = [_job_of(workload, own, a) for a in assessments]
-    subject = workload.name or f"{workload.model or 'network'} {(workload.task or '').replace('_', ' ')}".strip()
+    subject = _subject(workload)
     memory = [max((m.device_gib for m in job.memory), default=None) if job else None for job in jobs]
     rows = [
         _row(MEMORY, subject, list(memory), baseline),

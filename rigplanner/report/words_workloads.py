@@ -1,6 +1,6 @@
 """What window and quote say of workloads: what limits them, what would help, and where to begin."""
 
-from rigplanner.report.language import Words
+from rigplanner.report.language import Words, tr
 
 LIFT_WORDS = Words({
     "more-matrix-rate": "A GPU with a higher matrix rate, or a lower precision, would lift it.",
@@ -54,3 +54,11 @@ PRESET_WORDS = Words({
 })  # fmt: skip
 
 STAGE_WORDS = Words({"storage": "Drives", "cpu": "Decoding on the CPU", "link": "Copies to the GPUs"})
+
+
+def assumed_text(assumed: dict[str, str]) -> str:
+    """Return which settings were absent and what stands for them, "" for none."""
+    if not assumed:
+        return ""
+    listed = ", ".join(f"{field.replace('_', ' ')} {value}" for field, value in sorted(assumed.items()))
+    return tr("Assumed: {settings}.", settings=listed)

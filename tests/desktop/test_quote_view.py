@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog
 
 from rigplanner.catalog.parts import Price
 from rigplanner.desktop import documents
-from rigplanner.desktop.breakdown import cost_steps
+from rigplanner.desktop.reasons import cost_steps
 from rigplanner.desktop.logos import usable_logo
 from rigplanner.desktop.quote_view import EXPORT_WORDS
 from rigplanner.report.paper import logo_fault
