@@ -13,6 +13,9 @@ RTX3090 = "gigabyte.turbo.rtx-3090"
 """Two slots thick; owners of thicker cards hang them on risers, with the same links."""
 
 
+RTX6000, SWITCH = "nvidia.rtx-pro.6000-blackwell-server", "c-payne.switch.pm50100-gen5-100-lane"
+
+
 class Owner(Struct, frozen=True):
     """Board, CPU, slots of the GPUs, and what `nvidia-smi topo -m` and `lspci` showed: one letter per pair, lanes per GPU."""
 
@@ -90,6 +93,14 @@ SERVERS = (
         "NV18 NV18 NV18 X NV18 NV18 NV18 NV18 NODE NODE NODE NODE NODE PIX " + RIGHT,
         "NV18 NV18 NV18 NV18 X NV18 NV18 NV18 " + RIGHT + "PIX PIX PIX NODE NODE NODE",
     ), "", "nvidia.connectx-7.connectx-7-mcx75310aas-neat", 12),
+    Server("rtx6kpro wiki: ESC8000A-E13P, two halves of switches per CPU", "asus.esc.esc8000a-e13p", (
+        "X PIX NODE NODE SYS SYS SYS SYS", "PIX X NODE NODE SYS SYS SYS SYS", "NODE NODE X PIX SYS SYS SYS SYS",
+        "NODE NODE PIX X SYS SYS SYS SYS", "SYS SYS SYS SYS X PIX NODE NODE",
+    ), "amd.epyc.9575f", RTX6000, 8),
+    Server("rtx6kpro wiki: G493-ZB0, every card on a root port of its own", "gigabyte.g.g493-zb0", (
+        "X NODE NODE NODE SYS SYS SYS SYS", "NODE X NODE NODE SYS SYS SYS SYS", "NODE NODE X NODE SYS SYS SYS SYS",
+        "NODE NODE NODE X SYS SYS SYS SYS", "SYS SYS SYS SYS X NODE NODE NODE",
+    ), "amd.epyc.9124", RTX6000, 8),
 )  # fmt: skip
 
 
@@ -98,6 +109,21 @@ def filled(server: Server, catalog: Catalog) -> Machine:
     items += [Item(uid="cpu", part=server.cpu, quantity=2)] if server.cpu else []
     items += [Item(uid="card", part=server.card, quantity=server.count)] if server.card else []
     return assemble(Rig(items=tuple(items)), catalog)
+
+
+def test_cards_behind_two_switch_boards_are_those_published(catalog: Catalog) -> None:
+    """rtx6kpro wiki: WRX90 WS EVO with a Threadripper PRO 7955WX and four cards behind each of two switches."""
+    behind = tuple(f"{slot}/{number}" for slot in ("PCIE1", "PCIE3") for number in (1, 2, 3, 4))
+    items = (
+        Item(uid="board", part="asrock.ws.wrx90-ws-evo"), Item(uid="cpu", part="amd.threadripper-pro.7955wx"),
+        Item(uid="switch", part=SWITCH, quantity=2, places=("PCIE1", "PCIE3")),
+        Item(uid="card", part=RTX6000, quantity=8, places=behind),
+    )  # fmt: skip
+    machine = assemble(Rig(items=items), catalog)
+    assert machine.problems == ()
+    assert " ".join(machine.matrix[0]) == "X PIX PIX PIX NODE NODE NODE NODE"
+    assert " ".join(machine.matrix[5]) == "NODE NODE NODE NODE PIX X PIX PIX"
+    assert {(gpu.width, gpu.gen) for gpu in machine.gpus} == {(16, 5)}
 
 
 @pytest.mark.parametrize("server", SERVERS, ids=lambda server: server.system)
