@@ -7,17 +7,19 @@ from msgspec import Struct
 from rigplanner.workload import ops
 from rigplanner.workload.delta import DeltaForm
 from rigplanner.workload.net import Net, Norm
-from rigplanner.workload.tape import F32, Tape, Tensor, new, record
+from rigplanner.workload.tape import F32, WIDTH, Tape, Tensor, new, record
 
 
 class Traits(Struct, frozen=True, kw_only=True):
-    """What sets a family apart. `names` maps our names of linear layers to the family's. `block`: pre, sandwich, post,
-    parallel (one norm), parallel_two, after (norm after each sum). `projection`: separate, split, sliced.
-    `rope`: the share of the head that is rotated. `mlp`: gated, gated_fused, plain. `qk_norm`: head, full, per_head (a norm of its
-    own for each), late (head, after the rotation) or none. `broadcast_heads`: fused attention is given fewer key heads than query
-    heads. `embedding_width`: that of an embedding brought to the hidden width by a linear layer (0: none).
-    `softmax`: eager attention weighs in float, in the type of the `states`, or in its `own`. `gated_result`: the query's
-    projection is twice as wide and its second half gates the result."""
+    """What sets a family apart. `names` maps our names of linear layers to the family's. `block`: pre, sandwich, post, parallel (one
+    norm), parallel_two, after (norm after each sum). `projection`: separate, split, sliced. `rope`: the share of the head that is
+    rotated; it is cut out and joined again where that is not the whole head, with `rope_joins` also then; `rope_float`: in float.
+    `mlp`: gated, gated_fused, plain. `qk_norm`: head, full, per_head (a norm of its own for each), late (head, after the
+    rotation) or none. `broadcast_heads`: fused attention is given fewer key heads than query heads. `embedding_width`: that of an
+    embedding brought to the hidden width by a linear layer (0: none). `softmax`: eager attention weighs in float, in the type of
+    the `states`, or in its `own`; `scores` names a way of its own (workload.scores). `holds_unturned`: query and key as they were
+    before the rotation live on while the layer attends; `holds_weights`: written attention weights of a layer while the next one
+    runs. `gated_result`: the query's projection is twice as wide and its second half gates the result."""
 
     names: dict[str, str] = {}
     norm: str = "rms"
@@ -27,6 +29,8 @@ class Traits(Struct, frozen=True, kw_only=True):
     out_bias: bool = False
     qk_norm: str = "none"
     rope: float = 1.0
+    rope_joins: bool = False
+    rope_float: bool = False
     learned_positions: int = 0
     mlp: str = "gated"
     mlp_bias: bool = False
@@ -47,6 +51,9 @@ class Traits(Struct, frozen=True, kw_only=True):
     latent: bool = False
     last_norm: bool = True
     softmax: str = "float"
+    scores: str = ""
+    holds_unturned: bool = False
+    holds_weights: bool = False
     gated_result: bool = False
     embedding_width: int = 0
 
@@ -76,6 +83,7 @@ class Form(Struct, frozen=True, kw_only=True):
     traits: Traits
     latent: LatentForm | None = None
     delta: DeltaForm | None = None
+    positions: int = 0
 
 
 Rope = tuple[Tensor, Tensor]
@@ -113,9 +121,9 @@ def _half_turn(tape: Tape, x: Tensor, half: tuple[int, ...]) -> Tensor:
     return ops.cat(tape, (ops.sub_self(tape, second), first))
 
 
-def rotate_part(tape: Tape, x: Tensor, rope: Rope, share: float) -> Tensor:
+def rotate_part(tape: Tape, x: Tensor, rope: Rope, share: float, joins: bool = False) -> Tensor:
     """Rotate the first `share` of the head and join the rest."""
-    if share >= 1:
+    if share >= 1 and not joins:
         return rotate(tape, x, rope)
     turned = int(x.shape[-1] * share)
     head, rest = ops.cut(tape, x, (*x.shape[:-1], turned)), ops.cut(tape, x, (*x.shape[:-1], x.shape[-1] - turned))
@@ -123,11 +131,11 @@ def rotate_part(tape: Tape, x: Tensor, rope: Rope, share: float) -> Tensor:
 
 
 def repeat_heads(tape: Tape, x: Tensor, heads: int) -> Tensor:
-    """repeat_kv: a copy per query head unless there are as many."""
+    """repeat_kv: a copy per query head unless there are as many; a view of a single one."""
     if x.shape[1] == heads:
         return x
-    base = x.shape
-    wide = new(tape, (base[0], heads, *base[2:]), x.dtype)
+    base, shape = x.shape, (x.shape[0], heads, *x.shape[2:])
+    wide = Tensor(shape, x.dtype, x.storage) if base[1] == 1 else new(tape, shape, x.dtype)
     return record(tape, wide, (x,), lambda grad: (new(tape, base, grad.dtype),))
 
 
@@ -161,6 +169,8 @@ def qk_norm(net: Net, form: Form, heads: int) -> Norm | HeadNorms:
 class Attention:
     """Self-attention with query, key and value projections."""
 
+    joins = False
+
     def __init__(self, net: Net, form: Form) -> None:
         self.net, self.form, traits = net, form, form.traits
         wide, narrow = form.heads * form.head_dim, form.kv_heads * form.head_dim
@@ -173,6 +183,7 @@ class Attention:
         self.out = net.linear(traits.names.get("o_proj", "o_proj"), wide, form.hidden, traits.out_bias)
         self.query_norm = self.key_norm = None
         self.gate: Tensor | None = None
+        self.joins = traits.rope_joins or 0 < traits.rope < 1
         self.sinks = net.parameter(form.heads) if traits.sinks else None
         if traits.qk_norm != "none":
             self.query_norm = qk_norm(net, form, form.heads)
@@ -182,18 +193,25 @@ class Attention:
         tape, form, setting = self.net.tape, self.form, self.net.setting
         query, key, value = self._project(x)
         gate, self.gate = self.gate, None
+        unturned = (query, key) if form.traits.holds_unturned and self.joins else ()
         if rope is not None:
-            query, key = rotate_part(tape, query, rope, form.traits.rope), rotate_part(tape, key, rope, form.traits.rope)
+            query, key = self._rotated(query, rope), self._rotated(key, rope)
         if form.traits.qk_norm == "late" and self.query_norm and self.key_norm:
             query, key = self.query_norm(query), self.key_norm(key)
         if setting.eager or form.traits.capped_attention or form.traits.eager_only:
             result, weights = self._eager(query, key, value, mask)
         else:
             result, weights = self._fused(query, key, value, mask), None
+        del unturned
         result = result.view(x.shape[0], x.shape[1], form.heads * form.head_dim)
         if gate is not None:
             result = ops.mul(tape, result, ops.keeping_result(tape, gate))
         return self.out(result), weights
+
+    def _rotated(self, x: Tensor, rope: Rope) -> Tensor:
+        tape, traits = self.net.tape, self.form.traits
+        turned = rotate_part(tape, x, rope, traits.rope, self.joins)
+        return ops.cast(tape, turned, x.dtype) if traits.rope_float else turned
 
     def _project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         tape, form = self.net.tape, self.form
@@ -230,7 +248,8 @@ class Attention:
         if self.form.traits.broadcast_heads and key.shape[1] != heads and not tape.semantics.fused_dropout:
             return ops.plain_attention(tape, query, key, value, mask, 0.0)
         key, value = repeat_heads(tape, key, heads), repeat_heads(tape, value, heads)
-        return attend(self.net, query, key, value, mask, self.form.traits.attention_dropout)
+        result = attend(self.net, query, key, value, mask, self.form.traits.attention_dropout)
+        return ops.unpacked(tape, result) if self.joins else result
 
     def _with_sinks(self, weights: Tensor) -> Tensor:
         """Softmax over the keys and one learned sink per head, whose column is cut off again."""
@@ -249,11 +268,20 @@ class Attention:
             return ops.cast(tape, ops.keeping_result(tape, ops.cast(tape, weights, raised)), dtype)
         return ops.cast(tape, softmax_wide(tape, weights), dtype)
 
+    def _scores(self, query: Tensor, keys: Tensor, packed: bool, shape: tuple[int, ...]) -> Tensor:
+        """Query by key, each copied where it does not lie as the product takes it; a cast copies a key spread over the heads."""
+        tape = self.net.tape
+        spread = keys.size * WIDTH[keys.dtype] > keys.storage.bytes and tape.autocast is not None and keys.dtype == F32
+        left = query if self.joins else ops.packed(tape, query)
+        right = keys if packed else ops.cast_low(tape, keys) if spread else ops.packed(tape, keys)
+        return ops.bmm(tape, left, right, shape)
+
     def _eager(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
         tape, form, setting = self.net.tape, self.form, self.net.setting
         keys, values = repeat_heads(tape, key, form.heads), repeat_heads(tape, value, form.heads)
         square = (setting.batch, form.heads, setting.length, setting.length)
-        weights = ops.sub_self(tape, ops.bmm(tape, ops.packed(tape, query), keys, square))
+        repeated = 1 < key.shape[1] < form.heads
+        weights = ops.sub_self(tape, self._scores(query, keys, self.joins or repeated, square))
         if form.traits.capped_attention:
             weights = ops.sub_self(tape, weights)
             weights = ops.keeping_result(tape, weights)
@@ -262,9 +290,8 @@ class Attention:
             weights = ops.add(tape, weights, mask)
         weights = self._with_sinks(weights) if self.sinks is not None else self._softmax(weights, query.dtype)
         weights = ops.dropout(tape, weights, form.traits.attention_dropout, setting.training)
-        result = ops.bmm(tape, weights, values if values is not value else ops.packed(tape, value), query.shape)
-        result = ops.copy(tape, result)
-        return result, weights
+        values = values if repeated else ops.packed(tape, values)
+        return ops.unpacked(tape, ops.bmm(tape, weights, values, query.shape)), weights
 
 
 def attend(net: Net, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, share: float) -> Tensor:

@@ -68,7 +68,7 @@ class Disentangled:
         del scores
         weights = ops.keeping_result(tape, weights, F32 if tape.autocast and tape.semantics.float_norms else None)
         weights = ops.dropout(tape, weights, self.share, setting.training)
-        result = ops.copy(tape, ops.bmm(tape, weights, value, query.shape))
+        result = ops.unpacked(tape, ops.bmm(tape, weights, value, query.shape))
         return result.view(*x.shape)
 
     def _by_place(self, query: Tensor, key: Tensor, places: Tensor, square: tuple[int, int, int]) -> Tensor | None:

@@ -9,6 +9,7 @@ from rigplanner.workload.attention import Attention, Form, Rope, activate, rope_
 from rigplanner.workload.delta import DeltaAttention
 from rigplanner.workload.latent import LatentAttention
 from rigplanner.workload.net import Linear, Net, Norm, checkpointed, entering
+from rigplanner.workload.scores import SCORES
 from rigplanner.workload.tape import BOOL, F32, I64, Tape, Tensor, like, new, record
 
 
@@ -43,7 +44,7 @@ def attention_of(net: Net, form: Form, at: int) -> Attention | LatentAttention |
     """The attention of layer `at`."""
     if form.delta is not None and at in form.delta.layers:
         return DeltaAttention(net, form.hidden, form.delta)
-    return LatentAttention(net, form) if form.latent else Attention(net, form)
+    return LatentAttention(net, form) if form.latent else SCORES[form.traits.scores](net, form)
 
 
 Feed = Callable[[Net, Form, int], Callable[[Tensor], Tensor]]
@@ -62,6 +63,13 @@ class Block:
         self.mlp = feed(net, form, at)
         norms = {"pre": 2, "post": 2, "after": 2, "sandwich": 4, "parallel": 1, "parallel_two": 2}[form.traits.block]
         self.norms = [Norm(net, form.traits.norm, form.hidden) for _ in range(norms)]
+        self.returns_weights = False
+        self.weights: Tensor | None = None
+
+    def _attend(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> Tensor:
+        x, weights = self.attention(x, rope, mask)
+        self.weights = weights if self.returns_weights else None
+        return x
 
     def __call__(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> Tensor:
         kind = self.form.traits.block
@@ -79,7 +87,7 @@ class Block:
         late = self.form.traits.block == "after"
         residual = x
         x = x if late else self.norms[0](x)
-        x, _weights = self.attention(x, rope, mask)
+        x = self._attend(x, rope, mask)
         x = self._drop(x)
         x = ops.add(tape, residual, ops.sub_self(tape, x) if scaled else x)
         x = residual = self.norms[0](x) if late else x
@@ -95,7 +103,7 @@ class Block:
         residual = x
         if sandwich:
             x = norms.pop(0)(x)
-        x, _weights = self.attention(x, rope, mask)
+        x = self._attend(x, rope, mask)
         x = norms.pop(0)(x)
         x = ops.add(tape, residual, x)
         residual = x
@@ -108,7 +116,7 @@ class Block:
     def _parallel(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> Tensor:
         tape, residual = self.net.tape, x
         x = self.norms[0](residual)
-        attended, _weights = self.attention(x, rope, mask)
+        attended = self._attend(x, rope, mask)
         attended = self._drop(attended)
         if len(self.norms) > 1:
             x = self.norms[1](residual)
@@ -148,23 +156,29 @@ class Decoder:
         """The states after the last norm."""
         net, form, traits = self.net, self.form, self.form.traits
         tape, shape = net.tape, (net.setting.batch, net.setting.length)
+        placed: Tensor | None = None
         embedded = entering(net, ops.embedding(tape, self.table, shape))
         x = embedded = embedded if self.widen is None else self.widen(embedded)
         if self.positions is not None:
-            x = ops.add(tape, x, ops.embedding(tape, self.positions, (1, shape[1])))
+            placed = ops.embedding(tape, self.positions, (1, shape[1]))
+            x = ops.add(tape, x, placed)
         if traits.scaled_embedding:
-            x = ops.sub_self(tape, x)
+            x = embedded = ops.sub_self(tape, x)
         if self.first_norm is not None:
             x = self.first_norm(x)
         x = ops.dropout(tape, x, traits.embedding_dropout, net.setting.training)
         mask = causal_mask(net, x.dtype, traits.eager_only)
         turned = form.latent.turned if form.latent else int(form.head_dim * traits.rope)
-        rope = rope_tables(net, turned, x.dtype) if traits.rope else None
+        rope = rope_tables(net, turned, F32 if traits.rope_float else x.dtype) if traits.rope else None
+        weights: Tensor | None = None
         for block in self.blocks:
+            block.returns_weights = traits.holds_weights
             x = checkpointed(net, lambda y, block=block: block(y, rope, mask), x)
+            weights, block.weights, block.returns_weights = block.weights, None, False
         x = x if self.norm is None else self.norm(x)
+        del weights
         x = x if self.narrow is None else self.narrow(x)
-        del embedded
+        del embedded, placed
         return x
 
     def loss(self) -> Tensor:

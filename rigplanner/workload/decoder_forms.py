@@ -23,7 +23,8 @@ TRAITS: dict[str, Traits] = {
     "gemma2": Traits(norm="rms_one", act="gelu", scaled_embedding=True, block="sandwich", capped_attention=True,
     capped_logits=True),
     "gemma3_text": Traits(norm="rms_one", act="gelu", scaled_embedding=True, block="sandwich", qk_norm="head"),
-    "phi": Traits(names={"o_proj": "dense", "up_proj": "fc1", "down_proj": "fc2"}, norm="layer", block="parallel",
+    "phi": Traits(holds_unturned=True, names={"o_proj": "dense", "up_proj": "fc1", "down_proj": "fc2"}, norm="layer",
+    block="parallel",
     qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="gelu_new", rope=0.5, head_bias=True),
     "phi3": Traits(projection="sliced", mlp="gated_fused"),
     "gpt2": Traits(softmax="own", names={"qkv_proj": "c_attn", "o_proj": "c_proj", "up_proj": "c_fc", "down_proj": "c_proj"},
@@ -34,9 +35,9 @@ TRAITS: dict[str, Traits] = {
     mlp="plain", mlp_bias=True, act="gelu", rope=0.25),
     "opt": Traits(names={"o_proj": "out_proj", "up_proj": "fc1", "down_proj": "fc2"}, norm="layer", qkv_bias=True,
     out_bias=True, mlp="plain", mlp_bias=True, act="relu", rope=0.0, learned_positions=2050, dropout=0.1),
-    "olmo": Traits(norm="layer_bare"),
-    "olmo2": Traits(norm="rms_wide", block="post", qk_norm="full"),
-    "stablelm": Traits(norm="layer", rope=0.25),
+    "olmo": Traits(norm="layer_bare", rope_float=True),
+    "olmo2": Traits(norm="rms_wide", rope_float=True, block="post", qk_norm="full"),
+    "stablelm": Traits(holds_unturned=True, norm="layer", rope=0.25),
     "starcoder2": Traits(names={"up_proj": "c_fc", "down_proj": "c_proj"}, norm="layer", qkv_bias=True, out_bias=True,
     mlp="plain", mlp_bias=True, act="gelu"),
     "granite": Traits(scaled_embedding=True, scaled_residual=True, scaled_logits=True),
@@ -48,18 +49,23 @@ TRAITS: dict[str, Traits] = {
     "qwen3_moe": Traits(qk_norm="head"),
     "gpt_oss": Traits(norm="rms_wide", qkv_bias=True, out_bias=True, sinks=True),
     "deepseek_v3": Traits(latent=True),
-    "falcon": Traits(softmax="states", names=NEOX, norm="layer", block="parallel", projection="split", mlp="plain", act="gelu",
+    "falcon": Traits(holds_weights=True, softmax="states", names=NEOX, norm="layer", block="parallel", projection="split",
+    mlp="plain", act="gelu",
     broadcast_heads=True),
-    "gptj": Traits(names={"o_proj": "out_proj", "up_proj": "fc_in", "down_proj": "fc_out"}, norm="layer", block="parallel",
+    "gptj": Traits(holds_weights=True, scores="float", holds_unturned=True, eager_only=True, names={"o_proj": "out_proj",
+    "up_proj": "fc_in", "down_proj": "fc_out"}, norm="layer", block="parallel",
     mlp="plain", mlp_bias=True,
                    act="gelu_new", rope=0.25, head_bias=True),
-    "gpt_neo": Traits(names={"o_proj": "out_proj", "up_proj": "c_fc", "down_proj": "c_proj"}, norm="layer", out_bias=True,
+    "gpt_neo": Traits(holds_weights=True, scores="float", names={"o_proj": "out_proj", "up_proj": "c_fc",
+    "down_proj": "c_proj"}, norm="layer", out_bias=True,
     mlp="plain", mlp_bias=True,
                       act="gelu_new", rope=0.0, learned_positions=2048, eager_only=True),
-    "bloom": Traits(names=NEOX, norm="layer", projection="split", qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True,
+    "bloom": Traits(holds_weights=True, scores="biased", names=NEOX, norm="layer", projection="split", qkv_bias=True,
+    out_bias=True, mlp="plain", mlp_bias=True,
     act="gelu", rope=0.0,
                     eager_only=True, embedding_norm=True),
-    "mpt": Traits(norm="layer_plain", projection="split", mlp="plain", act="gelu", rope=0.0),
+    "mpt": Traits(holds_weights=True, scores="filled", eager_only=True, norm="layer_plain", projection="split", mlp="plain",
+    act="gelu", rope=0.0),
     "gpt_bigcode": Traits(names={"qkv_proj": "c_attn", "o_proj": "c_proj", "up_proj": "c_fc", "down_proj": "c_proj"},
     norm="layer", projection="split",
                           qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="gelu", rope=0.0, learned_positions=1024,
@@ -72,7 +78,7 @@ TRAITS: dict[str, Traits] = {
     "glm4": Traits(qkv_bias=True, rope=0.5, mlp="gated_fused", block="sandwich"),
     "helium": Traits(norm="rms_wide"),
     "nemotron": Traits(norm="layer", mlp="plain", act="relu2", rope=0.5),
-    "olmo3": Traits(norm="rms_wide", block="post", qk_norm="full"),
+    "olmo3": Traits(norm="rms_wide", rope_float=True, block="post", qk_norm="full"),
     "cohere2": Traits(norm="layer_mean", block="parallel", scaled_logits=True),
     "ministral3": Traits(),
     "qwen3_next": Traits(norm="rms_one", qk_norm="head", rope=0.25, gated_result=True),
@@ -116,6 +122,12 @@ BIAS_EVERYWHERE = {
 """Families whose `attention_bias` adds a bias to query, key, value and output."""
 BIAS_BEFORE = {"glm", "glm4", "helium", "glm4_moe"}
 """Families whose `attention_bias` adds one to query, key and value only."""
+ROPE_JOINS = {
+    "phi", "phi3", "gpt_neox", "glm", "glm4", "glm4_moe", "nemotron", "stablelm", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text",
+}  # fmt: skip
+"""Families that cut the rotated part out of the head and join the rest even where there is none."""
+NO_ATTENTION_DROPOUT = {"ernie4_5", "mpt"}
+"""Families whose attention drops nothing, or by a field of another name."""
 ACTS = {"gelu_pytorch_tanh": "gelu", "gelu_fast": "gelu_new", "swish": "silu", "gelu": "gelu", "silu": "silu", "relu": "relu",
     "relu2": "relu2", "gelu_new": "gelu_new", "tanh": "tanh"}  # fmt: skip
 """Activations by their name in transformers, and how they are walked."""
@@ -133,6 +145,11 @@ def traits_of(config: dict[str, Any], kind: str) -> Traits:
     share = pick(config, "partial_rotary_factor", "rotary_pct")
     if traits.rope and isinstance(share, int | float) and not isinstance(share, bool):
         told["rope"] = float(share)
+    if kind in ROPE_JOINS:
+        told["rope_joins"] = True
+    dropped = config.get("attention_dropout")
+    if isinstance(dropped, int | float) and not isinstance(dropped, bool) and kind not in NO_ATTENTION_DROPOUT:
+        told["attention_dropout"] = float(dropped)
     act = ACTS.get(pick(config, "hidden_act", "hidden_activation", "activation_function", default=""))
     if act and kind not in ("bloom", "mpt", "apertus"):
         told["act"] = act
@@ -168,6 +185,12 @@ def _gpt2(config: dict[str, Any], traits: Traits) -> dict[str, Any]:
     return {ours: float(config[theirs]) for ours, theirs in shares.items() if isinstance(config.get(theirs), int | float)}
 
 
+def _rotary_share(config: dict[str, Any]) -> float:
+    """GPT-J rotates so many values of a head."""
+    head = pick(config, "hidden_size", "n_embd") / pick(config, "num_attention_heads", "n_head")
+    return float((config.get("rotary_dim") or head) / head)
+
+
 def _opt(config: dict[str, Any], traits: Traits) -> dict[str, Any]:
     narrow = config.get("word_embed_proj_dim") or 0
     early = bool(config.get("do_layer_norm_before", True))
@@ -177,11 +200,22 @@ def _opt(config: dict[str, Any], traits: Traits) -> dict[str, Any]:
 
 SPECIAL: dict[str, Callable[[dict[str, Any], Traits], dict[str, Any]]] = {
     "falcon": _falcon, "stablelm": _stablelm, "starcoder2": _starcoder, "gpt2": _gpt2, "gpt_bigcode": _gpt2, "opt": _opt,
-    "gpt_neox": lambda config, traits: {"block": "parallel_two" if config.get("use_parallel_residual", True) else "pre"},
+    "gpt_neox": lambda config, traits: {
+        "block": "parallel_two" if config.get("use_parallel_residual", True) else "pre",
+        "dropout": float(config.get("hidden_dropout") or 0.0), "embedding_dropout": float(config.get("hidden_dropout") or 0.0),
+    },
     "seed_oss": lambda config, traits: {
         "dropout": float(config.get("residual_dropout") or 0.0), "attention_dropout": float(config.get("attention_dropout") or 0.0),
         "out_bias": bool(config.get("attention_out_bias")),
     },
+    "gptj": lambda config, traits: _gpt2(config, traits) | {"rope": _rotary_share(config)},
+    "gpt_neo": lambda config, traits: {
+        "attention_dropout": float(config.get("attention_dropout") or 0.0), "dropout": float(config.get("resid_dropout") or 0.0),
+        "embedding_dropout": float(config.get("embed_dropout") or 0.0),
+    },
+    "phi": _gpt2,
+    "phi3": lambda config, traits: {"dropout": float(config.get("resid_pdrop") or 0.0)},
+    "bloom": lambda config, traits: {"dropout": float(config.get("hidden_dropout") or 0.0)},
     "glm4_moe": lambda config, traits: {"qk_norm": "head" if config.get("use_qk_norm") else "none"},
     "afmoe": lambda config, traits: {"scaled_embedding": bool(config.get("mup_enabled"))},
     "gemma4_text": lambda config, traits: {"capped_logits": bool(config.get("final_logit_softcapping"))},
@@ -214,7 +248,7 @@ def decoder_form(config: dict[str, Any], kind: str) -> Form:
         head_dim=pick(config, "head_dim", default=hidden // heads), ffn=ffn // 2 if config["model_type"] == "qwen" else ffn,
             vocab=config["vocab_size"],
         tied=bool(pick(config, "tie_word_embeddings", default=kind in TIED_BY_DEFAULT)),
-        traits=traits, latent=latent_form(config), delta=delta_form(config),
+        traits=traits, latent=latent_form(config), delta=delta_form(config), positions=positions or 0,
     )  # fmt: skip
 
 

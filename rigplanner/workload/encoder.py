@@ -65,7 +65,7 @@ class EncoderBlock:
         weights = ops.sub_self(tape, ops.bmm(tape, ops.packed(tape, query), ops.packed(tape, key), square))
         weights = ops.keeping_result(tape, weights)
         weights = ops.dropout(tape, weights, form.attention_dropout, setting.training)
-        result = ops.copy(tape, ops.bmm(tape, weights, ops.packed(tape, value), query.shape))
+        result = ops.unpacked(tape, ops.bmm(tape, weights, ops.packed(tape, value), query.shape))
         return result.view(*x.shape), weights
 
 

@@ -37,7 +37,7 @@ def eager(tape: Tape, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | 
     if bias is not None:
         weights = ops.add(tape, weights, bias)
     weights = ops.cast(tape, softmax_wide(tape, weights), query.dtype)
-    return ops.copy(tape, ops.bmm(tape, weights, ops.packed(tape, value), query.shape)), weights
+    return ops.unpacked(tape, ops.bmm(tape, weights, ops.packed(tape, value), query.shape)), weights
 
 
 class SwinBlock:
@@ -264,7 +264,7 @@ class PvtBlock:
         square = (batch, self.heads, length, short[2])
         weights = ops.bmm(tape, ops.packed(tape, query), ops.packed(tape, key), square)
         weights = ops.keeping_result(tape, ops.sub_self(tape, weights))
-        result = ops.copy(tape, ops.bmm(tape, weights, ops.packed(tape, value), query.shape))
+        result = ops.unpacked(tape, ops.bmm(tape, weights, ops.packed(tape, value), query.shape))
         return self.out(result.view(batch, length, width))
 
     def _feed(self, x: Tensor) -> Tensor:

@@ -56,7 +56,7 @@ class ModernBlock:
             weights = ops.add(tape, weights, mask)
         weights = ops.cast(tape, softmax_wide(tape, weights), query.dtype)
         weights = ops.dropout(tape, weights, self.share, setting.training)
-        result = ops.copy(tape, ops.bmm(tape, weights, ops.packed(tape, value), shape))
+        result = ops.unpacked(tape, ops.bmm(tape, weights, ops.packed(tape, value), shape))
         return self.out(result.view(*x.shape)), weights
 
     def _turned(self, x: Tensor, rope: Rope) -> Tensor:

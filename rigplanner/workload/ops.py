@@ -284,8 +284,15 @@ def widened(tape: Tape, x: Tensor, heads: int) -> Tensor:
 
 
 def packed(tape: Tape, x: Tensor) -> Tensor:
-    """A transposed operand of a batched product, copied so that its batch sides merge; one sequence needs no copy."""
-    return x if x.shape[0] == 1 else copy(tape, x)
+    """A transposed operand (batch, heads, length, width) of a batched product, copied so that its batch sides merge; one sequence,
+    one head and one token need no copy."""
+    x = cast_low(tape, x)
+    return x if 1 in x.shape[:3] else copy(tape, x)
+
+
+def unpacked(tape: Tape, x: Tensor) -> Tensor:
+    """The result (batch, heads, length, width) of a batched product as rows of tokens: a copy unless there is one head or token."""
+    return x if 1 in x.shape[1:3] else copy(tape, x)
 
 
 def cross_entropy(tape: Tape, logits: Tensor) -> Tensor:

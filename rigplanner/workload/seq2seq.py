@@ -50,7 +50,7 @@ class T5Attention:
             weights = ops.add(tape, weights, mask)
         weights = ops.keeping_result(tape, weights)
         weights = ops.dropout(tape, weights, self.share, setting.training)
-        result = ops.copy(tape, ops.bmm(tape, weights, ops.packed(tape, value), shape))
+        result = ops.unpacked(tape, ops.bmm(tape, weights, ops.packed(tape, value), shape))
         return self.out(result.view(batch, length, self.heads * self.width)), bias, weights
 
     def _bias(self, dtype: str) -> Tensor:

@@ -91,7 +91,7 @@ class Swin2Block:
             scores = ops.add(tape, ops.add(tape, scores, mask), mask)
         weights = ops.keeping_result(tape, scores)
         del scores, mask
-        result = ops.copy(tape, ops.bmm(tape, weights, ops.packed(tape, value), heads))
+        result = ops.unpacked(tape, ops.bmm(tape, weights, ops.packed(tape, value), heads))
         return result.view(count, area, width)
 
     def _bias(self, area: int) -> Tensor:

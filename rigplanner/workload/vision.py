@@ -55,7 +55,7 @@ class VitBlock:
         square = (batch, self.heads, self.tokens, self.tokens)
         weights = ops.sub_self(tape, ops.bmm(tape, ops.packed(tape, query), ops.packed(tape, key), square))
         weights = ops.keeping_result(tape, weights) if self.narrow else ops.cast(tape, softmax_wide(tape, weights), query.dtype)
-        result = ops.copy(tape, ops.bmm(tape, weights, ops.packed(tape, value), shape))
+        result = ops.unpacked(tape, ops.bmm(tape, weights, ops.packed(tape, value), shape))
         return self.out(result.view(*x.shape)), weights
 
 

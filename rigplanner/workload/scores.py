@@ -1,0 +1,72 @@
+"""Attention that older decoders write out themselves, and what their local variables keep alive meanwhile."""
+
+from __future__ import annotations
+
+from rigplanner.workload import ops
+from rigplanner.workload.attention import Attention, Form
+from rigplanner.workload.net import Net
+from rigplanner.workload.tape import BOOL, F32, Tensor, new
+
+
+class FloatScores(Attention):
+    """Query and key are raised to float (GPT-J, GPT-Neo); they and their originals live until the result is there. Every layer has
+    a table of its own: the angles of all positions, or which positions see which."""
+
+    def __init__(self, net: Net, form: Form) -> None:
+        super().__init__(net, form)
+        if form.traits.rope:
+            net.buffer(form.positions, int(form.head_dim * form.traits.rope))
+        else:
+            net.buffer(form.positions, form.positions, dtype=BOOL)
+
+    def _eager(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        tape, form, setting = self.net.tape, self.form, self.net.setting
+        raised = [ops.cast(tape, side, F32) for side in (query, key)]
+        shape = (setting.batch, form.heads, setting.length, setting.length)
+        weights = ops.sub_self(tape, self._product(raised[0], raised[1], shape))
+        if mask is not None:
+            weights = ops.add(tape, weights, mask)
+        softened = F32 if tape.autocast and tape.semantics.float_norms else weights.dtype
+        weights = ops.keeping_result(tape, ops.cast(tape, weights, softened))
+        weights = ops.dropout(tape, ops.cast(tape, weights, value.dtype), form.traits.attention_dropout, setting.training)
+        result = ops.bmm(tape, weights, ops.packed(tape, value), query.shape)
+        return ops.unpacked(tape, result), weights
+
+    def _product(self, query: Tensor, key: Tensor, shape: tuple[int, ...]) -> Tensor:
+        tape = self.net.tape
+        left, right = ops.packed(tape, query), ops.packed(tape, key)
+        return ops.bmm(tape, left, right, shape)
+
+
+class BiasedScores(Attention):
+    """A bias per head and key enters the product (BLOOM, baddbmm); the product itself lives as long as the layer attends."""
+
+    def _eager(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        tape, form, setting = self.net.tape, self.form, self.net.setting
+        left, right, carried = (ops.packed(tape, side) for side in (query, key, value))
+        scores = ops.bmm(tape, left, right, (setting.batch, form.heads, setting.length, setting.length))
+        weights = scores if mask is None else ops.add(tape, scores, mask)
+        odds = ops.cast(tape, ops.keeping_result(tape, ops.cast(tape, weights, F32)), query.dtype)
+        odds = ops.dropout(tape, odds, form.traits.attention_dropout, setting.training)
+        return ops.unpacked(tape, ops.bmm(tape, odds, carried, query.shape)), odds
+
+
+class FilledScores(Attention):
+    """A float bias per head and key is added to the scores, and hidden positions are filled (MPT)."""
+
+    def _eager(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        tape, form, setting = self.net.tape, self.form, self.net.setting
+        shape = (setting.batch, form.heads, setting.length, setting.length)
+        bias = new(tape, (form.heads, 1, setting.length), F32)
+        weights = ops.sub_self(tape, self._scores(query, key, False, shape))
+        scores = weights = ops.add(tape, weights, bias)
+        scores = weights = ops.sub_self(tape, scores)
+        weights = ops.cast(tape, ops.keeping_result(tape, ops.cast(tape, weights, F32)), value.dtype)
+        weights = ops.dropout(tape, weights, form.traits.attention_dropout, setting.training)
+        result = ops.unpacked(tape, ops.bmm(tape, weights, ops.packed(tape, value), query.shape))
+        del scores
+        return result, weights
+
+
+SCORES: dict[str, type[Attention]] = {"": Attention, "float": FloatScores, "biased": BiasedScores, "filled": FilledScores}
+"""Kinds of attention by the trait `scores`."""
