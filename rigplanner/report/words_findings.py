@@ -175,6 +175,18 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "SW011": {"": "Fast fp16 needs compute capability {needed}, {b} has {actual}."},
     "SW012": {"": "FP4 needs compute capability {needed}, {b} has {actual}."},
     "SW013": {"": "vLLM needs compute capability {needed}, {b} has {actual}."},
+    "SW014": {
+        "": "Driver {actual} does not serve {a}.",
+        "old": "Driver {actual} does not know {a} yet: it needs branch {needed} or newer.",
+        "new": "Driver {actual} ignores {a}: branch {needed} is the last that serves it.",
+    },
+    "SW015": {"": "{a} needs driver branch {needed} or newer, {b} runs up to branch {actual}: one computer loads only one driver."},
+    "SW016": {
+        "": "No prebuilt PyTorch has kernels for both {a} (compute capability {needed}) and {b} ({actual}).",
+        "last": "PyTorch {actual} with CUDA {cuda} is the last prebuilt release with kernels for both {a} and {b}.",
+    },
+    "SW017": {"": "The kernels for {method} weights need compute capability {needed}, {b} has {actual}."},
+    "SW018": {"": "Compiled code (Triton) needs compute capability {needed}, {b} has {actual}."},
     "VRM001": {"": "{a} needs {needed} per GPU ({low_gib} to {high_gib}), {b} has {actual}."},
     "VRM002": {"": "{a} needs about {needed} per GPU ({low_gib} to {high_gib}), {b} has {actual}."},
     "MIG001": {
@@ -233,6 +245,7 @@ FIX_TEXTS = {
     "other-version": "Use {versions}",
     "other-attention": "Use {attention} attention",
     "other-precision": "Use {precision}",
+    "without-compile": "Run the job without torch.compile",
     "larger-gpu": "Take {part}",
     "checkpointing": "Recompute activations (gradient checkpointing)",
     "smaller-batch": "Use a batch of {batch} per GPU",

@@ -68,6 +68,28 @@ def vllm_jobs(situation: Situation) -> Iterator[Feature]:
     return _features(situation, "vllm", {"vllm"}, "stack")
 
 
+QUANTISED = ("marlin", "awq", "gptq", "w4a16")
+"""Methods whose kernels want a generation, as a workload's `quant` names them; the first that it holds counts."""
+
+
+def quantised_jobs(situation: Situation) -> Iterator[Feature]:
+    """Serving jobs with weights quantised by a method whose kernels are built for some generations only."""
+    for job in situation.jobs:
+        wish = str(job.workload.quant or "").casefold().replace("compressed-tensors", "w4a16")
+        method = next((word for word in QUANTISED if word in wish), None)
+        if method is not None and "train" not in (job.workload.task or "train"):
+            for case in models(situation):
+                yield Feature(case.name, job, case.card, method)
+
+
+def compiled_jobs(situation: Situation) -> Iterator[Feature]:
+    """Jobs whose code PyTorch compiles."""
+    for job in situation.jobs:
+        if "compile" in job.workload.flags or "compile" in (job.workload.stack or ""):
+            for case in models(situation):
+                yield Feature(case.name, job, case.card, "triton")
+
+
 def _lacks(case: Feature) -> str | None:
     """Return the lowest compute capability that has the feature when the card has it not."""
     row = next(row for row in software().kernels if row.feature == case.feature)
@@ -186,3 +208,41 @@ def vllm(situation: Situation, case: Feature) -> Iterator[Finding]:
     needed = _lacks(case)
     if needed:
         yield vllm.finding(case, needed=needed, actual=case.card.compute_capability)
+
+
+@rule(
+    "SW017", "Kernels of the quantised weights do not run on the GPU", "error", over=quantised_jobs,
+    needs=("card.compute_capability",),
+    reason="Kernels for AWQ, Marlin and 4-bit compressed tensors use instructions of Turing or Ampere; serving engines refuse "
+    "older GPUs. GGUF files and plain GPTQ run further down.",
+    source="vLLM issues 1488, 4202 and 25022; vllm-project/llm-compressor issue 1258",
+)  # fmt: skip
+def quantised(situation: Situation, case: Feature) -> Iterator[Finding]:
+    """Compare compute capabilities; a warning on Turing, where newer engines take some of these files."""
+    needed = _lacks(case)
+    if needed:
+        turing = case.feature == "w4a16" and case.card.compute_capability == "7.5"
+        yield quantised.finding(
+            case,
+            "warning" if turing else "error",
+            needed=needed,
+            actual=case.card.compute_capability,
+            method=case.feature.upper() if case.feature != "marlin" else "Marlin",
+        )
+
+
+@rule(
+    "SW018", "Compiled code does not run on the GPU", "error", over=compiled_jobs,
+    needs=("card.compute_capability",),
+    reason="torch.compile makes its kernels with Triton, which serves Volta and newer.",
+    source="karpathy/nanoGPT issue 157; MIC-DKFZ/nnUNet issue 2188; vLLM issue 14547",
+)  # fmt: skip
+def compiled(situation: Situation, case: Feature) -> Iterator[Finding]:
+    """Compare compute capabilities."""
+    needed = _lacks(case)
+    if needed:
+        flags = [flag for flag in case.job.workload.flags if flag != "compile"]
+        change = Edit("change_workload", {"index": case.job.index, "flags": flags})
+        plain = "compile" in case.job.workload.flags and "compile" not in (case.job.workload.stack or "")
+        fixes = (fix(situation, "without-compile", change),) if plain else ()
+        yield compiled.finding(case, needed=needed, actual=case.card.compute_capability, fixes=fixes)

@@ -160,7 +160,7 @@ def without_pytorch(situation: Situation) -> Iterator[Served]:
     return (case for case in models(situation) if "pytorch" not in case.named and case.card.form_factor != "embedded")
 
 
-def _name_software(situation: Situation, **versions: str) -> tuple[Fix, ...]:
+def name_software(situation: Situation, **versions: str) -> tuple[Fix, ...]:
     """Offer to name other versions in the rig's settings."""
     return (fix(situation, "other-version", Edit("set_software", {"versions": versions}), versions=versions),)
 
@@ -191,9 +191,9 @@ def pytorch(situation: Situation, case: Served) -> Iterator[Finding]:
 
 def _other_build(situation: Situation, case: Served, release: str, other: TorchBuild | None) -> tuple[Fix, ...]:
     if other is not None:
-        return _name_software(situation, pytorch=release.split("+")[0], cuda=other.cuda)
+        return name_software(situation, pytorch=release.split("+")[0], cuda=other.cuda)
     last = last_build(case.card.compute_capability or "")
-    return _name_software(situation, pytorch=last[0], cuda=last[1].cuda) if last else ()
+    return name_software(situation, pytorch=last[0], cuda=last[1].cuda) if last else ()
 
 
 @rule(
@@ -211,7 +211,7 @@ def cuda(situation: Situation, case: Served) -> Iterator[Finding]:
     elif not between(capability, row.lowest, row.highest):
         rows = [other for other in software().cuda if between(capability, other.lowest, other.highest)]
         newest = max(rows, key=lambda other: version(other.version), default=None)
-        fixes = _name_software(situation, cuda=newest.version) if newest and "pytorch" not in case.named else ()
+        fixes = name_software(situation, cuda=newest.version) if newest and "pytorch" not in case.named else ()
         yield cuda.finding(case, needed=capability, actual=f"{row.lowest} - {row.highest}", fixes=fixes, cuda=named)
 
 
@@ -233,7 +233,7 @@ def driver(situation: Situation, case: Served) -> Iterator[Finding]:
         yield driver.unknown(case, f"software:cuda {cuda_version(case.named)}")
     elif version(named) < version(row.driver):
         yield driver.finding(
-            case, needed=row.driver, actual=named, fixes=_name_software(situation, driver=row.driver), cuda=cuda_version(case.named)
+            case, needed=row.driver, actual=named, fixes=name_software(situation, driver=row.driver), cuda=cuda_version(case.named)
         )
 
 
@@ -351,6 +351,6 @@ def container(situation: Situation, case: Image) -> Iterator[Finding]:
             case,
             needed=case.card.compute_capability,
             actual=f"{row.lowest} - {row.highest or ''}",
-            fixes=_name_software(situation, **{case.key: last}) if last else (),
+            fixes=name_software(situation, **{case.key: last}) if last else (),
             release=f"{case.image}:{case.release}",
         )

@@ -54,6 +54,16 @@ class Feature(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     source: str
 
 
+class DriverRange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """NVIDIA driver branches that serve compute capabilities `lowest`..`highest`: the first and the last (None: still served)."""
+
+    lowest: str
+    highest: str
+    first: str
+    last: str | None = None
+    source: str
+
+
 class RocmTarget(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Whether AMD supports a GPU target on a platform, from and until which release."""
 
@@ -87,6 +97,7 @@ class Software(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pytorch: tuple[TorchBuild, ...]
     newest_pytorch: str
     kernels: tuple[Feature, ...]
+    drivers: tuple[DriverRange, ...]
     rocm: tuple[RocmTarget, ...]
     containers: tuple[Container, ...]
     newest_images: dict[str, str]
@@ -130,6 +141,12 @@ def cuda_release(text: str) -> CudaRelease | None:
     """Return the row of the newest listed toolkit that is not newer than `text`, within its major version."""
     rows = [row for row in software().cuda if version(row.version) <= version(text) and version(row.version)[0] == version(text)[0]]
     return max(rows, key=lambda row: version(row.version), default=None)
+
+
+@cache
+def driver_range(capability: str) -> DriverRange | None:
+    """Return the driver branches that serve a compute capability, None where it is not listed."""
+    return next((row for row in software().drivers if capability and between(capability, row.lowest, row.highest)), None)
 
 
 @cache

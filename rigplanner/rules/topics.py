@@ -2,6 +2,7 @@
 
 from rigplanner.rules import (
     backup,
+    branches,
     completeness,
     cooling,
     data,
@@ -46,6 +47,7 @@ TOPICS = (
     data,
     display,
     software,
+    branches,
     kernels,
     vram,
     partitions,

@@ -33,6 +33,17 @@ def _split(config: dict[str, object] | None = None, count: int = 2, **degrees: i
     )
 
 
+NO_CAPABILITY = {PASCAL: {"compute_capability": None, "vendor": "NVIDIA"}}
+
+
+def _compiled() -> Workload:
+    return Workload(name="job", task="train", flags=["gib:10", "compile"])
+
+
+def _two():
+    return bench_rig(gpu=("gpu.card", 1, ("PCIE1",)), second=(PASCAL, 1, ("PCIE2",)))
+
+
 A30 = replace(CARD, id="nvidia.datacenter.a30", name="A30", mig_slices=4)
 
 
@@ -108,6 +119,31 @@ CASES = (
     case("SW013", "limit", _on(PASCAL, job=_job(stack="vllm", task="serve")), {PASCAL: {"compute_capability": "7.0"}}),
     case("SW013", "silent", _on(PASCAL, job=_job())),
     case("SW013", "unknown", _on(PASCAL, job=_job(stack="vllm")), {PASCAL: {"compute_capability": None, "vendor": "NVIDIA"}}),
+    case("SW014", "fires", _on(PASCAL, driver="590.44")),
+    case("SW014", "fires", _on(driver="450.80")),
+    case("SW014", "limit", _on(PASCAL, driver="580.95")),
+    case("SW014", "limit", _on(driver="455.23")),
+    case("SW014", "silent", _on(PASCAL)),
+    case("SW014", "unknown", _on(driver="580.95"), {"gpu.card": {"compute_capability": None, "vendor": "NVIDIA"}}),
+    case("SW015", "fires", _two(), {PASCAL: {"compute_capability": "3.7"}, "gpu.card": {"compute_capability": "8.9"}}),
+    case("SW015", "limit", _two(), {PASCAL: {"compute_capability": "3.7"}, "gpu.card": {"compute_capability": "8.6"}}),
+    case("SW015", "silent", _on(count=2)),
+    case("SW015", "unknown", _two(), {PASCAL: {"compute_capability": None, "vendor": "NVIDIA"}}),
+    case("SW016", "fires", _two(), {"gpu.card": {"compute_capability": "12.0"}}),
+    case("SW016", "fires", _two(), None, "info"),
+    case("SW016", "limit", _two(), {PASCAL: {"compute_capability": "7.5"}, "gpu.card": {"compute_capability": "12.0"}}),
+    case("SW016", "silent", _on(count=2)),
+    case("SW016", "unknown", _two(), {PASCAL: {"compute_capability": None, "vendor": "NVIDIA"}}),
+    case("SW017", "fires", _on(PASCAL, job=_job(task="serve", quant="awq"))),
+    case("SW017", "fires", _on(PASCAL, job=_job(task="serve", quant="w4a16")), {PASCAL: {"compute_capability": "7.5"}}, "warning"),
+    case("SW017", "limit", _on(PASCAL, job=_job(task="serve", quant="awq")), {PASCAL: {"compute_capability": "7.5"}}),
+    case("SW017", "limit", _on(PASCAL, job=_job(task="serve", quant="gptq"))),
+    case("SW017", "silent", _on(PASCAL, job=_job())),
+    case("SW017", "unknown", _on(PASCAL, job=_job(task="serve", quant="awq")), NO_CAPABILITY),
+    case("SW018", "fires", _on(PASCAL, job=_compiled())),
+    case("SW018", "limit", _on(PASCAL, job=_compiled()), {PASCAL: {"compute_capability": "7.0"}}),
+    case("SW018", "silent", _on(PASCAL, job=_job())),
+    case("SW018", "unknown", _on(PASCAL, job=_compiled()), NO_CAPABILITY),
     case("VRM001", "fires", _on(job=_job(27.0, batch_per_gpu=4))),
     case("VRM001", "limit", _on(job=_job(24 / 0.9))),
     case("VRM001", "silent", _on(job=_job(10.0))),

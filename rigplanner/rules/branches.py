@@ -1,0 +1,120 @@
+"""Driver branches and PyTorch wheels: whether one serves each GPU of the rig, and all of them together."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import GPU
+from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.registry import rule
+from rigplanner.rules.situation import Situation
+from rigplanner.rules.software import Served, models, name_software
+from rigplanner.rules.software_tables import DriverRange, driver_range, serves, software, version
+
+
+class Mixture(Struct, frozen=True):
+    """The GPU models of a rig that have more than one compute capability; `capability` is None where one's is not known."""
+
+    served: tuple[Served, ...]
+    capability: str | None
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return tuple(case.name for case in self.served)
+
+    @property
+    def cards(self) -> tuple[GPU, ...]:
+        return tuple(case.card for case in self.served)
+
+
+def mixtures(situation: Situation) -> Iterator[Mixture]:
+    """The GPU models together, where they differ in compute capability."""
+    found = tuple(models(situation))
+    known = [case.card.compute_capability for case in found if case.card.compute_capability]
+    if len(set(known)) + (len(known) < len(found)) > 1:
+        yield Mixture(found, min(known) if len(known) == len(found) else None)
+
+
+def unnamed_driver(situation: Situation) -> Iterator[Mixture]:
+    """Mixed GPU models on rigs that name no driver."""
+    return iter(()) if "driver" in situation.rig.settings.software else mixtures(situation)
+
+
+def unnamed_pytorch(situation: Situation) -> Iterator[Mixture]:
+    """Mixed GPU models on rigs that name no PyTorch version."""
+    return iter(()) if "pytorch" in situation.rig.settings.software else mixtures(situation)
+
+
+def with_driver(situation: Situation) -> Iterator[Served]:
+    """GPU models on rigs that name a driver."""
+    return (case for case in models(situation) if "driver" in case.named)
+
+
+@rule(
+    "SW014", "Driver does not serve the GPU", "error", over=with_driver,
+    needs=("card.compute_capability",),
+    reason="A driver ignores GPUs that came after it, and those whose generation it has dropped: 470 is the last for Kepler, 580 "
+    "for Maxwell, Pascal and Volta.",
+    source="NixOS/nixos-hardware issue 1880; NixOS/nixpkgs pull request 142565",
+)  # fmt: skip
+def driver_branch(situation: Situation, case: Served) -> Iterator[Finding]:
+    """Compare the branch with the first and the last that serve the generation."""
+    named, row = case.named["driver"], driver_range(case.card.compute_capability or "")
+    if row is None:
+        yield driver_branch.unknown(case, f"{case.card.id}:compute_capability")
+        return
+    old = version(named)[:1] < version(row.first)[:1]
+    if old or (row.last is not None and version(named)[:1] > version(row.last)[:1]):
+        needed = row.first if old else row.last or row.first
+        yield driver_branch.finding(
+            case,
+            needed=needed,
+            actual=named,
+            fixes=name_software(situation, driver=needed),
+            variant="old" if old else "new",
+        )
+
+
+@rule(
+    "SW015", "No driver serves all the GPUs", "error", over=unnamed_driver,
+    needs=("capability",),
+    reason="One computer loads one driver: it must be young enough for the newest card and old enough for the oldest.",
+    source="NixOS/nixos-hardware issue 1880; NixOS/nixpkgs pull request 142565",
+)  # fmt: skip
+def one_driver(situation: Situation, case: Mixture) -> Iterator[Finding]:
+    """Compare the newest first branch with the oldest last one."""
+    rows = [(served, driver_range(served.card.compute_capability or "")) for served in case.served]
+    known: list[tuple[Served, DriverRange]] = [(served, row) for served, row in rows if row is not None]
+    ended = [(served, row) for served, row in known if row.last is not None]
+    if not ended:
+        return
+    young, first = max(known, key=lambda pair: version(pair[1].first))
+    old, last = min(ended, key=lambda pair: version(pair[1].last or ""))
+    if version(first.first) > version(last.last or ""):
+        yield one_driver.finding(case, needed=first.first, actual=last.last, subjects=(young.name, old.name))
+
+
+@rule(
+    "SW016", "No PyTorch wheel serves all the GPUs", "warning", over=unnamed_pytorch,
+    needs=("capability",),
+    reason="Each prebuilt wheel holds kernels for some generations only; one program cannot load two.",
+    source="PyTorch RELEASE.md, CUDA support matrix",
+)  # fmt: skip
+def one_wheel(situation: Situation, case: Mixture) -> Iterator[Finding]:
+    """Look for a listed wheel with kernels for all; a remark where only old ones have them."""
+    capabilities = {card.compute_capability or "" for card in case.cards}
+    builds = [row for row in software().pytorch if all(serves(row.archs, capability) for capability in capabilities)]
+    young, old = (pick(case.served, key=lambda served: version(served.card.compute_capability or "")) for pick in (max, min))
+    if not builds:
+        yield one_wheel.finding(
+            case, needed=young.card.compute_capability, actual=old.card.compute_capability, subjects=(young.name, old.name)
+        )
+        return
+    newest = max((row.until or software().newest_pytorch for row in builds), key=version)
+    if version(newest) < version(software().newest_pytorch):
+        best = next(row for row in builds if (row.until or software().newest_pytorch) == newest)
+        fixes: tuple[Fix, ...] = name_software(situation, pytorch=newest, cuda=best.cuda)
+        yield one_wheel.finding(
+            case, "info", needed=software().newest_pytorch, actual=newest, fixes=fixes, subjects=(young.name, old.name),
+            variant="last", cuda=best.cuda,
+        )  # fmt: skip
