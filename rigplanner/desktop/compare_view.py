@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QAbstractItemView, QCheckBox, QComboBox, QFileDialog, QHeaderView, QMenu, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QCheckBox, QComboBox, QHeaderView, QMenu, QTableView, QWidget
 
+from rigplanner.desktop.ask_file import ask_file
 from rigplanner.desktop.change import Change
 from rigplanner.desktop.compare_charts import CompareCharts
 from rigplanner.desktop.compare_model import CompareModel, DeltaCells
+from rigplanner.desktop.documents import file_name
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.start_view import sample_files
 from rigplanner.desktop.theme import look, row_px
@@ -124,11 +126,7 @@ class CompareView(QWidget):
         menu.popup(self.add.mapToGlobal(self.add.rect().bottomLeft()))
 
     def _ask_file(self) -> None:
-        dialog = QFileDialog(self, tr("Compare with a rig"), "", tr("Rigs (*.rig)"))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(lambda text: self.add_file(Path(text)))
-        dialog.open()
+        ask_file(self, tr("Compare with a rig"), self.add_file, tr("Rigs (*.rig)"), folder=self._session.folder)
 
     def add_file(self, path: Path) -> bool:
         """Put the rig of a file beside the others."""
@@ -246,12 +244,10 @@ class CompareView(QWidget):
             self._session.tell(tr("Add a rig to compare with first."))
             return
         suffix = SUFFIXES[form]
-        dialog = QFileDialog(self, tr("Save the comparison"), "", f"{EXPORT_WORDS[form]} (*.{suffix})")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(suffix)
-        dialog.fileSelected.connect(lambda text: self.save(Path(text), form))
-        dialog.open()
+        ask_file(
+            self, tr("Save the comparison"), lambda path: self.save(path, form), f"{EXPORT_WORDS[form]} (*.{suffix})", "new file",
+            self._session.folder, f"{file_name(tr('Comparison of {name}', name=self._session.rig.name))}.{suffix}", suffix,
+        )  # fmt: skip
 
     def content(self, form: str) -> bytes:
         """Return the comparison that is shown in one of the forms of export."""

@@ -5,16 +5,14 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
+from rigplanner.desktop.ask_file import ask_file
 from rigplanner.desktop.preferences import begin
 from rigplanner.report.language import tr
 from rigplanner.whole_file import write_whole
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QFileDialog
-
     from rigplanner.desktop.session import Session
     from rigplanner.desktop.window import Window
 
@@ -76,7 +74,7 @@ def open_dropped(window: "Window", paths: list[Path]) -> None:
 
 def ask_open(window: "Window") -> None:
     """Ask for a rig file."""
-    _ask(window, tr("Open a rig"), tr(RIG_FILES), True, lambda path: open_file(window, path))
+    ask_file(window, tr("Open a rig"), lambda path: open_file(window, path), tr(RIG_FILES), folder=window.session.folder)
 
 
 def ask_locate(window: "Window", name: str) -> None:
@@ -86,7 +84,7 @@ def ask_locate(window: "Window", name: str) -> None:
         window.session.preferences.forget_file(name)
         open_file(window, path)
 
-    _ask(window, tr("Where is {name} now", name=Path(name).name), tr(RIG_FILES), True, found)
+    ask_file(window, tr("Where is {name} now", name=Path(name).name), found, tr(RIG_FILES), folder=window.session.folder)
 
 
 def save(window: "Window") -> None:
@@ -99,14 +97,18 @@ def save(window: "Window") -> None:
 
 def ask_save(window: "Window") -> None:
     """Ask where to write the rig."""
-    _ask(window, tr("Save the rig"), tr(RIG_FILES), False, window.session.save,
-         f"{file_name(window.session.rig.name)}.rig", "rig")  # fmt: skip
+    session = window.session
+    name = f"{file_name(session.rig.name)}.rig"
+    ask_file(window, tr("Save the rig"), session.save, tr(RIG_FILES), "new file", session.folder, name, "rig")
 
 
 def ask_save_quote(window: "Window") -> None:
     """Ask where to write the quote."""
-    _ask(window, tr("Save the quote"), "PDF (*.pdf)", False, lambda path: save_quote(window.session, path),
-         f"{file_name(window.session.rig.name)}.pdf", "pdf")  # fmt: skip
+    session = window.session
+    name = f"{file_name(session.rig.name)}.pdf"
+    ask_file(
+        window, tr("Save the quote"), lambda path: save_quote(session, path), "PDF (*.pdf)", "new file", session.folder, name, "pdf"
+    )
 
 
 def quote_bytes(session: "Session") -> bytes | None:
@@ -162,21 +164,3 @@ def file_name(name: str) -> str:
     """Return a rig's name as a file name."""
     kept = "".join(c if c.isalnum() or c in " -_.+" else "-" for c in name).strip(" .-")
     return kept[:80] or "rig"
-
-
-def _ask(window: "Window", title: str, filters: str, opens: bool, chosen: Callable[[Path], object],
-         name: str = "", suffix: str = "") -> "QFileDialog":  # fmt: skip
-    from PySide6.QtWidgets import QFileDialog
-
-    folder = window.session.path.parent if window.session.path else Path.home()
-    dialog = QFileDialog(window, title, str(folder), filters)
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptOpen if opens else QFileDialog.AcceptMode.AcceptSave)
-    dialog.setFileMode(QFileDialog.FileMode.ExistingFile if opens else QFileDialog.FileMode.AnyFile)
-    if name:
-        dialog.selectFile(name)
-    if suffix:
-        dialog.setDefaultSuffix(suffix)
-    dialog.fileSelected.connect(lambda text: chosen(Path(text)))
-    dialog.open()
-    return dialog

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QDialog, QFileDialog, QHeaderView, QLineEdit, QPlainTextEdit, QProgressBar, QTabWidget
+from PySide6.QtWidgets import QComboBox, QDialog, QHeaderView, QLineEdit, QPlainTextEdit, QProgressBar, QTabWidget
 
 from rigplanner.catalog import importing
 from rigplanner.catalog.foreign import Import
@@ -14,6 +14,7 @@ from rigplanner.catalog.parts import kind_of
 from rigplanner.catalog.price_list import FIELDS
 from rigplanner.catalog.prices import Offers
 from rigplanner.catalog.user_catalog import user_rates
+from rigplanner.desktop.ask_file import ask_file
 from rigplanner.desktop.preferences import folder_of
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.tables import fill, plain_table
@@ -114,19 +115,11 @@ class ImportDialog(QDialog):
         self.keep_button.setEnabled(self.made is not None and importing.kept_count(self.made) > 0)
 
     def _ask_file(self) -> None:
-        dialog = QFileDialog(
-            self, tr("Choose a file"), str(Path.home()), tr("{kinds};;All files (*)", kinds=FILTERS[self.source.currentData()])
-        )
-        self._ask(dialog, QFileDialog.FileMode.ExistingFile)
+        kinds = tr("{kinds};;All files (*)", kinds=FILTERS[self.source.currentData()])
+        ask_file(self, tr("Choose a file"), self.read, kinds)
 
     def _ask_folder(self) -> None:
-        self._ask(QFileDialog(self, tr("Choose a folder"), str(Path.home())), QFileDialog.FileMode.Directory)
-
-    def _ask(self, dialog: QFileDialog, mode: QFileDialog.FileMode) -> None:
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(mode)
-        dialog.fileSelected.connect(lambda text: self.read(Path(text)))
-        dialog.open()
+        ask_file(self, tr("Choose a folder"), self.read, wanted="folder")
 
     def read(self, place: Path) -> None:
         """Read a file or folder aside and show what it gives."""

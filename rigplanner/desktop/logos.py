@@ -1,40 +1,54 @@
-"""Logos that people choose: pictures that the letterhead can show, drawings made into pictures, everything else refused."""
+"""Logos that people choose: made into pictures of the letterhead's room that travel inside the rig, everything else refused."""
 
-import hashlib
 from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
 from PySide6.QtGui import QImage, QImageWriter, QPainter
 
 from rigplanner.report.language import tr
-from rigplanner.report.paper import logo_fault
-from rigplanner.whole_file import write_whole
+from rigplanner.report.logo import LOGO_TYPES, carried, logo_content, logo_fault, logo_name
 
 LARGEST_SVG_BYTES = 1_000_000
 DRAWN_WIDTH_PX, DRAWN_HEIGHT_PX = 1250, 384
 """Pixels that a drawing is made into: the room of the logo on paper at 600 dots an inch."""
+KEPT_BYTES = 300_000
+"""A smaller picture is kept as it is, byte by byte."""
 FORBIDDEN = (b"<!entity", b"<!doctype", b"<image", b"<script", b"<foreignobject", b"url(http", b"@import")
 """What a drawing must not hold: it could read other files or never end."""
 
 
-def usable_logo(text: str, folder: Path) -> tuple[str, str]:
-    """Return the file to use for a chosen one ("" for none) and why it cannot be used ("" when it can). A drawing (SVG) is made
-    into a picture in `folder`."""
+def picture_files() -> str:
+    """Return the filter of file dialogs that ask for a logo."""
+    return f"{tr('Pictures')} (*.png *.jpg *.jpeg *.svg)"
+
+
+def usable_logo(text: str, now: str = "") -> tuple[str, str]:
+    """Return the logo for a chosen file ("" for none), a picture as text, and why it cannot be one ("" when it can). What names
+    the logo that is there `now` leaves it."""
     path = Path(text)
-    if not text or path.suffix.casefold() != ".svg":
-        return text, logo_fault(text)
+    if not text or (now and text == logo_name(now)):
+        return (now if text else ""), ""
+    if path.suffix.casefold() == ".svg":
+        return _from_drawing(path)
+    if fault := logo_fault(text):
+        return "", fault
+    content, kind = logo_content(text), LOGO_TYPES[path.suffix.casefold()]
+    image = QImage.fromData(content)
+    if image.width() > DRAWN_WIDTH_PX or image.height() > DRAWN_HEIGHT_PX or len(content) > KEPT_BYTES:
+        content, kind = _encoded(image), "png"
+    return carried(content, kind, path.name), ""
+
+
+def _from_drawing(path: Path) -> tuple[str, str]:
     try:
         if path.stat().st_size > LARGEST_SVG_BYTES:
             return "", tr("{name}: a drawing has at most 1 MB.", name=path.name)
         content = path.read_bytes()
         if any(word in content.lower() for word in FORBIDDEN) or not (picture := _drawn(content)):
             return "", tr("{name}: not a plain drawing.", name=path.name)
-        folder.mkdir(parents=True, exist_ok=True)
-        made = folder / f"{hashlib.sha256(content).hexdigest()[:16]}.png"
-        write_whole(made, picture)
     except OSError as fault:
-        return "", tr("{path}: cannot be read ({reason}).", path=text[:200], reason=fault.strerror or fault)
-    return str(made), ""
+        return "", tr("{path}: cannot be read ({reason}).", path=str(path)[:200], reason=fault.strerror or fault)
+    return carried(picture, "png", path.name), ""
 
 
 def _drawn(content: bytes) -> bytes:
@@ -52,6 +66,14 @@ def _drawn(content: bytes) -> bytes:
     painter = QPainter(image)
     renderer.render(painter)
     painter.end()
+    return _encoded(image)
+
+
+def _encoded(image: QImage) -> bytes:
+    """Return a picture as PNG, made smaller where it is larger than the room of a logo."""
+    room = QSize(DRAWN_WIDTH_PX, DRAWN_HEIGHT_PX)
+    if image.width() > room.width() or image.height() > room.height():
+        image = image.scaled(room, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation)
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     QImageWriter(buffer, QByteArray(b"png")).write(image)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QFileDialog, QHeaderView
+from PySide6.QtWidgets import QDialog, QHeaderView
 
+from rigplanner.desktop.ask_file import ask_file
 from rigplanner.desktop.preferences import with_wishes
 from rigplanner.desktop.tables import fill, plain_table
 from rigplanner.desktop.theme import look, row_px
@@ -60,11 +61,7 @@ class MachineDialog(QDialog):
 
     def _ask_text(self) -> None:
         """Ask for what another machine says of itself."""
-        dialog = QFileDialog(self, tr("Read a captured text…"), str(Path.home()))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(lambda text: self.read_text(Path(text)))
-        dialog.open()
+        ask_file(self, tr("Read a captured text…"), self.read_text)
 
     def read_text(self, path: Path) -> None:
         """Read the output of nvidia-smi -q or lspci -tv, or an hwloc XML file, of another machine."""

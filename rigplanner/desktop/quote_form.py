@@ -5,12 +5,10 @@ from datetime import date
 from typing import Any
 
 from msgspec.structs import replace
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDoubleSpinBox,
-    QFileDialog,
     QFormLayout,
     QLabel,
     QLineEdit,
@@ -21,11 +19,13 @@ from PySide6.QtWidgets import (
 )
 
 from rigplanner.catalog.parts import Price
-from rigplanner.desktop.logos import usable_logo
+from rigplanner.desktop.ask_file import ask_file
+from rigplanner.desktop.logos import picture_files, usable_logo
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import row_px
 from rigplanner.desktop.widgets import column, icon_button, indented, label, panel, restyle, row
 from rigplanner.report.language import THIN, tr
+from rigplanner.report.logo import logo_name
 from rigplanner.rig.document import QuoteDetails, part_of
 from rigplanner.rig.edits import Edit
 
@@ -216,18 +216,14 @@ class QuoteForm(QWidget):
         self.logo_note.hide()
         form.addRow(tr("Logo"), panel(row(self.logo, icon_button("open", tr("Choose a logo"), self._ask_logo), spacing=4)))
         form.addRow("", self.logo_note)
-        self._setters.append(lambda: None if self.logo.hasFocus() else self.logo.setText(self._quote().seller.logo))
+        self._setters.append(lambda: None if self.logo.hasFocus() else self.logo.setText(logo_name(self._quote().seller.logo)))
 
     def _ask_logo(self) -> None:
-        dialog = QFileDialog(self, tr("Choose a logo"), "", f"{tr('Pictures')} (*.png *.jpg *.jpeg *.svg)")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(self.use_logo)
-        dialog.open()
+        ask_file(self, tr("Choose a logo"), lambda path: self.use_logo(str(path)), picture_files())
 
     def use_logo(self, text: str) -> bool:
         """Take a picture as the seller's logo; say below the field why it cannot be one."""
-        used, fault = usable_logo(text, self._session.preferences.folder / "logos")
+        used, fault = usable_logo(text, self._quote().seller.logo)
         self.logo_note.setText(fault)
         self.logo_note.setVisible(bool(fault))
         restyle(self.logo, "faulty", "true" if fault else "false")

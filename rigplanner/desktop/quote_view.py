@@ -8,10 +8,12 @@ from typing import Any
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QPalette, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QMenu, QPushButton, QSplitter, QWidget
+from PySide6.QtWidgets import QMenu, QPushButton, QSplitter, QWidget
 
+from rigplanner.desktop.ask_file import ask_file
 from rigplanner.desktop.breakdown import show_breakdown
 from rigplanner.desktop.change import Change
+from rigplanner.desktop.documents import file_name
 from rigplanner.desktop.quote_form import QuoteForm
 from rigplanner.desktop.reasons import Reason, cost_steps
 from rigplanner.desktop.session import Session
@@ -120,12 +122,10 @@ class QuoteView(QWidget):
 
     def _ask_export(self, form: str) -> None:
         suffix = SUFFIXES[form]
-        dialog = QFileDialog(self, tr("Export the quote"), "", f"{EXPORT_WORDS[form]} (*.{suffix})")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(suffix)
-        dialog.fileSelected.connect(lambda text: self.save_as(Path(text), form))
-        dialog.open()
+        ask_file(
+            self, tr("Export the quote"), lambda path: self.save_as(path, form), f"{EXPORT_WORDS[form]} (*.{suffix})", "new file",
+            self._session.folder, f"{file_name(self._session.rig.name)}.{suffix}", suffix,
+        )  # fmt: skip
 
     def save_as(self, path: Path, form: str) -> None:
         """Write the quote in one of the forms of export."""

@@ -92,6 +92,11 @@ class Session(QObject):
         """The file of the rig, None when it has none yet."""
         return self._file.path
 
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the rig's file, None without one."""
+        return self.path.parent if self.path else None
+
     def _take_catalog(self) -> None:
         """Judge the rig by another catalog: nothing that was known by the former one holds."""
         self._assessments.clear()
@@ -333,12 +338,11 @@ class Session(QObject):
         if self._journal is None or not self.unsaved:
             return
         rig, path, target = self.rig, self.path, self._journal
-        self.tasks.run_task(
-            "journal",
-            lambda _: journal.record(target, rig, path),
-            lambda _: None,
-            lambda fault: log.warning("The journal was not written: %s", fault),
-        )
+
+        def failed(fault: Exception) -> None:
+            log.warning("The journal was not written: %s", fault)
+
+        self.tasks.run_task("journal", lambda _: journal.record(target, rig, path), lambda _: None, failed)
 
     def forget_journal(self) -> None:
         """Drop the journal: its rig is in a file, or was given up."""

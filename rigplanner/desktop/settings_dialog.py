@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDoubleSpinBox,
-    QFileDialog,
     QFormLayout,
     QLineEdit,
     QSpinBox,
@@ -21,13 +20,15 @@ from PySide6.QtWidgets import (
 from rigplanner.catalog.fetch import allowed
 from rigplanner.catalog.parts import Price
 from rigplanner.catalog.prices import is_currency
+from rigplanner.desktop.ask_file import ask_file
 from rigplanner.desktop.fade import want_motion
-from rigplanner.desktop.logos import usable_logo
+from rigplanner.desktop.logos import picture_files, usable_logo
 from rigplanner.desktop.preferences import Preferences, folder_of
 from rigplanner.desktop.theme import row_px
 from rigplanner.desktop.widgets import button, column, indented, label, panel, restyle, row
 from rigplanner.report.format import use_inches
 from rigplanner.report.language import LANGUAGES, tr
+from rigplanner.report.logo import logo_name
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.mains import USUAL
 
@@ -197,7 +198,7 @@ class SettingsDialog(QDialog):
         form = self._form()
         for field, words in SELLER_FIELDS:
             self._line(form, tr(words), getattr(self._now.seller, field), lambda text, field=field: self._seller(**{field: text}))  # type: ignore[misc]
-        self.logo = self._line(form, tr("Logo"), self._now.seller.logo, self._use_logo)
+        self.logo = self._line(form, tr("Logo"), logo_name(self._now.seller.logo), self._use_logo)
         form.addRow("", panel(row(button(tr("Choose a picture…"), self._ask_logo, "open"), 1)))
         return form
 
@@ -213,18 +214,19 @@ class SettingsDialog(QDialog):
         self._store.change(seller=replace(self._now.seller, **fields))
 
     def _use_logo(self, text: str) -> None:
-        used, fault = usable_logo(text, self._store.folder / "logos")
+        used, fault = usable_logo(text, self._now.seller.logo)
         restyle(self.logo, "faulty", bool(fault))
         self.note.setText(fault)
         if not fault:
             self._seller(logo=used)
+            self.logo.setText(logo_name(used))
 
     def _ask_logo(self) -> None:
-        dialog = QFileDialog(self, tr("Choose a picture…"), str(Path.home()), f"{tr('Pictures')} (*.png *.jpg *.jpeg *.svg)")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(self.logo.setText)
-        dialog.fileSelected.connect(self._use_logo)
-        dialog.open()
+        def take(path: Path) -> None:
+            self.logo.setText(str(path))
+            self._use_logo(str(path))
+
+        ask_file(self, tr("Choose a picture…"), take, picture_files())
 
     def _make_catalog(self) -> QFormLayout:
         form = self._form()
@@ -252,12 +254,12 @@ class SettingsDialog(QDialog):
             self._window.session.shelf.reload()
 
     def _ask_folder(self) -> None:
-        dialog = QFileDialog(self, tr("Choose a folder…"), self._now.catalog_folder or str(Path.home()))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.fileSelected.connect(self.folder.setText)
-        dialog.fileSelected.connect(self._use_folder)
-        dialog.open()
+        def take(path: Path) -> None:
+            self.folder.setText(str(path))
+            self._use_folder(str(path))
+
+        now = Path(self._now.catalog_folder) if self._now.catalog_folder else None
+        ask_file(self, tr("Choose a folder…"), take, wanted="folder", folder=now)
 
     def _use_url(self, text: str) -> None:
         fine = not text or allowed(text)

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from PySide6.QtCore import QStringListModel, Qt, QTimer
-from PySide6.QtWidgets import QComboBox, QCompleter, QFileDialog, QHBoxLayout, QLineEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QComboBox, QCompleter, QHBoxLayout, QLineEdit, QSizePolicy, QWidget
 
 from rigplanner.catalog.zoo import Model
+from rigplanner.desktop.ask_file import ask_file
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.widgets import button, icon_button
 from rigplanner.desktop.words import number, shortened
@@ -121,11 +122,7 @@ class AddWorkload(QWidget):
         return True
 
     def _ask_file(self) -> None:
-        dialog = QFileDialog(self, tr("Add a model from a file"), "", FILE_FILTER)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(lambda text: self.add_file(Path(text)))
-        dialog.open()
+        ask_file(self, tr("Add a model from a file"), self.add_file, FILE_FILTER)
 
 
 def _suggestion(model: Model) -> str:

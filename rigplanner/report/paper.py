@@ -1,8 +1,6 @@
 """The paper: page sizes, type styles, tables, bars and pictures as reportlab makes them."""
 
-import io
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from rigplanner.report.drawings import mark_flowable
@@ -29,9 +27,6 @@ ROLES = {"title": "H1", "section": "H2"}
 """Style name to the role of its paragraphs in the structure of the document; all others are plain paragraphs."""
 LEAST_AFTER_HEADING = 90.0
 """Points that must be left on a page for a section to begin there."""
-LOGO_SIZE = (150.0, 46.0)
-LOGO_TYPES = (".png", ".jpg", ".jpeg")
-LARGEST_LOGO_BYTES, LARGEST_LOGO_PIXELS = 4 * 2**20, 16_000_000
 MARKS = {"error": "cross", "warning": "bang", "unknown": "question", "ok": "tick", "info": "tick"}
 
 
@@ -229,41 +224,3 @@ def draw_footer(canvas: Any, sheet: Sheet, left: str, right: str) -> None:
     paragraph = sheet.text(cut(left, sheet.width * 0.78, 7.6), "small")
     paragraph.wrapOn(canvas, sheet.width * 0.8, 20)
     paragraph.drawOn(canvas, sheet.margin, sheet.margin - 10)
-
-
-def logo_fault(path: str) -> str:
-    """Return why a file cannot be the logo of the letterhead, "" when it can or none is named."""
-    from reportlab.lib.utils import ImageReader
-
-    file = Path(path)
-    if not path:
-        return ""
-    if file.suffix.casefold() not in LOGO_TYPES:
-        return tr("{name}: a logo is a PNG, JPEG or SVG file.", name=file.name[:100])
-    try:
-        if file.stat().st_size > LARGEST_LOGO_BYTES:
-            return tr("{name}: a logo has at most 4 MiB.", name=file.name[:100])
-        width, height = ImageReader(io.BytesIO(file.read_bytes())).getSize()
-    except OSError as fault:
-        if fault.strerror:
-            return tr("{path}: cannot be read ({reason}).", path=path[:200], reason=fault.strerror)
-        return tr("{name}: not a picture.", name=file.name[:100])
-    except Exception:  # any decoder fault of a foreign image
-        return tr("{name}: not a picture.", name=file.name[:100])
-    if not 0 < width * height <= LARGEST_LOGO_PIXELS:
-        return tr("{name}: a logo has at most 16 million pixels.", name=file.name[:100])
-    return ""
-
-
-def logo_flowable(path: str) -> Any | None:
-    """Return the seller's logo, at most LOGO_SIZE points; None for a missing, large or foreign file."""
-    from reportlab.lib.utils import ImageReader
-    from reportlab.platypus import Image
-
-    if not path or logo_fault(path):
-        return None
-    content = Path(path).read_bytes()
-    width, height = ImageReader(io.BytesIO(content)).getSize()
-    scale = min(LOGO_SIZE[0] / width, LOGO_SIZE[1] / height)
-    made = Image(io.BytesIO(content), width * scale, height * scale, hAlign="LEFT", mask="auto")
-    return drawn_as(made, "Figure", tr("Logo"))

@@ -12,7 +12,8 @@ from rigplanner.report.drawings import TALLEST, memory_bar, picture_flowable
 from rigplanner.report.flow import Figure, floating
 from rigplanner.report.inks import QUIET, STATES
 from rigplanner.report.language import Words, tr
-from rigplanner.report.paper import Sheet, document, logo_flowable
+from rigplanner.report.logo import logo_flowable
+from rigplanner.report.paper import Sheet, document
 from rigplanner.report.picture import machine_picture
 from rigplanner.report.quote import Quote, QuoteFinding, QuoteSource, quote_content
 from rigplanner.report.quote_jobs import QuoteJob

@@ -23,6 +23,7 @@ from rigplanner.desktop.theme import DARK, look
 from rigplanner.desktop.update_dialog import update_dialog
 from rigplanner.report.format import quantity
 from rigplanner.report.language import language, use_language
+from rigplanner.report.logo import logo_fault, logo_name
 from rigplanner.rules.mains import USUAL
 
 ECB = (
@@ -101,7 +102,8 @@ def test_a_logo_is_a_picture(window, settings, tmp_path):
     assert now(window).seller.logo == ""
     window.grab().scaled(20, 20).save(str(tmp_path / "logo.png"))
     settings._use_logo(str(tmp_path / "logo.png"))
-    assert now(window).seller.logo == str(tmp_path / "logo.png")
+    assert logo_name(now(window).seller.logo) == "logo.png"
+    assert logo_fault(now(window).seller.logo) == ""
 
 
 def test_lengths_are_shown_in_inches_where_wished(window, settings):

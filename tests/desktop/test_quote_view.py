@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QDialog
 
 from rigplanner.catalog.parts import Price
 from rigplanner.desktop import documents
-from rigplanner.desktop.reasons import cost_steps
 from rigplanner.desktop.logos import usable_logo
 from rigplanner.desktop.quote_view import EXPORT_WORDS
-from rigplanner.report.paper import logo_fault
+from rigplanner.desktop.reasons import cost_steps
+from rigplanner.report.logo import logo_content, logo_fault, logo_name
 from rigplanner.rig.edits import Edit
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="60" height="20"><rect width="60" height="20" fill="#0b5c8a"/></svg>'
@@ -53,7 +53,12 @@ def test_the_quote_is_copied(view):
 
 def test_a_picture_becomes_the_logo_and_can_be_taken_back(window, view, tmp_path):
     assert view.form.use_logo(str(png(tmp_path / "logo.png")))
-    assert window.session.rig.quote.seller.logo.endswith("logo.png")
+    kept = window.session.rig.quote.seller.logo
+    assert (logo_name(kept), view.form.logo.text()) == ("logo.png", "logo.png")
+    (tmp_path / "logo.png").unlink()
+    assert logo_content(kept).startswith(b"\x89PNG") and logo_fault(kept) == ""
+    assert view.form.use_logo("logo.png")
+    assert window.session.rig.quote.seller.logo == kept
     assert view.form.use_logo("")
     assert window.session.rig.quote.seller.logo == ""
     assert not view.form.use_logo(str(tmp_path / "gone.png"))
@@ -63,9 +68,16 @@ def test_a_picture_becomes_the_logo_and_can_be_taken_back(window, view, tmp_path
 
 def test_a_drawing_becomes_a_picture_of_the_logos_room(qapp, tmp_path):
     (tmp_path / "logo.svg").write_bytes(SVG)
-    used, fault = usable_logo(str(tmp_path / "logo.svg"), tmp_path / "kept")
+    used, fault = usable_logo(str(tmp_path / "logo.svg"))
     assert fault == "" and logo_fault(used) == ""
-    assert QImage(used).size().toTuple() == (1152, 384)
+    assert logo_name(used) == "logo.svg"
+    assert QImage.fromData(logo_content(used)).size().toTuple() == (1152, 384)
+
+
+def test_a_large_picture_is_carried_in_the_room_of_a_logo(qapp, tmp_path):
+    used, fault = usable_logo(str(png(tmp_path / "wide.png", 4000, 400)))
+    assert fault == ""
+    assert QImage.fromData(logo_content(used)).size().toTuple() == (1250, 125)
 
 
 @pytest.mark.parametrize(
@@ -78,10 +90,10 @@ def test_a_drawing_becomes_a_picture_of_the_logos_room(qapp, tmp_path):
 )  # fmt: skip
 def test_what_is_no_logo_is_refused_by_name(qapp, tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
-    used, fault = usable_logo(str(tmp_path / name), tmp_path)
+    used, fault = usable_logo(str(tmp_path / name))
     assert name in fault
-    assert used == "" or name.endswith(("png", "jpg", "gif"))
-    assert name in usable_logo(str(tmp_path / "gone" / name), tmp_path)[1]
+    assert used == ""
+    assert name in usable_logo(str(tmp_path / "gone" / name))[1]
 
 
 def test_a_picture_beyond_sense_is_refused(qapp, tmp_path):

@@ -12,12 +12,13 @@ from pypdf import PdfReader
 from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.load import Catalog
 from rigplanner.report.export import FORMATS, export
+from rigplanner.report.logo import carried, logo_fault, logo_flowable, logo_name
 from rigplanner.report.quote import quote_content
 from rigplanner.report.quote_machine import links_text
 from rigplanner.report.quote_pdf import quote_pdf, render
 from rigplanner.rig.document import Party, QuoteDetails, Rig
 from rigplanner.rig.edits import waive
-from rigplanner.rig.files import read_rig
+from rigplanner.rig.files import read_rig, write_rig
 from rigplanner.rig.from_words import read_wish, rig_from_wishes
 from rigplanner.rules.assess import assess
 
@@ -145,6 +146,23 @@ def test_a_logo_prints_and_a_bad_one_does_no_harm(deskmini: Rig, catalog: Catalo
         rig = replace(deskmini, quote=replace(deskmini.quote, seller=Party(name="Shop", logo=str(path))))
         first = PdfReader(io.BytesIO(quote_pdf(assess(rig, catalog), catalog, DAY))).pages[0]
         assert len(first.images) == images
+
+
+def test_a_logo_travels_inside_the_rig(deskmini: Rig, catalog: Catalog, tmp_path: Path) -> None:
+    logo = carried(_png(40, 20), "png", "our; logo, new.png")
+    rig = replace(deskmini, quote=replace(deskmini.quote, seller=Party(name="Shop", logo=logo)))
+    write_rig(rig, tmp_path / "a.rig", catalog)
+    again = read_rig(tmp_path / "a.rig").quote.seller.logo
+    assert (logo_name(again), logo_fault(again)) == ("our; logo, new.png", "")
+    assert len(PdfReader(io.BytesIO(quote_pdf(assess(rig, catalog), catalog, DAY))).pages[0].images) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["data:image/png;name=a.png;base64,????", "data:image/png;name=a.png;base64,aGVsbG8=", "data:text/html,x", "\0.png"]
+)
+def test_what_is_carried_and_no_picture_is_refused(text: str) -> None:
+    assert logo_fault(text)
+    assert logo_flowable(text) is None
 
 
 def _png(width: int, height: int) -> bytes:
