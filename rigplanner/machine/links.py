@@ -1,5 +1,7 @@
 """Links between GPUs: bridges, links wired on a baseboard, NVSwitch, xGMI, and the islands they make."""
 
+from collections.abc import Sequence
+
 from rigplanner.catalog.parts import GPU, Fabric, NvlinkPort
 from rigplanner.machine.bridging import BridgeSeeker
 from rigplanner.machine.machine import Edge, GpuNode
@@ -67,7 +69,7 @@ def _pairs(nodes: list[str]) -> list[tuple[str, str]]:
     return [(a, b) for index, a in enumerate(nodes) for b in nodes[index + 1 :]]
 
 
-def labels(edges: list[Edge]) -> dict[tuple[str, str], str]:
+def labels(edges: Sequence[Edge]) -> dict[tuple[str, str], str]:
     """Return the label of each pair of GPU nodes that links join: NV4, XGMI; through a switch every pair has all links of the
     smaller port."""
     found: dict[tuple[str, str], str] = {}

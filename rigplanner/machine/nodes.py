@@ -10,7 +10,6 @@ from rigplanner.machine.locate import Location, Tree, bridges_guessed, bus_rank,
 from rigplanner.machine.machine import DriveUse, Edge, GpuNode, Machine, NicNode, Piece, SlotUse, StorageNode
 from rigplanner.machine.matrix import Device, matrix
 from rigplanner.machine.pcie import least, link_gbs
-from rigplanner.machine.peer import peers
 from rigplanner.machine.pieces import Pieces
 from rigplanner.machine.placement import Standing, columns_behind, protocols_of
 from rigplanner.machine.populate import Populated
@@ -56,7 +55,7 @@ class _Spot(Struct, frozen=True):
 
 
 def grow(rig: Rig, counted: Pieces, populated: list[Populated], seats: Seats) -> Machine:
-    """Return the machine of all boards: slots, devices, links and problems, without its power tree."""
+    """Return the machine of all boards: slots, devices, links and problems, without peer access and power."""
     pieces = counted.pieces
     grounds = _grounds(rig, populated, seats)
     slots = [use for ground in grounds for use in slot_uses(ground)]
@@ -72,8 +71,6 @@ def grow(rig: Rig, counted: Pieces, populated: list[Populated], seats: Seats) ->
     linked = labels(edges)
     devices = [Device(f"gpu{gpu.index}", gpu.piece, places[gpu.index][1]) for gpu in gpus] + nic_devices
     cells = matrix(devices, linked)
-    sockets = {socket for ground in grounds for socket in ground.populated.board.layout.sockets}
-    pairs = {(int(a[3:]), int(b[3:])) for a, b in linked}
     totals = [cpu.cpu.lanes for cpu in seats.nodes]
     return Machine(
         pieces=pieces,
@@ -86,7 +83,7 @@ def grow(rig: Rig, counted: Pieces, populated: list[Populated], seats: Seats) ->
         edges=tuple(edges),
         matrix=cells,
         islands=islands(len(gpus), edges),
-        p2p=peers(gpus, cells, pairs, sockets, rig.settings.peer_to_peer_driver),
+        p2p=(),
         problems=(*seats.problems, *(problem for one in populated for problem in one.settled.problems)),
         power=UNPOWERED,
         lanes_used=lanes_used(slots, drives, [g.populated for g in grounds]),

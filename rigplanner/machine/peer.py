@@ -1,11 +1,14 @@
 """Peer-to-peer access between GPUs, in the words of `nvidia-smi topo -p2p`."""
 
 import re
+from collections.abc import Sequence
 
 from msgspec import Struct
 
-from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.parts import GPU, Motherboard, System
+from rigplanner.machine.links import labels
 from rigplanner.machine.machine import GpuNode, Machine
+from rigplanner.rig.document import Rig
 
 NO_ACROSS = frozenset(("LGA1366", "LGA2011", "LGA2011-3"))
 """Intel sockets whose link between CPUs carries no peer-to-peer traffic: the driver reports CNS there."""
@@ -73,8 +76,16 @@ def _tree_letter(a: list[str], b: list[str]) -> str:
     return "PIX" if a[0] == common == b[0] else "PXB"
 
 
+def peer_access(rig: Rig, machine: Machine) -> tuple[tuple[str, ...], ...]:
+    """Return the answers of `peers` for a machine in its places."""
+    linked = {(int(a[3:]), int(b[3:])) for a, b in labels(machine.edges)}
+    boards = [piece.part for piece in machine.pieces if isinstance(piece.part, Motherboard | System)]
+    sockets = {socket for board in boards for socket in board.layout.sockets}
+    return peers(machine.gpus, machine.matrix, linked, sockets, rig.settings.peer_to_peer_driver)
+
+
 def peers(
-    gpus: list[GpuNode], cells: tuple[tuple[str, ...], ...], linked: set[tuple[int, int]], sockets: set[str], patched: bool
+    gpus: Sequence[GpuNode], cells: tuple[tuple[str, ...], ...], linked: set[tuple[int, int]], sockets: set[str], patched: bool
 ) -> tuple[tuple[str, ...], ...]:
     """Return per pair OK, GNS (GPU not supported), CNS (chipset not supported), NS (models differ), or "" where the GPU's policy
     is not known. `patched` is a driver that opens PCIe peer access on cards where the maker's driver refuses it."""

@@ -1,9 +1,11 @@
 """The power tree: loads, peaks, plugs, supplies, wall and circuit, in watts."""
 
+from msgspec.structs import replace
+
 from rigplanner.catalog.parts import CPU, GPU, Accessory, AnyPart, NetworkCard, PowerSupply, Storage, Supply, System
 from rigplanner.evidence import Step
 from rigplanner.machine.loads import loads_of
-from rigplanner.machine.machine import Piece, PowerTree
+from rigplanner.machine.machine import Piece, PlugDemand, PowerTree
 from rigplanner.machine.plugs import plug_demands
 from rigplanner.rig.document import Rig, Site
 
@@ -26,10 +28,25 @@ CPU_EXCURSION = 1.1
 ATX3_EXCURSION = 2.0
 """What a supply of ATX 3.0 and later bears over its rating for 100 us (1.8 for 1 ms, 1.6 for 10 ms: Intel's ATX 3 design guide);
 older revisions promise nothing."""
+UNPOWERED = PowerTree(
+    loads=(), sustained_w=None, transient_w=None, supply_w=None, supply_transient_w=None, efficiency=None, wall_w=None,
+    circuit_w=None, circuit_peak_w=None,
+)  # fmt: skip
+"""Of a machine whose loads nobody has added up yet."""
 
 
 def power_tree(rig: Rig, pieces: tuple[Piece, ...]) -> PowerTree:
     """Return the power tree of a rig. GPUs and CPUs count at their limit, with caps; assumptions stand in `steps` by name."""
+    return replace(load_tree(rig, pieces), plugs=plugs_of(pieces))
+
+
+def plugs_of(pieces: tuple[Piece, ...]) -> tuple[PlugDemand, ...]:
+    """Return the power connectors that pieces need, beside what their supplies offer."""
+    return plug_demands(pieces, [supply for _, supply in supplies_of(pieces)])
+
+
+def load_tree(rig: Rig, pieces: tuple[Piece, ...]) -> PowerTree:
+    """Return the power tree without its plugs."""
     loads, steps = loads_of(rig, pieces)
     parts = {piece.name: piece.part for piece in pieces}
     supplies = supplies_of(pieces)
@@ -55,7 +72,6 @@ def power_tree(rig: Rig, pieces: tuple[Piece, ...]) -> PowerTree:
         wall_w=wall,
         circuit_w=breaker * CONTINUOUS if breaker is not None else None,
         circuit_peak_w=breaker,
-        plugs=plug_demands(pieces, [supply for _, supply in supplies]),
         unknown=tuple(dict.fromkeys(unknown)),
         steps=tuple(steps),
     )

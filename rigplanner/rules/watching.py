@@ -1,0 +1,215 @@
+"""Looking over the shoulder of the rules: which fields of a candidate were read before a question was answered.
+
+Rules are pure functions, so an answer holds for every candidate that agrees in the fields that were read. A candidate under
+watch notes each field as it is read; what is made of it once for many rules (machine, views, memory) passes on what was read
+to make it.
+"""
+
+import threading
+from collections.abc import Callable, Iterable
+from functools import cache, cached_property
+from typing import Any, TypeVar, cast
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rigplanner.catalog.parts import KINDS, AnyPart
+from rigplanner.machine.machine import Machine, Piece
+from rigplanner.machine.peer import peer_access
+from rigplanner.machine.power import load_tree, plugs_of
+from rigplanner.rig.document import Rig
+from rigplanner.rules.situation import JobFacts, Situation
+
+T = TypeVar("T")
+SOLVED = "@"
+"""Begins the name of a field of the machine that the solver made of a candidate, among the fields of the candidate itself."""
+
+
+class _Notes(threading.local):
+    """The fields read for each question that is open, the innermost last."""
+
+    def __init__(self) -> None:
+        self.open: list[set[str]] = [set()]
+
+
+_notes = _Notes()
+
+
+def observed(question: Callable[[], T]) -> tuple[T, frozenset[str]]:
+    """Return the answer to a question and the fields of watched candidates that were read for it."""
+    _notes.open.append(set())
+    try:
+        answer = question()
+    finally:
+        read = _notes.open.pop()
+    return answer, frozenset(read)
+
+
+def also_read(fields: Iterable[str]) -> None:
+    """Note fields as read for the innermost open question."""
+    _notes.open[-1].update(fields)
+
+
+def is_watched(part: object) -> bool:
+    """Say whether a part is under watch."""
+    return type(part).__module__ == __name__
+
+
+class _Once:
+    """Answers made once and given to many questions, each of which then has read what was read for them."""
+
+    def __init__(self) -> None:
+        self.known: dict[object, tuple[Any, frozenset[str]]] = {}
+
+    def get(self, key: object, question: Callable[[], Any]) -> Any:
+        entry = self.known.get(key)
+        if entry is None:
+            entry = self.known[key] = observed(question)
+        also_read(entry[1])
+        return entry[0]
+
+
+@cache
+def _watched_kind(kind: str) -> Any:
+    """Return a struct like that of a kind, whose instances note what is read of them: all, when one is compared or hashed."""
+    base = KINDS[kind]
+    fields = frozenset(base.__struct_fields__)
+
+    def read(self: object, name: str) -> Any:
+        if name in fields:
+            _notes.open[-1].add(name)
+        return object.__getattribute__(self, name)
+
+    def equal(self: Any, other: object) -> bool:
+        if self is other:
+            return True
+        also_read(fields)
+        return isinstance(other, base) and all(getattr(self, field) == getattr(other, field) for field in fields)
+
+    def hashed(self: object) -> int:
+        also_read(fields)
+        return id(self)
+
+    body = {"__getattribute__": read, "__eq__": equal, "__hash__": hashed, "__module__": __name__}
+    make: Any = type(base)
+    return make(f"Watched{base.__name__}", (base,), body, frozen=True, kw_only=True)
+
+
+def watched(kind: str, part: AnyPart, named: str) -> AnyPart:
+    """Return a part under watch, under the id `named`."""
+    fields = {field: getattr(part, field) for field in part.__struct_fields__}
+    return cast(AnyPart, _watched_kind(kind)(**{**fields, "id": named}))
+
+
+class Placement(Struct, frozen=True, dict=True):
+    """A machine as far as places decide it, and the candidate (or its like) that stands in it."""
+
+    machine: Machine
+    part: AnyPart
+
+    @cached_property
+    def decided(self) -> dict[str, bytes]:
+        """What the solver decided, by field of the machine, the candidate itself left out: equal for equal places."""
+        return {}
+
+    def said_of(self, field: str) -> bytes:
+        """Return what the solver decided in a field of the machine."""
+        if field not in self.decided:
+            self.decided[field] = msgspec.msgpack.encode(_exchanged(self, field, None))
+        return self.decided[field]
+
+
+_HOLDERS = {"pieces": "part", "gpus": "gpu", "cpus": "cpu", "storage": "storage"}
+"""Fields of a machine whose entries hold parts, and under which name."""
+
+
+def _exchanged(placement: Placement, name: str, part: AnyPart | None) -> Any:
+    """Return a field of a placement's machine, with a part in its candidate's stead."""
+    value, holds = getattr(placement.machine, name), _HOLDERS.get(name)
+    if holds is None:
+        return value
+    return tuple(replace(entry, **{holds: part}) if getattr(entry, holds) is placement.part else entry for entry in value)
+
+
+class WatchedMachine:
+    """The machine with a candidate in it, made as far as it is asked for. `outline` is any placement of the same pieces, for
+    candidates that bring no pieces of their own."""
+
+    def __init__(self, rig: Rig, part: AnyPart, outline: Placement | None, place: Callable[[], Placement]) -> None:
+        self._rig, self._part, self._place = rig, part, place
+        self._fields: dict[str, Any] = {}
+        self._once = _Once()
+        if outline is not None:
+            self.pieces: tuple[Piece, ...] = _exchanged(outline, "pieces", part)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in Machine.__struct_fields__:
+            raise AttributeError(name)
+        also_read((SOLVED + name,))
+        if name not in self._fields:
+            self._fields[name] = _exchanged(self._place(), name, self._part)
+        return self._fields[name]
+
+    @cached_property
+    def power(self) -> "_WatchedPower":
+        """The power tree, its plugs and its watts made apart."""
+        return _WatchedPower(self._rig, self)
+
+    @property
+    def p2p(self) -> tuple[tuple[str, ...], ...]:
+        """Peer access between GPUs."""
+        machine: Any = self
+        return cast(tuple[tuple[str, ...], ...], self._once.get("p2p", lambda: peer_access(self._rig, machine)))
+
+
+class _WatchedPower:
+    def __init__(self, rig: Rig, machine: WatchedMachine) -> None:
+        self._rig, self._machine, self._once = rig, machine, _Once()
+
+    @property
+    def plugs(self) -> Any:
+        return self._once.get("plugs", lambda: plugs_of(self._machine.pieces))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._once.get("loads", lambda: load_tree(self._rig, self._machine.pieces)), name)
+
+
+class WatchedJob:
+    """A job whose memory is estimated when a rule looks at it."""
+
+    def __init__(self, facts: JobFacts, estimate: Callable[[], JobFacts]) -> None:
+        self.name, self.index, self.workload, self.subjects = facts.name, facts.index, facts.workload, facts.subjects
+        self._estimate, self._once = estimate, _Once()
+
+    @property
+    def memory(self) -> Any:
+        return self._once.get("need", self._estimate).memory
+
+    @property
+    def fault(self) -> Any:
+        return self._once.get("need", self._estimate).fault
+
+
+_VIEWS = {name: view.func for name, view in vars(Situation).items() if isinstance(view, cached_property)}
+
+
+class WatchedSituation(Situation, frozen=True, kw_only=True, dict=True):
+    """A situation whose views pass on what was read to make them."""
+
+    once: _Once
+
+    def __getattribute__(self, name: str) -> Any:
+        view = _VIEWS.get(name)
+        if view is None:
+            return object.__getattribute__(self, name)
+        return self.once.get(name, lambda: view(self))
+
+    def cases(self, over: Callable[[Situation], Iterable[Any]]) -> tuple[Any, ...]:
+        """Return what a rule's `over` picks."""
+        return cast(tuple[Any, ...], self.once.get(over, lambda: tuple(over(self))))
+
+
+def watched_situation(**fields: Any) -> Situation:
+    """Return the situation of these fields, under watch."""
+    return WatchedSituation(once=_Once(), advise=False, **fields)
