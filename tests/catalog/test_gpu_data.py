@@ -229,7 +229,7 @@ def test_bridges_come_in_every_spacing() -> None:
 
 def test_multi_instance_only_where_nvidia_offers_it() -> None:
     chips = {part.chip for part in GPUS if part.mig_slices}
-    assert chips <= {"GA100", "GH100", "GB100", "GB110", "GB202"}
+    assert chips <= {"GA100", "GH100", "GB100", "GB110", "GB202", "GB203"}
 
 
 def test_peer_access_of_geforce() -> None:
