@@ -11,10 +11,10 @@ from rigplanner.workload.tape import F32, WIDTH, Tape, Tensor, new, record
 
 
 class Traits(Struct, frozen=True, kw_only=True):
-    """What sets a family apart. `names` maps our names of linear layers to the family's. `block`: pre, sandwich, post, parallel (one
-    norm), parallel_two, after (norm after each sum). `projection`: separate, split, sliced. `rope`: the share of the head that is
-    rotated; it is cut out and joined again where that is not the whole head, with `rope_joins` also then; `rope_float`: in float.
-    `mlp`: gated, gated_fused, plain. `qk_norm`: head, full, per_head (a norm of its own for each), late (head, after the
+    """What sets a family apart. `names` maps our names of linear layers to the family's. `block`: pre, sandwich, post, parallel
+    (one norm), parallel_two, after (norm after each sum). `projection`: separate, split, sliced. `rope`: the share of the head
+    that is rotated; it is cut out and joined again where that is not the whole head, with `rope_joins` also then; `rope_float`: in
+    float. `mlp`: gated, gated_fused, plain. `qk_norm`: head, full, per_head (a norm of its own for each), late (head, after the
     rotation) or none. `broadcast_heads`: fused attention is given fewer key heads than query heads. `embedding_width`: that of an
     embedding brought to the hidden width by a linear layer (0: none). `softmax`: eager attention weighs in float, in the type of
     the `states`, or in its `own`; `scores` names a way of its own (workload.scores). `holds_unturned`: query and key as they were
@@ -100,6 +100,9 @@ def activate(tape: Tape, x: Tensor, act: str) -> Tensor:
         bent = ops.keeping_result(tape, ops.sub_self(tape, ops.add(tape, x, ops.sub_self(tape, ops.square(tape, x)))))
         bent = ops.shift(tape, bent)
         return ops.mul(tape, half, bent)
+    if act == "gelu_erf":
+        half = ops.sub_self(tape, x)
+        return ops.mul(tape, half, ops.shift(tape, ops.erf(tape, ops.sub_self(tape, x))))
     return ops.keeping_input(tape, x)
 
 
@@ -119,6 +122,18 @@ def rotate(tape: Tape, x: Tensor, rope: Rope) -> Tensor:
 def _half_turn(tape: Tape, x: Tensor, half: tuple[int, ...]) -> Tensor:
     first, second = ops.cut(tape, x, half), ops.cut(tape, x, half)
     return ops.cat(tape, (ops.sub_self(tape, second), first))
+
+
+def rotate_wide(tape: Tape, query: Tensor, key: Tensor, rope: Rope) -> tuple[Tensor, Tensor]:
+    """Query and key rotated in float, each raised once for every product, and cast back when both are there."""
+
+    def turned(x: Tensor) -> Tensor:
+        plain = ops.mul(tape, ops.cast(tape, x, F32), rope[0])
+        half = (*x.shape[:-1], x.shape[-1] // 2)
+        return ops.add(tape, plain, ops.mul(tape, _half_turn(tape, ops.cast(tape, x, F32), half), rope[1]))
+
+    wide = turned(query), turned(key)
+    return ops.cast(tape, wide[0], query.dtype), ops.cast(tape, wide[1], key.dtype)
 
 
 def rotate_part(tape: Tape, x: Tensor, rope: Rope, share: float, joins: bool = False) -> Tensor:

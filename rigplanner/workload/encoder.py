@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from msgspec import Struct
 
 from rigplanner.workload import ops
-from rigplanner.workload.attention import activate, attend
+from rigplanner.workload.attention import Rope, activate, attend, rope_tables, rotate_wide
 from rigplanner.workload.net import Linear, Net, Norm, checkpointed, entering
-from rigplanner.workload.tape import F32, I64, Tensor
+from rigplanner.workload.tape import F32, I64, Tensor, new
 
 
 class EncoderForm(Struct, frozen=True, kw_only=True):
     """Sizes of an encoder. `token_types` 0 means no such table; `embedding` differs from `hidden` where they are joined by a linear
-    layer; `names` are those of query, key, value, out, and the two of the feed-forward layer."""
+    layer; `names` are those of query, key, value, out, and the two of the feed-forward layer.
+
+    `tied`: the head is the table of the tokens; `head_act`: its activation; `head_width`: that of a table of its own (0: that of
+    the embedding). `early`: norms stand before the parts, and one at the end. `spare_bias`: an untied head has one bias more than
+    it uses. `masked`: written attention always adds a mask; `eager_only`: there is no other; `holds_weights`: those of a layer live
+    while the next one runs. `buckets`: relative positions in the scores (MPNet). `rotary`: queries and keys are turned (ESM-2)."""
 
     layers: int
     hidden: int
@@ -26,6 +33,20 @@ class EncoderForm(Struct, frozen=True, kw_only=True):
     attention_dropout: float
     act: str = "gelu"
     shared_layers: bool = False
+    tied: bool = True
+    head_act: str = "gelu"
+    head_width: int = 0
+    spare_bias: bool = True
+    early: bool = False
+    embedding_norm: bool = True
+    last_dropout: bool = True
+    masked: bool = False
+    eager_only: bool = False
+    holds_weights: bool = False
+    buckets: int = 0
+    rotary: bool = False
+    token_dropout: bool = False
+    contacts: bool = False
     names: tuple[str, str, str, str, str, str] = ("query", "key", "value", "dense", "dense", "dense")
 
 
@@ -40,14 +61,18 @@ class EncoderBlock:
         self.down = net.linear(form.names[5], form.ffn, hidden, True)
         self.last_norm = Norm(net, "layer", hidden)
 
-    def __call__(self, x: Tensor) -> Tensor:
-        tape = self.net.tape
-        attended, _weights = self._attend(x)
+    def __call__(self, x: Tensor, bias: Tensor | None = None, rope: Rope | None = None) -> tuple[Tensor, Tensor | None]:
+        tape, form = self.net.tape, self.form
+        attended, weights = self._attend(self.first_norm(x) if form.early else x, bias, rope)
+        weights = weights if form.holds_weights else None
         attended = self._drop(self.out(attended))
-        attended = self.first_norm(ops.add(tape, attended, x))
-        fed = activate(tape, self.up(attended), self.form.act)
-        fed = self._drop(self.down(fed))
-        return self.last_norm(ops.add(tape, fed, attended))
+        attended = ops.add(tape, attended, x)
+        attended = attended if form.early else self.first_norm(attended)
+        fed = self.last_norm(attended) if form.early else attended
+        fed = activate(tape, self.up(fed), form.act)
+        fed = self.down(fed)
+        fed = ops.add(tape, self._drop(fed) if form.last_dropout else fed, attended)
+        return fed if form.early else self.last_norm(fed), weights
 
     def _drop(self, x: Tensor) -> Tensor:
         return ops.dropout(self.net.tape, x, self.form.dropout, self.net.setting.training)
@@ -56,17 +81,30 @@ class EncoderBlock:
         setting, form = self.net.setting, self.form
         return x.view(setting.batch, form.heads, setting.length, form.hidden // form.heads)
 
-    def _attend(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
+    def _attend(self, x: Tensor, bias: Tensor | None, rope: Rope | None) -> tuple[Tensor, Tensor | None]:
         tape, setting, form = self.net.tape, self.net.setting, self.form
         query, key, value = self._heads(self.query(x)), self._heads(self.key(x)), self._heads(self.value(x))
-        if not setting.eager:
+        query = ops.sub_self(tape, query) if form.contacts else query
+        if rope is not None:
+            query, key = rotate_wide(tape, query, key, rope)
+        if not (setting.eager or form.eager_only):
             return attend(self.net, query, key, value, None, form.attention_dropout).view(*x.shape), None
-        square = (setting.batch, form.heads, setting.length, setting.length)
-        weights = ops.sub_self(tape, ops.bmm(tape, ops.packed(tape, query), ops.packed(tape, key), square))
-        weights = ops.keeping_result(tape, weights)
+        weights = ops.sub_self(tape, self._scores(query, key))
+        if bias is not None:
+            weights = ops.add_in_place(tape, weights, bias)
+        if form.masked:
+            weights = ops.add(tape, weights, new(tape, (setting.batch, 1, 1, setting.length), setting.dtype))
+        _scores = weights if form.masked else None
+        raised = F32 if tape.autocast and tape.semantics.float_norms else weights.dtype
+        weights = ops.keeping_result(tape, ops.cast(tape, weights, raised))
         weights = ops.dropout(tape, weights, form.attention_dropout, setting.training)
         result = ops.unpacked(tape, ops.bmm(tape, weights, ops.packed(tape, value), query.shape))
         return result.view(*x.shape), weights
+
+    def _scores(self, query: Tensor, key: Tensor) -> Tensor:
+        tape, setting = self.net.tape, self.net.setting
+        square = (setting.batch, self.form.heads, setting.length, setting.length)
+        return ops.bmm(tape, ops.packed(tape, query), ops.packed(tape, key), square)
 
 
 class Encoder:
@@ -77,29 +115,68 @@ class Encoder:
         self.table = net.parameter(form.vocab, form.embedding)
         self.positions = net.parameter(form.positions, form.embedding) if form.positions else None
         self.types = net.parameter(form.token_types, form.embedding) if form.token_types else None
-        self.norm = Norm(net, "layer", form.embedding)
+        self.norm = Norm(net, "layer", form.embedding) if form.embedding_norm else None
         self.widen = net.linear("embeddings_project", form.embedding, form.hidden, True) if form.embedding != form.hidden else None
         shared = EncoderBlock(net, form) if form.shared_layers else None
         self.blocks = [shared or EncoderBlock(net, form) for _ in range(form.layers)]
-        self.transform = net.linear("dense", form.hidden, form.embedding, True)
-        self.head_norm = Norm(net, "layer", form.embedding)
-        self.head = Linear(net, self.table, net.parameter(form.vocab))
+        self.last_norm = Norm(net, "layer", form.hidden) if form.early else None
+        self.relative = net.parameter(form.buckets, form.heads) if form.buckets else None
+        if form.contacts:
+            net.parameter(1, form.layers * form.heads, frozen=True)
+            net.parameter(1, frozen=True)
+        width = form.head_width or form.embedding
+        self.transform = net.linear("dense", form.hidden, width, True)
+        self.head_norm = Norm(net, "layer", width)
+        self.side = net.parameter(form.vocab)
+        if not form.tied and form.spare_bias:
+            net.parameter(form.vocab, frozen=True)
+        self.head = Linear(net, self.table if form.tied else net.parameter(form.vocab, width), None if form.contacts else self.side)
 
-    def hidden(self) -> Tensor:
-        """The states after the last block."""
-        net, tape = self.net, self.net.tape
+    def _embedded(self) -> Tensor:
+        net, tape, form = self.net, self.net.tape, self.form
         shape = (net.setting.batch, net.setting.length)
         x = entering(net, ops.embedding(tape, self.table, shape))
+        if form.token_dropout:
+            x = ops.sub_self(tape, x)
+            x = ops.cast(tape, ops.sub_self(tape, ops.cast(tape, ops.sub_self(tape, x), F32)), x.dtype)
         if self.types is not None:
             x = ops.add(tape, x, ops.embedding(tape, self.types, shape))
         if self.positions is not None:
             x = ops.add(tape, x, ops.embedding(tape, self.positions, (1, shape[1])))
-        x = ops.dropout(tape, self.norm(x), self.form.dropout, net.setting.training)
-        if self.widen is not None:
-            x = self.widen(x)
-        embedded = x
+        if self.norm is not None:
+            x = self.norm(x)
+        if not form.contacts:
+            x = ops.dropout(tape, x, form.dropout, net.setting.training)
+        return x if self.widen is None else self.widen(x)
+
+    def _bias(self) -> Tensor | None:
+        """The scores' bias by relative position, spread over the batch."""
+        tape, setting, form = self.net.tape, self.net.setting, self.form
+        if self.relative is None:
+            return None
+        values = ops.embedding(tape, self.relative, (setting.length, setting.length)).view(
+            1, form.heads, setting.length, setting.length
+        )
+        return ops.repeated(tape, values, (setting.batch, form.heads, setting.length, setting.length))
+
+    def hidden(self) -> Tensor:
+        """The states after the last block."""
+        net, form = self.net, self.form
+        x = embedded = self._embedded()
+        bias = self._bias()
+        rope = rope_tables(net, form.hidden // form.heads, x.dtype) if form.rotary else None
+        weights: list[Tensor | None] = [None]
+
+        def run(y: Tensor, *others: Tensor, block: EncoderBlock) -> Tensor:
+            y, seen = block(y, others[0] if others else None, rope)
+            weights.append(seen)
+            return y
+
         for block in self.blocks:
-            x = checkpointed(net, block, x)
+            x = checkpointed(net, partial(run, block=block), x, *([] if bias is None else [bias]))
+            del weights[:-1]
+        weights.clear()
+        x = x if self.last_norm is None else self.last_norm(x)
         del embedded
         return x
 
@@ -108,7 +185,9 @@ class Encoder:
         net, tape = self.net, self.net.tape
         _ids = net.given(net.setting.batch, net.setting.length, dtype=I64)
         states = self.hidden()
-        scores = self.head(self.head_norm(activate(tape, self.transform(states), self.form.act)))
+        scores = self.head(self.head_norm(activate(tape, self.transform(states), self.form.head_act)))
+        if self.form.contacts:
+            scores = ops.add(tape, scores, self.side)
         return class_loss(net, scores) if net.setting.training else scores
 
 

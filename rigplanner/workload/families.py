@@ -12,7 +12,7 @@ from rigplanner.workload.attention import Form
 from rigplanner.workload.config import SAME_AS, full_config, pick
 from rigplanner.workload.deberta import Deberta
 from rigplanner.workload.decoder import Decoder, Mlp
-from rigplanner.workload.decoder_forms import TRAITS, decoder_form, expert_form
+from rigplanner.workload.decoder_forms import ACTS, TRAITS, decoder_form, expert_form
 from rigplanner.workload.efficient import efficientnet, poolformer
 from rigplanner.workload.encoder import Encoder, EncoderForm
 from rigplanner.workload.gemma4 import gemma4
@@ -27,24 +27,43 @@ from rigplanner.workload.vision import Vit
 from rigplanner.workload.whisper import Whisper
 
 ENCODERS: dict[str, dict[str, Any]] = {
-    "bert": {}, "electra": {}, "roberta": {}, "xlm-roberta": {},
+    "bert": {}, "electra": {"spare_bias": False}, "roberta": {}, "xlm-roberta": {}, "layoutlm": {}, "data2vec-text": {},
     "albert": {"shared_layers": True},
-    "distilbert": {"names": ("q_lin", "k_lin", "v_lin", "out_lin", "lin1", "lin2")},
+    "distilbert": {"names": ("q_lin", "k_lin", "v_lin", "out_lin", "lin1", "lin2"), "spare_bias": False},
+    "xlm-roberta-xl": {"early": True, "embedding_norm": False, "last_dropout": False},
+    "roberta-prelayernorm": {"early": True},
+    "megatron-bert": {"early": True, "embedding_norm": False, "masked": True, "eager_only": True, "holds_weights": True},
+    "rembert": {"masked": True, "eager_only": True, "holds_weights": True, "tied": False, "spare_bias": False},
+    "mpnet": {"names": ("q", "k", "v", "o", "dense", "dense"), "masked": True, "eager_only": True},
+    "esm": {"early": True, "contacts": True, "act": "gelu_erf", "head_act": "gelu_erf", "spare_bias": False},
 }  # fmt: skip
+HEADS_OF_CONFIG = {"bert", "albert", "distilbert", "layoutlm", "megatron-bert", "rembert", "ernie"}
+"""Encoders whose head activates as the configuration says; the others by GELU."""
 
 
 def encoder_form(config: dict[str, Any], kind: str) -> EncoderForm:
     """The sizes of an encoder whose blocks are those of the family `kind`."""
     hidden = pick(config, "hidden_size", "dim")
-    dropout = pick(config, "hidden_dropout_prob", "dropout", default=0.0)
+    told = {"tied": bool(config.get("tie_word_embeddings", True)), **ENCODERS[kind]}
+    if kind != "esm":
+        told["act"] = ACTS.get(pick(config, "hidden_act", "activation", default="gelu"), "gelu")
+        told["head_act"] = told["act"] if kind in HEADS_OF_CONFIG else "gelu"
+    elif config.get("position_embedding_type") == "rotary":
+        told["rotary"] = True
+    if kind == "rembert":
+        told["head_width"] = config["output_embedding_size"]
+    if kind == "mpnet":
+        told["buckets"] = config["relative_attention_num_buckets"]
+    placed = config["max_position_embeddings"] if not told.get("rotary") else 0
     return EncoderForm(
         layers=pick(config, "num_hidden_layers", "n_layers"), hidden=hidden, heads=pick(config, "num_attention_heads", "n_heads"),
         ffn=pick(config, "intermediate_size", "hidden_dim"), vocab=config["vocab_size"], embedding=pick(config,
-            "embedding_size", default=hidden),
-        positions=config["max_position_embeddings"], token_types=config.get("type_vocab_size") or 0, dropout=dropout,
+            "embedding_size", "input_embedding_size", default=hidden),
+        positions=placed, token_types=0 if kind in ("esm", "mpnet") else config.get("type_vocab_size") or 0,
+        dropout=pick(config, "hidden_dropout_prob", "dropout", default=0.0),
         attention_dropout=pick(config, "attention_probs_dropout_prob", "attention_dropout", default=0.0),
-        act="gelu_new" if kind == "albert" else "gelu",
-        **ENCODERS[kind],
+        **told | ({"token_dropout": bool(config.get("token_dropout")),
+            "embedding_norm": bool(config.get("emb_layer_norm_before"))} if kind == "esm" else {}),
     )  # fmt: skip
 
 

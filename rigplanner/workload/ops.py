@@ -81,6 +81,17 @@ def keeping_input(tape: Tape, x: Tensor) -> Tensor:
     return record(tape, like(tape, x), (x,), pull)
 
 
+def erf(tape: Tape, x: Tensor) -> Tensor:
+    """torch.erf: its gradient is written in five steps that all live to the end."""
+    kept = x
+
+    def pull(grad: Tensor) -> Grads:
+        _steps = [like(tape, kept) for _ in range(4)]
+        return (like(tape, kept),)
+
+    return record(tape, like(tape, x), (x,), pull)
+
+
 def keeping_result(tape: Tape, x: Tensor, dtype: str | None = None) -> Tensor:
     """An operator whose gradient needs its result: ReLU, tanh, sigmoid, softmax, exp."""
     result = like(tape, x, dtype)
