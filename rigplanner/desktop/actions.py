@@ -138,6 +138,15 @@ COMMANDS: tuple[Command, ...] = (
     C(id="guide", text="Guide…", menu="Rig", keys="Ctrl+G", icon="question", run=_later("guide_dialog", "guide_dialog")),
     C(id="add-part", text="Add part…", menu="Rig", keys="Ctrl+Shift+A", icon="plus", run=lambda w: w.build.open_menu()),
     C(id="add-workload", text="Add workload", menu="Rig", keys="Ctrl+Shift+W", icon="workload", run=lambda w: w.focus_zoo()),
+    C(
+        id="rig-settings",
+        text="Machine settings…",
+        menu="Rig",
+        keys="Ctrl+M",
+        icon="wrench",
+        run=_later("rig_settings", "rig_settings"),
+        enabled=_open,
+    ),
     C(id="rates", text="Use the fetched exchange rates", menu="Rig", run=_later("import_dialog", "use_rates"), enabled=_open),
     C(
         id="rename",

@@ -36,6 +36,8 @@ PRECISIONS = ("fp32", "tf32", "fp16", "bf16", "amp_fp16", "amp_bf16", "fp8", "in
 OPTIMIZERS = ("adamw", "adam", "sgd", "sgd_momentum", "adafactor", "adamw_8bit", "paged_adamw_8bit", "lion")
 CHECKPOINTING = ("none", "selective", "full")
 ATTENTION = ("eager", "sdpa", "flash")
+DATA_PLACES = Words({"drives": "drives of the rig", "network": "network"})
+DECODERS = Words({"cpu": "CPU", "gpu": "GPU"})
 DATA_FORMATS = Words({"files": "single files", "packed": "packed", "tokens": "tokens"})
 TRAINING = ("train", "train_full", "train_lora", "train_qlora")
 COUNTS = tuple(range(1, 17))
@@ -103,6 +105,8 @@ class WorkloadForm(QWidget):
         self._figure("dataset_gb", tr("Size"), 1e7, "GB")
         self._figure("dataset_samples", tr("Samples"), 1e12, "", whole=True)
         self._choice("dataset_format", tr("Stored as"), [(DATA_FORMATS[code], code) for code in DATA_FORMATS])
+        self._choice("dataset_place", tr("Kept on"), [(DATA_PLACES[code], code) for code in DATA_PLACES])
+        self._choice("dataset_decoding", tr("Decoded by"), [(DECODERS[code], code) for code in DECODERS])
         self._figure("epochs", tr("Epochs"), 1e6, "")
         self._figure("train_tokens", tr("Train on"), 1e9, tr("million tokens"), factor=1e6)
 
@@ -237,6 +241,8 @@ class WorkloadForm(QWidget):
             "dataset_gb": training,
             "dataset_samples": training,
             "dataset_format": training,
+            "dataset_place": training,
+            "dataset_decoding": training and not text,
             "epochs": training,
             "train_tokens": training and text,
         }

@@ -172,6 +172,8 @@ class WorkloadResults(QWidget):
         best = next((node.storage.name for node in assessment.machine.storage), "")
         if feed.cached:
             note = tr("The data set fits into RAM, so it is read from there after the first epoch.")
+        elif job.workload.dataset_place == "network":
+            note = tr("The data set is read over the network, at what the rig's fastest port gives of its rate to files.")
         elif drives is None:
             note = tr("There is no drive in the rig to hold the data set.")
         elif drives.count > 1:

@@ -12,7 +12,7 @@ from rigplanner.desktop.actions import COMMANDS
 from rigplanner.desktop.theme import look
 from rigplanner.report.language import LANGUAGES, use_language
 
-DIALOGS = ("guide", "machine", "update", "import", "settings", "keys", "about")
+DIALOGS = ("guide", "machine", "update", "import", "settings", "rig-settings", "keys", "about")
 
 
 def show(qtbot, window, command: str) -> QDialog:

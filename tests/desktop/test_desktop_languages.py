@@ -34,7 +34,7 @@ from tools.gather_texts import template
 
 LAYOUT_ROUNDS = 5
 """Layouts settle in rounds: a label is shortened for its room, then the room is shared anew."""
-DIALOGS = ("guide", "machine", "update", "import", "settings", "keys", "about")
+DIALOGS = ("guide", "machine", "update", "import", "settings", "rig-settings", "keys", "about")
 
 
 def _longer(text: str) -> str:
