@@ -1,5 +1,6 @@
 """PCIe: what width and rate each card gets, what takes it away, and what the owner must set in the firmware."""
 
+import math
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -270,6 +271,33 @@ def above_4g(situation: Situation, case: Windows) -> Iterator[Finding]:
     """An error where the firmware lacks the setting."""
     if case.board.layout.above_4g is False:
         yield above_4g.finding(case, count=case.count)
+
+
+SMALL_SPACE = frozenset(("AM3", "LGA1150", "LGA1155", "LGA1156", "LGA1366"))
+"""Sockets whose CPUs or firmware give PCI devices 36 or 39 bits and windows of at most 16 GiB."""
+LARGEST_WINDOW_GIB = 16
+
+
+def old_platforms(situation: Situation) -> Iterator[Windows]:
+    """Compute cards on boards of these sockets."""
+    for case in large_windows(situation):
+        if case.card.cooling == "passive" and SMALL_SPACE.intersection(case.board.layout.sockets):
+            yield case
+
+
+@rule(
+    "PCI010", "Card's memory window is too large for the platform", "warning", over=old_platforms,
+    needs=("card.memory_gib",),
+    reason="A compute card maps its memory as one window, rounded up to a power of two: 32 GiB for 24. Desktop platforms up to "
+    "Haswell seldom map more than 16, with 'Above 4G decoding' too: the machine does not start, or the driver finds no room "
+    "(code 12).",
+    source="xCuri0/ReBarUEFI issues 45, 82, 86, 212, 354, 381 and 383",
+)  # fmt: skip
+def window(situation: Situation, case: Windows) -> Iterator[Finding]:
+    """Compare the window with the largest that such platforms map."""
+    wanted = 2 ** math.ceil(math.log2(case.card.memory_gib or 1))
+    if wanted > LARGEST_WINDOW_GIB:
+        yield window.finding(case, needed=float(wanted), actual=float(LARGEST_WINDOW_GIB), unit="GiB")
 
 
 def arc_cards(situation: Situation) -> Iterator[Windows]:

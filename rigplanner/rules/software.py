@@ -199,7 +199,8 @@ def _other_build(situation: Situation, case: Served, release: str, other: TorchB
 @rule(
     "SW003", "CUDA version does not serve the GPU", "error", over=with_cuda,
     needs=("card.compute_capability",),
-    reason="Toolkits drop old generations (12 Kepler; 13 Maxwell, Pascal and Volta) and do not know newer ones.",
+    reason="Toolkits drop old generations (12 Kepler; 13 Maxwell, Pascal and Volta) and do not know newer ones; a GPU runs code "
+    "built for a lower capability of the same major number.",
     source="NVIDIA CUDA toolkit release notes",
 )  # fmt: skip
 def cuda(situation: Situation, case: Served) -> Iterator[Finding]:
@@ -209,10 +210,20 @@ def cuda(situation: Situation, case: Served) -> Iterator[Finding]:
     if row is None:
         yield cuda.unknown(case, f"software:cuda {named}")
     elif not between(capability, row.lowest, row.highest):
+        younger = version(capability)[:1] == version(row.highest)[:1] and version(capability) > version(row.highest)
         rows = [other for other in software().cuda if between(capability, other.lowest, other.highest)]
         newest = max(rows, key=lambda other: version(other.version), default=None)
         fixes = name_software(situation, cuda=newest.version) if newest and "pytorch" not in case.named else ()
-        yield cuda.finding(case, needed=capability, actual=f"{row.lowest} - {row.highest}", fixes=fixes, cuda=named)
+        yield cuda.finding(
+            case,
+            "warning" if younger else "error",
+            needed=capability,
+            actual=f"{row.lowest} - {row.highest}",
+            fixes=fixes,
+            cuda=named,
+            variant="younger" if younger else "",
+            highest=row.highest,
+        )
 
 
 def with_driver(situation: Situation) -> Iterator[Served]:
@@ -299,11 +310,12 @@ def rocm(situation: Situation, case: Radeon) -> Iterator[Finding]:
         only_old = row.supported and case.release is None
         yield rocm.finding(
             case,
-            "warning" if only_old else "error",
-            needed=row.until or row.since,
+            "warning" if only_old or row.stand_in else "error",
+            needed=row.stand_in or row.until or row.since,
             actual=case.release,
             platform=case.platform,
             target=row.target,
+            variant="stand-in" if row.stand_in else "never" if not row.supported else "last" if row.until else "first",
         )
 
 

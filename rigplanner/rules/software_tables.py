@@ -65,13 +65,15 @@ class DriverRange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class RocmTarget(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Whether AMD supports a GPU target on a platform, from and until which release."""
+    """Whether AMD supports a GPU target on a platform, from and until which release. `stand_in` is the version that an unsupported
+    target may report in HSA_OVERRIDE_GFX_VERSION, because its instructions are those of a supported one."""
 
     platform: Literal["linux", "windows"]
     target: str
     since: str
     until: str | None = None
     supported: bool
+    stand_in: str | None = None
     source: str
 
 

@@ -28,6 +28,8 @@ TANGLED = (
     Switch(id="b", model="PEX", origin="a", gen=4, width=16),
 )
 
+HASWELL = {"board.desk": {"layout.sockets": ("LGA1150",)}}
+
 CASES = (
     case("CPU001", "fires", bench_rig(cpu="cpu.server")),
     case("CPU001", "limit", DESK_RIG, {"board.desk": {"layout.sockets": ("AM4", "AM5")}}),
@@ -197,6 +199,10 @@ CASES = (
     case("PCI006", "limit", DESK_RIG, {"board.desk": {"layout.above_4g": False}}),
     case("PCI006", "silent", bench_rig(gpu="gpu.passive", chassis="case.server")),
     case("PCI006", "unknown", bench_rig(gpu="gpu.passive", chassis="case.server"), {"board.desk": {"layout.above_4g": None}}),
+    case("PCI010", "fires", bench_rig(gpu="gpu.passive"), {"board.desk": {"layout.sockets": ("LGA1155",)}}),
+    case("PCI010", "limit", bench_rig(gpu="gpu.passive"), {**HASWELL, "gpu.passive": {"memory_gib": 16}}),
+    case("PCI010", "silent", DESK_RIG, HASWELL),
+    case("PCI010", "unknown", bench_rig(gpu="gpu.passive"), {**HASWELL, "gpu.passive": {"memory_gib": None}}),
     case("PCI007", "fires", DESK_RIG, {"gpu.card": {"vendor": "Intel"}, "board.desk": {"layout.resizable_bar": False}}),
     case("PCI007", "limit", DESK_RIG, {"gpu.card": {"vendor": "Intel"}}),
     case("PCI007", "silent", DESK_RIG, {"board.desk": {"layout.resizable_bar": False}}),

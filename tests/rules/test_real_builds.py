@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 from real_builds import BUILDS, Build
 from real_failures import FAILURES, Failure
+from real_failures_more import MORE_FAILURES, OLD_BOARDS
 
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.report.words import finding_text
@@ -28,10 +29,11 @@ def test_a_machine_that_runs_gets_no_error(build: Build) -> None:
     assert [(f.code, finding_text(f, rig, catalog)) for f in found if f.severity == "error"] == []
 
 
-@pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: failure.name)
+@pytest.mark.parametrize("failure", [*FAILURES, *MORE_FAILURES], ids=lambda failure: failure.name)
 def test_a_machine_that_failed_is_told_so(failure: Failure) -> None:
     jobs = (failure.job,) if failure.job else ()
-    rig = replace(rig_of(failure), settings=failure.settings(), site=failure.site, workloads=jobs)
-    assert [item.part for item in rig.items if shipped_catalog().get(item.part) is None] == []
+    own = {board.id: board for board in OLD_BOARDS}
+    rig = replace(rig_of(failure), settings=failure.settings(), site=failure.site, workloads=jobs, snapshot=own)
+    assert [item.part for item in rig.items if item.part not in own and shipped_catalog().get(item.part) is None] == []
     found = assess(rig, shipped_catalog()).report.findings
     assert {f.code for f in found if f.severity in ("error", "warning")} & set(failure.codes)
