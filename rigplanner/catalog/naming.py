@@ -32,10 +32,11 @@ FAMILY_WORDS = {
 """Words before a model number that shops leave out or shorten."""
 OTHER_MODEL = {
     "ti", "super", "xt", "xtx", "gre", "d", "v2", "v3", "v4", "max", "plus", "pro", "ultra", "mini", "lite", "laptop", "mobile",
-    "mxm", "wifi", "wifi7", "ii", "iii", "iv",
+    "mxm", "wifi", "wifi7", "ii", "iii", "iv", "ada", "blackwell",
 }  # fmt: skip
 """A word right after a name that makes it another model."""
 _MEMORY = re.compile(r"(\d{1,3})gb?")
+_JOINED = re.compile(r"([0-9a-z.+]+)-(?=([0-9a-z.+]+))")
 
 
 class Naming(Struct, frozen=True):
@@ -60,13 +61,14 @@ class PhraseTable:
 
     def named_in(self, text: str, kind: str | None = None) -> Naming:
         """Return the part with the longest name that begins and ends with words of the text."""
-        words = shop_words(text)
-        for phrase, after in _runs(words):
+        words, joined = shop_words(text), set(_JOINED.findall(text.casefold()))
+        for phrase, last, after in _runs(words):
             bearers = [pair for pair in self._bearers.get(phrase, ()) if kind is None or kind_of(pair[0]) == kind]
             bearers = [pair for pair in bearers if _agrees(pair[0], words)]
             if not bearers:
                 continue
-            if after in OTHER_MODEL:
+            goes_on = (last, after) in joined and any(kind_of(part) not in CHIP_KINDS for part, _ in bearers)
+            if after in OTHER_MODEL or goes_on:
                 return Naming(None, "none", phrase)
             if len(bearers) > 1:
                 return Naming(None, "ambiguous", phrase, tuple(part.id for part, _ in bearers))
@@ -101,14 +103,14 @@ def _phrases(part: Part) -> Iterator[tuple[str, bool]]:
             yield "".join(words), True
 
 
-def _runs(words: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield runs of words squeezed, with the word that follows, the longest first."""
+def _runs(words: list[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield runs of words squeezed, with their last word and the word that follows, the longest first."""
     runs = []
     for begin in range(len(words)):
         squeezed = ""
         for end in range(begin, min(begin + MOST_WORDS, len(words))):
             squeezed += words[end]
-            runs.append((squeezed, words[end + 1] if end + 1 < len(words) else ""))
+            runs.append((squeezed, words[end], words[end + 1] if end + 1 < len(words) else ""))
     return iter(sorted(runs, key=lambda run: -len(run[0])))
 
 

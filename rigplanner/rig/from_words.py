@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from rigplanner.catalog.find import PartIndex, words_of
+from rigplanner.catalog.gpu_names import GpuNames
 from rigplanner.catalog.kits import kit_in
-from rigplanner.catalog.parts import Part, kind_of
+from rigplanner.catalog.parts import GPU, Part, kind_of
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
 
 _COUNT = re.compile(r"^\s*(\d{1,6})\s*[x×*]\s+(?=\S)|^\s*(\d{1,6})[x×](?=[^\d\s])", re.IGNORECASE)
-_TRAILING = re.compile(r"\s+[x×*]\s*(\d{1,6})\s*$", re.IGNORECASE)
+_TRAILING = re.compile(r"\s+(?:[xX×*]\s+|[x×*])(\d{1,6})\s*$")
+"""A capital X that stands against its number is a model's: "Kraken X73", "Exos X18"."""
 
 
 class Wish(Struct, frozen=True, kw_only=True):
@@ -31,7 +33,7 @@ def read_wish(text: str, index: PartIndex, kind: str | None = None) -> Wish:
     elif match := _TRAILING.search(words):
         quantity, words = int(match.group(1)), words[: match.start()]
     parts = index.find(words, kind, limit=8) if words_of(words) else []
-    return Wish(text=text, quantity=quantity, parts=tuple(parts or _named(words, index, kind)))
+    return Wish(text=text, quantity=quantity, parts=tuple(parts or _named(words, index, kind) or _gpu_named(words, index, kind)))
 
 
 def _named(words: str, index: PartIndex, kind: str | None) -> list[Part]:
@@ -40,6 +42,13 @@ def _named(words: str, index: PartIndex, kind: str | None) -> list[Part]:
     if named is None and kind in (None, "memory"):
         named = kit_in(words, index.find("", "memory"))
     return [] if named is None else [named]
+
+
+def _gpu_named(words: str, index: PartIndex, kind: str | None) -> list[Part]:
+    """Return the GPU that the words mean as drivers and papers write it ("A6000 Ada")."""
+    gpus = [part for part in index.find("", "gpu") if isinstance(part, GPU)] if kind in (None, "gpu") else []
+    meant = GpuNames(gpus).meaning(words).gpu if gpus and words_of(words) else None
+    return [] if meant is None else [meant]
 
 
 def rig_from_wishes(name: str, wishes: Sequence[Wish], start: Rig | None = None) -> Rig:

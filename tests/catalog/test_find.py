@@ -49,11 +49,23 @@ def test_any_text_can_be_searched(words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "quantity"), [("2x RTX 3090", 2), ("2 x RTX 3090", 2), ("RTX 3090 x2", 2), ("RTX 3090", 1), ("4× 3090", 4)]
+    ("text", "quantity"),
+    [("2x RTX 3090", 2), ("2 x RTX 3090", 2), ("RTX 3090 x2", 2), ("RTX 3090 X 2", 2), ("RTX 3090", 1), ("4× 3090", 4)],
 )
 def test_a_wish_has_a_quantity_and_words(index: PartIndex, text: str, quantity: int) -> None:
     wish = read_wish(text, index)
     assert (wish.quantity, wish.parts[0].id) == (quantity, "nvidia.geforce.rtx-3090")
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [("Kraken X73", None), ("Supermicro 4029GP-TVRT", None), ("RTX A6000 Ada", "nvidia.rtx.6000-ada"),
+     ("EVGA FTW3 ULTRA GAMING GeForce RTX 3090 24 GB Video Card", "nvidia.geforce.rtx-3090"),
+     ("MSI RTX3090-VENTUS-3X", "nvidia.geforce.rtx-3090")],
+)  # fmt: skip
+def test_a_wish_for_another_model_takes_no_near_one(index: PartIndex, text: str, part: str | None) -> None:
+    wish = read_wish(text, index)
+    assert (wish.quantity, wish.parts[0].id if wish.parts else None) == (1, part)
 
 
 def test_wishes_become_a_rig(index: PartIndex) -> None:
