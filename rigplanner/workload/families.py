@@ -9,6 +9,7 @@ from rigplanner.workload import convnets
 from rigplanner.workload.afmoe import afmoe
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.attention import Form
+from rigplanner.workload.bart import KIN, Bart
 from rigplanner.workload.config import SAME_AS, full_config, pick
 from rigplanner.workload.deberta import Deberta
 from rigplanner.workload.decoder import Decoder, Mlp
@@ -21,7 +22,7 @@ from rigplanner.workload.llama4 import llama4
 from rigplanner.workload.modernbert import ModernBert
 from rigplanner.workload.moe import Experts
 from rigplanner.workload.net import Net
-from rigplanner.workload.seq2seq import T5, Bart
+from rigplanner.workload.seq2seq import T5
 from rigplanner.workload.swinv2 import Swin2
 from rigplanner.workload.vision import Vit
 from rigplanner.workload.whisper import Whisper
@@ -71,8 +72,8 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "resnet": convnets.resnet, "regnet": convnets.regnet, "convnext": convnets.convnext, "convnextv2": convnets.convnext,
     "mobilenet_v1": convnets.mobilenet_v1, "mobilenet_v2": convnets.mobilenet_v2,
     "vit": Vit, "deit": Vit, "beit": Vit, "dinov2": Vit,
-    "dinov2_with_registers": Vit, "swin": Swin, "segformer": Segformer, "t5": T5, "bart": Bart,
-    "mbart": Bart, "pegasus": Bart, "modernbert": ModernBert, "whisper": Whisper, "deberta-v2": Deberta, "swinv2": Swin2,
+    "dinov2_with_registers": Vit, "swin": Swin, "segformer": Segformer, "t5": T5, **dict.fromkeys(KIN, Bart),
+    "modernbert": ModernBert, "whisper": Whisper, "deberta-v2": Deberta, "swinv2": Swin2,
     "pvt_v2": Pvt2, "efficientnet": efficientnet, "poolformer": poolformer,
 }  # fmt: skip
 

@@ -1,14 +1,14 @@
-"""Encoder-decoder language models on the tape: T5 and BART with their kin."""
+"""Encoder-decoder language models on the tape: T5 and its kin."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from rigplanner.workload import ops
-from rigplanner.workload.attention import activate, attend
+from rigplanner.workload.attention import activate
 from rigplanner.workload.encoder import class_loss
-from rigplanner.workload.net import Linear, Net, Norm, checkpointed, reciprocal_root
-from rigplanner.workload.tape import BOOL, F32, I64, Tensor, new
+from rigplanner.workload.net import Linear, Net, checkpointed, reciprocal_root
+from rigplanner.workload.tape import F32, I64, Tensor, new
 
 
 class T5Norm:
@@ -153,98 +153,4 @@ class T5:
             x = ops.sub_self(tape, x)
         scores = self.head(x)
         del mask
-        return class_loss(net, scores) if setting.training else scores
-
-
-class BartAttention:
-    """Attention of BART, self or cross."""
-
-    def __init__(self, net: Net, hidden: int, heads: int, share: float) -> None:
-        self.net, self.heads, self.hidden, self.share = net, heads, hidden, share
-        self.key, self.value, self.query, self.out = (
-            net.linear(name, hidden, hidden, True) for name in ("k_proj", "v_proj", "q_proj", "out_proj")
-        )
-
-    def __call__(self, x: Tensor, memory: Tensor | None, mask: Tensor | None) -> Tensor:
-        setting, source = self.net.setting, x if memory is None else memory
-        shape = (setting.batch, self.heads, setting.length, self.hidden // self.heads)
-        query, key, value = self.query(x).view(*shape), self.key(source).view(*shape), self.value(source).view(*shape)
-        return self.out(attend(self.net, query, key, value, mask, self.share).view(*x.shape))
-
-
-class BartBlock:
-    """One layer; `early` normalises before each part (mBART, Pegasus), else after."""
-
-    def __init__(self, net: Net, config: dict[str, Any], side: str, early: bool) -> None:
-        hidden, self.net, self.share, self.early = config["d_model"], net, config["dropout"], early
-        heads, ffn = config[f"{side}_attention_heads"], config[f"{side}_ffn_dim"]
-        self.attention, self.norms = BartAttention(net, hidden, heads, config["attention_dropout"]), [Norm(net, "layer", hidden)]
-        self.cross = None
-        if side == "decoder":
-            self.cross = BartAttention(net, hidden, heads, config["attention_dropout"])
-            self.norms.append(Norm(net, "layer", hidden))
-        self.up, self.down = net.linear("fc1", hidden, ffn, True), net.linear("fc2", ffn, hidden, True)
-        self.norms.append(Norm(net, "layer", hidden))
-        self.act = "relu" if config["activation_function"] == "relu" else "gelu"
-
-    def __call__(self, x: Tensor, mask: Tensor | None, memory: Tensor | None) -> Tensor:
-        x = self._part(x, self.norms[0], lambda y: self.attention(y, None, mask))
-        if self.cross is not None:
-            cross = self.cross
-            x = self._part(x, self.norms[1], lambda y: cross(y, memory, None))
-        return self._part(x, self.norms[-1], lambda y: self.down(activate(self.net.tape, self.up(y), self.act)))
-
-    def _part(self, x: Tensor, norm: Norm, work: Any) -> Tensor:
-        tape, residual = self.net.tape, x
-        x = work(norm(x) if self.early else x)
-        x = ops.dropout(tape, x, self.share, self.net.setting.training)
-        x = ops.add(tape, residual, x)
-        return x if self.early else norm(x)
-
-
-class Bart:
-    """Encoder, decoder and tied head."""
-
-    def __init__(self, net: Net, config: dict[str, Any]) -> None:
-        self.net, self.config, hidden = net, config, config["d_model"]
-        early = config["model_type"] in ("mbart", "pegasus")
-        self.table = net.parameter(config["vocab_size"], hidden)
-        offset = 0 if config["model_type"] == "pegasus" else 2
-        self.positions = [
-            net.parameter((config.get("max_position_embeddings") or config["max_target_positions"]) + offset, hidden)
-            for _ in range(2)
-        ]
-        self.encoder = [BartBlock(net, config, "encoder", early) for _ in range(config["encoder_layers"])]
-        self.decoder = [BartBlock(net, config, "decoder", early) for _ in range(config["decoder_layers"])]
-        norms = {"bart": 2, "mbart": 4, "pegasus": 2}[config["model_type"]]
-        self.norms = [Norm(net, "layer", hidden) for _ in range(norms)]
-        self.head = Linear(net, self.table, None)
-
-    def _stack(self, blocks: list[BartBlock], at: int, mask: Tensor | None, memory: Tensor | None) -> Tensor:
-        net, tape, kind = self.net, self.net.tape, self.config["model_type"]
-        shape = (net.setting.batch, net.setting.length)
-        x = ops.add(tape, ops.embedding(tape, self.table, shape), ops.embedding(tape, self.positions[at], (1, shape[1])))
-        if kind != "pegasus":
-            x = self.norms[at](x)
-        x = embedded = ops.dropout(tape, x, self.config["dropout"], net.setting.training)
-        for block in blocks:
-            x = checkpointed(
-                net,
-                lambda y, *seen, block=block: block(y, mask, seen[0] if seen else None),
-                x,
-                *([memory] if memory is not None else []),
-            )
-        if kind != "bart":
-            x = self.norms[at - 2](x)
-        del embedded
-        return x
-
-    def loss(self) -> Tensor:
-        """The loss over all target tokens; without training, the scores."""
-        net, tape, setting = self.net, self.net.tape, self.net.setting
-        _ids = net.given(setting.batch, setting.length, dtype=I64)
-        memory = self._stack(self.encoder, 0, None, None)
-        mask = new(tape, (setting.batch, 1, setting.length, setting.length), BOOL) if tape.semantics.explicit_mask else None
-        x = self._stack(self.decoder, 1, mask, memory)
-        scores = ops.shift(tape, self.head(x))
         return class_loss(net, scores) if setting.training else scores

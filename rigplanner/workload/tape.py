@@ -26,16 +26,20 @@ class Semantics(Struct, frozen=True, kw_only=True):
 
     `explicit_mask`: fused attention gets a materialised mask. `fused_dropout`: its kernel can drop weights.
     `byte_dropout`: the dropout mask is one byte per value, else it has the width of its input. `in_place_sums`: two gradients of
-    one tensor are added in place. `float_norms`: autocast normalises in float."""
+    one tensor are added in place. `float_norms`: autocast normalises in float. `caches`: a forward pass of an
+    encoder-decoder keeps keys and values, as the library does unless told (for a GPU the cache is a part of its own)."""
 
     explicit_mask: bool = False
     fused_dropout: bool = True
     byte_dropout: bool = True
     in_place_sums: bool = True
     float_norms: bool = True
+    caches: bool = False
 
 
-CPU_TRACE = Semantics(explicit_mask=True, fused_dropout=False, byte_dropout=False, in_place_sums=False, float_norms=False)
+CPU_TRACE = Semantics(
+    explicit_mask=True, fused_dropout=False, byte_dropout=False, in_place_sums=False, float_norms=False, caches=True
+)
 CUDA = Semantics()
 
 
