@@ -12,9 +12,10 @@ NVLINK_SHARE = {2: 0.966, 3: 0.915, 4: 0.836}
 """Share of the line rate of its links by NVLink generation: 48.3 of 50 GB/s (V100), 274.5 of 300 (A100), 376 of 450 (H100)."""
 OTHER_SHARE = 0.84
 """Other generations and fabrics: as the newest measured."""
-STAGED_SHARE = 0.5
-"""Through the host, of the slower link: between 0.94 (25.8 of 27.7, RTX 4090) and 0.22 (6.1, RTX 3090 in an eight-GPU server)."""
-SPREADS = {"nvlink": 1.12, "peer": 1.15, "staged": 2.3}
+STAGED_SHARE = 0.42
+"""Through the host, of the slower link: between 0.75 (20 to 22 of 27.7 GB/s, six-GPU host of NCCL issue 814), 0.47 (12.9, RTX 4090
+in both directions at once) and 0.11 (3 to 4, RTX 3090 in an eight-GPU server); the same share as in `performance.collective`."""
+SPREADS = {"nvlink": 1.12, "peer": 1.25, "staged": 2.6}
 SOURCE = "p2pBandwidthLatencyTest and nvbandwidth results in public issues"
 
 

@@ -1,0 +1,79 @@
+"""Published rates between GPUs and to the host against what the machine model says of them: `resources/machine/exchange.json`."""
+
+from functools import cache
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.parts import GPU
+from rigplanner.data import data_path
+from rigplanner.machine.collectives import allreduce_of_link
+from rigplanner.machine.copies import copy_rates
+from rigplanner.machine.from_matrix import machine_of_matrix
+from rigplanner.machine.machine import Machine
+from rigplanner.machine.pcie import link_gbs
+from rigplanner.machine.smi_matrix import SmiMatrix
+
+
+class Exchanged(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One measurement in GB/s one way: bus bandwidth of an all-reduce over `count` GPUs of a link word, a copy between two GPUs of
+    a matrix letter (`peers` as in `nvidia-smi topo -p2p`), or a copy from the host."""
+
+    what: Literal["allreduce", "copy", "host"]
+    gpu: str
+    count: int
+    link: str
+    gbs: float
+    source: str
+    peers: str = ""
+    note: str = ""
+
+
+class Judged(Struct, frozen=True):
+    """A measurement and its prediction with the stated range; the range of a host copy is not stated (None)."""
+
+    row: Exchanged
+    value: float
+    low: float | None
+    high: float | None
+
+    @property
+    def error(self) -> float:
+        """The relative error without sign."""
+        return abs(self.value / self.row.gbs - 1)
+
+    @property
+    def inside(self) -> bool | None:
+        """Whether the measurement lies in the range."""
+        return None if self.low is None or self.high is None else self.low <= self.row.gbs <= self.high
+
+
+@cache
+def measured_exchange() -> tuple[Exchanged, ...]:
+    """Return the published rates."""
+    path = data_path("resources") / "machine" / "exchange.json"
+    return tuple(msgspec.json.decode(path.read_bytes(), type=list[Exchanged]))
+
+
+def judge_exchange(catalog: Catalog) -> tuple[Judged, ...]:
+    """Return each published rate with its prediction; rows whose GPU the catalog lacks are left out."""
+    found = [(row, catalog.get(row.gpu)) for row in measured_exchange()]
+    judged = [_judged(row, gpu) for row, gpu in found if isinstance(gpu, GPU)]
+    return tuple(item for item in judged if item is not None)
+
+
+def _judged(row: Exchanged, gpu: GPU) -> Judged | None:
+    if row.what == "host":
+        rate = link_gbs(gpu.edge_gen, gpu.edge_width)
+        return None if rate is None else Judged(row, rate, None, None)
+    estimate = allreduce_of_link(gpu, row.count, row.link) if row.what == "allreduce" else copy_rates(_pair(row, gpu))[0][1]
+    return None if estimate is None else Judged(row, estimate.value, estimate.low, estimate.high)
+
+
+def _pair(row: Exchanged, gpu: GPU) -> Machine:
+    names = ("GPU0", "GPU1")
+    peers = ((("X", row.peers), (row.peers, "X")),) if row.peers else ()
+    matrix = SmiMatrix(devices=names, rows=names, cells=(("X", row.link), (row.link, "X")), numa_affinity=("", ""), peers=peers)
+    return machine_of_matrix(matrix, gpu)
