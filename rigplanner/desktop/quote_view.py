@@ -6,14 +6,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QPalette, QShowEvent
+from PySide6.QtCore import QBuffer, QByteArray, QEvent, QIODevice, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QMouseEvent, QPalette, QShowEvent
 from PySide6.QtWidgets import QMenu, QPushButton, QSplitter, QWidget
 
 from rigplanner.desktop.ask_file import ask_file
 from rigplanner.desktop.breakdown import show_breakdown
 from rigplanner.desktop.change import Change
 from rigplanner.desktop.documents import file_name
+from rigplanner.desktop.quote_figures import COSTS, Pages, figure_entries, figure_reason
 from rigplanner.desktop.quote_form import QuoteForm
 from rigplanner.desktop.reasons import Reason, cost_steps
 from rigplanner.desktop.session import Session
@@ -43,6 +44,8 @@ class QuoteView(QWidget):
         self.content: bytes | None = None
         self._view: Any = None
         self._document: Any = None
+        self._pages: Pages | None = None
+        self._pointed: tuple[object, Reason | str | None] = (None, None)
         self.form = QuoteForm(session)
         self.note = label("", wrap=True)
         self._note = panel(column(self.note, margins=(16, 16, 16, 16)))
@@ -51,8 +54,8 @@ class QuoteView(QWidget):
         self.pages = label("", "small")
         self.copy = button(tr("Copy as"), self._open_copy, "copy")
         self.export = button(tr("Export"), self._open_export, "export")
-        self.costs = button(tr("Costs"), self.show_costs, "info", name=tr("Show what years and hire cost"))
-        head = row(self.save, self.copy, self.export, self.costs, self.pages, 1, margins=(12, 6, 12, 6))
+        self.figures = button(tr("Figures"), self._open_figures, "info", name=tr("Show what the figures rest on"))
+        head = row(self.save, self.copy, self.export, self.figures, self.pages, 1, margins=(12, 6, 12, 6))
         split = QSplitter()
         self._details = scrolled(self.form, tr("Details of the quote"))
         split.addWidget(self._details)
@@ -87,6 +90,46 @@ class QuoteView(QWidget):
             show_breakdown(self, Reason(tr("Costs"), headline, steps, note))
 
         self._session.tasks.run_task("costs", lambda _: cost_steps(assessment, catalog), show)
+
+    def _open_figures(self) -> None:
+        """Offer all figures of the quote; each opens its steps."""
+        if self._session.assessment is None:
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for entry in figure_entries(self._session.assessment, self._session.catalog):
+            menu.addAction(entry.words.replace("&", "&&"), partial(self._show_reason, entry.make))
+        menu.popup(self.figures.mapToGlobal(self.figures.rect().bottomLeft()))
+
+    def _show_reason(self, reason: Callable[[], Reason] | Reason | str | None) -> None:
+        made = reason() if callable(reason) else reason
+        if made == COSTS:
+            self.show_costs()
+        elif isinstance(made, Reason):
+            show_breakdown(self, made)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """A click on a figure of the preview opens what it rests on."""
+        if isinstance(event, QMouseEvent) and self._view is not None and watched is self._view.viewport():
+            if event.type() == QEvent.Type.MouseMove and not event.buttons():
+                over = self._reason_at(event) is not None
+                self._view.viewport().setCursor(Qt.CursorShape.PointingHandCursor if over else Qt.CursorShape.ArrowCursor)
+            elif event.type() == QEvent.Type.MouseButtonRelease and event.button() == Qt.MouseButton.LeftButton:
+                self._show_reason(self._reason_at(event))
+        return super().eventFilter(watched, event)
+
+    def _reason_at(self, event: QMouseEvent) -> Reason | str | None:
+        """Return what the figure under the pointer rests on; the last answer is kept while the pointer stays in its box."""
+        pages, assessment = self._pages, self._session.assessment
+        at = pages.page_at(event.position().x(), event.position().y()) if pages else None
+        box = pages.box_at(*at) if pages and at else None
+        if pages is None or at is None or box is None or assessment is None:
+            return None
+        key = (at[0], box.getRect(), id(pages))
+        if self._pointed[0] != key:
+            found = figure_reason(pages.text_in(at[0], box), pages.text_before(at[0], box), assessment, self._session.catalog)
+            self._pointed = key, found
+        return self._pointed[1]
 
     def _open_copy(self) -> None:
         self._open_menu(self.copy, [form for form in EXPORT_WORDS if form != "xlsx"], self.copy_as)
@@ -187,6 +230,8 @@ class QuoteView(QWidget):
             look.look_changed.connect(self._tone)
             self._view.setPageMode(QPdfView.PageMode.MultiPage)
             self._view.setZoomMode(QPdfView.ZoomMode.FitToWidth)
+            self._view.viewport().setMouseTracking(True)
+            self._view.viewport().installEventFilter(self)
             self._page.addWidget(self._view)
         at = self._view.verticalScrollBar().value()
         self.content = content
@@ -195,6 +240,7 @@ class QuoteView(QWidget):
         self._buffer.setData(QByteArray(content))
         self._buffer.open(QIODevice.OpenModeFlag.ReadOnly)
         self._document.load(self._buffer)
+        self._pages = Pages(self._document, self._view)
         self._view.verticalScrollBar().setValue(at)
         count = self._document.pageCount()
         size = f"{len(content) // 1024}{THIN}kB"

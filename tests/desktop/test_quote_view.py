@@ -4,13 +4,15 @@ import io
 import zipfile
 
 import pytest
-from PySide6.QtCore import Qt
+from desktop_waiting import settled_session
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QImage
-from PySide6.QtWidgets import QDialog
+from PySide6.QtWidgets import QDialog, QMenu
 
 from rigplanner.catalog.parts import Price
 from rigplanner.desktop import documents
 from rigplanner.desktop.logos import usable_logo
+from rigplanner.desktop.quote_figures import figure_entries
 from rigplanner.desktop.quote_view import EXPORT_WORDS
 from rigplanner.desktop.reasons import cost_steps
 from rigplanner.report.logo import logo_content, logo_fault, logo_name
@@ -132,3 +134,61 @@ def test_costs_and_the_total_open_their_steps(qtbot, window, view):
     qtbot.mouseClick(window.build._total, Qt.MouseButton.LeftButton)
     assert window.findChildren(QDialog)[-1].windowTitle() in ("Price", "Costs")
     assert any(made.windowTitle() == "Price" for made in window.findChildren(QDialog))
+
+
+def figure(view, words):
+    """The middle of the first box of text with these words, in the preview, and the page it is on."""
+    pages = view._pages
+    for page in range(view._document.pageCount()):
+        pages.box_at(page, QPointF(0, 0))
+        for box in pages._boxes[page]:
+            if words in pages.text_in(page, box):
+                return page, box
+    raise AssertionError(words)
+
+
+def point_of(view, page, box):
+    """The point of the view where a box of a page is, after scrolling it into sight."""
+    margins, scale = view._view.documentMargins(), None
+    top = margins.top()
+    for each in range(page + 1):
+        size = view._document.pagePointSize(each)
+        scale = (view._view.viewport().width() - margins.left() - margins.right()) / size.width()
+        if each < page:
+            top += round(size.height() * scale) + view._view.pageSpacing()
+    bar = view._view.verticalScrollBar()
+    bar.setValue(round(top + box.top() * scale - 100))
+    return QPoint(round(margins.left() + box.center().x() * scale), round(top + box.center().y() * scale - bar.value()))
+
+
+@pytest.mark.parametrize(
+    ("words", "title"),
+    [
+        ("Valid until", ""), (" USD", "Price"), ("Memory on 2", "Memory per GPU"), ("Expected speed", "Speed"),
+        ("BTU/h", "Sustained load"),
+    ],
+)  # fmt: skip
+def test_a_figure_of_the_preview_opens_its_steps(qtbot, window, view, words, title):
+    settled_session(qtbot, window.session)
+    qtbot.waitUntil(lambda: view.content is not None, timeout=20_000)
+    settled_session(qtbot, window.session)
+    at = point_of(view, *figure(view, words))
+    qtbot.mouseMove(view._view.viewport(), at)
+    qtbot.mouseClick(view._view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    shown = [each.windowTitle() for each in window.findChildren(QDialog) if each.isVisible()]
+    assert shown == ([title] if title else [])
+
+
+def test_all_figures_of_the_quote_are_listed(qtbot, window, view):
+    settled_session(qtbot, window.session)
+    entries = figure_entries(window.session.assessment, window.session.catalog)
+    words = [entry.words for entry in entries]
+    assert words[:2] == ["Price", "Costs of years and hire"]
+    assert sum("speed" in each for each in words) == len(window.session.rig.workloads)
+    assert all(entry.make().steps for entry in entries if callable(entry.make))
+    view.figures.setFocus()
+    qtbot.keyClick(view.figures, Qt.Key.Key_Space)
+    menu = next(each for each in view.findChildren(QMenu) if each.isVisible())
+    qtbot.keyClick(menu, Qt.Key.Key_Down)
+    qtbot.keyClick(menu, Qt.Key.Key_Return)
+    assert [each.windowTitle() for each in window.findChildren(QDialog) if each.isVisible()] == ["Price"]
