@@ -11,6 +11,7 @@ from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_catalog
 from rigplanner.machine.this_machine import recognise
 from rigplanner.report.language import tr
+from rigplanner.rig.choices import with_choice
 from rigplanner.rig.edits import set_exchange, set_notes
 from rigplanner.rig.files import RigFault, write_rig
 from rigplanner.rig.from_words import read_wish, rig_from_wishes
@@ -21,6 +22,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="WORDS", help='one part each, for example "2x RTX 3090"')
     add_fact_arguments(parser)
     parser.add_argument("-o", "--output", required=True, type=Path, metavar="FILE.rig")
+    parser.add_argument(
+        "--set", dest="choices", action="append", default=[], metavar="NAME=VALUE",
+        help="a setting: country=DE, volts=230, cap=280, raid0=yes, ups=2, numa=4, p2p=yes, driver=580, bios:PLACE=CHOICE",
+    )  # fmt: skip
     parser.add_argument("--name", help="name of the rig (else the file's name)")
 
 
@@ -42,6 +47,8 @@ def run(args: argparse.Namespace) -> int:
         )
     try:
         rig = set_exchange(rig_from_wishes(args.name or args.output.stem, wishes, set_notes(found.rig, absent)), user_rates())
+        for choice in args.choices:
+            rig = with_choice(rig, catalog, choice)
         write_rig(rig, args.output, catalog)
     except (RigFault, ValueError) as fault:
         raise InputFault(str(fault)) from fault

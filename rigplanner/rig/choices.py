@@ -1,0 +1,105 @@
+"""Settings of a rig in words: "country=DE", "raid0=yes", "cap=280", "driver=580", "bios:PCIE2=x8x8"."""
+
+from collections.abc import Callable
+
+import msgspec
+from msgspec.structs import replace
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.parts import GPU, Accessory, Storage
+from rigplanner.rig.document import Item, Rig, Site, part_of
+from rigplanner.rig.edits import EditFault, change_site, set_bios, set_power_cap, set_raid0, set_software
+
+SITE_WORDS = {"country": "country", "volts": "volts", "breaker": "breaker_a", "hours": "hours_per_day", "room": "room_c"}
+SOFTWARE_WORDS = ("driver", "cuda", "pytorch", "tensorflow", "jax", "rocm", "os", "bios", "iommu", "ngc-pytorch", "ngc-tensorflow")
+YES, NO = ("yes", "on", "true", "all"), ("no", "off", "false", "none")
+
+
+def with_choice(rig: Rig, catalog: Catalog, text: str) -> Rig:
+    """Return the rig with one setting, written NAME=VALUE. Raises EditFault for a name or value that it does not know."""
+    name, equals, value = (word.strip() for word in text.partition("="))
+    key = name.casefold()
+    if not equals or not value:
+        raise EditFault(f"{text!r}: expected NAME=VALUE, for example country=DE.")
+    if key.startswith("bios:"):
+        return set_bios(rig, name[5:], value)
+    if key in SITE_WORDS:
+        return _on_site(rig, SITE_WORDS[key], value)
+    if key in SOFTWARE_WORDS:
+        return set_software(rig, {key: value})
+    if key in OWN_WORDS:
+        return OWN_WORDS[key](rig, catalog, value)
+    known = ", ".join(sorted((*SITE_WORDS, *SOFTWARE_WORDS, *OWN_WORDS, "bios:PLACE")))
+    raise EditFault(f"{name!r} is no setting; known are {known}.")
+
+
+def _on_site(rig: Rig, field: str, value: str) -> Rig:
+    given = value.upper() if field == "country" else _number(field, value)
+    try:
+        msgspec.convert(msgspec.to_builtins(replace(rig.site, **{field: given})), Site)
+    except msgspec.ValidationError as fault:
+        raise EditFault(f"{field}: {fault}") from fault
+    return change_site(rig, **{field: given})
+
+
+def _number(name: str, value: str) -> float:
+    try:
+        number = float(value)
+    except ValueError as fault:
+        raise EditFault(f"{name}: expected a number, found {value!r}.") from fault
+    if not 0 < number < float("inf"):
+        raise EditFault(f"{name}: expected a number above 0, found {value!r}.")
+    return number
+
+
+def _is_yes(name: str, value: str) -> bool:
+    if value.casefold() not in (*YES, *NO):
+        raise EditFault(f"{name}: expected yes or no, found {value!r}.")
+    return value.casefold() in YES
+
+
+def _raid0(rig: Rig, catalog: Catalog, value: str) -> Rig:
+    """All drives in one volume, none, or the items named."""
+    if value.casefold() not in (*YES, *NO):
+        return set_raid0(rig, tuple(uid.strip() for uid in value.split(",")))
+    drives = tuple(item.uid for item in _items(rig, catalog, Storage))
+    count = sum(item.quantity for item in _items(rig, catalog, Storage))
+    if _is_yes("raid0", value) and count < 2:
+        raise EditFault(f"raid0: a striped volume needs two drives, the rig has {count}.")
+    return set_raid0(rig, drives if _is_yes("raid0", value) else ())
+
+
+def _cap(rig: Rig, catalog: Catalog, value: str) -> Rig:
+    watts = None if value.casefold() in NO else _number("cap", value)
+    for item in _items(rig, catalog, GPU):
+        rig = set_power_cap(rig, item.uid, watts)
+    return rig
+
+
+def _numa(rig: Rig, catalog: Catalog, value: str) -> Rig:
+    count = _number("numa", value)
+    if count != int(count):
+        raise EditFault(f"numa: expected a whole number of nodes per socket, found {value!r}.")
+    return replace(rig, settings=replace(rig.settings, numa_per_socket=int(count)))
+
+
+def _peers(rig: Rig, catalog: Catalog, value: str) -> Rig:
+    return replace(rig, settings=replace(rig.settings, peer_to_peer_driver=_is_yes("p2p", value)))
+
+
+def _ups(rig: Rig, catalog: Catalog, value: str) -> Rig:
+    """One UPS, or so many as a number says, of the kind that the rig has."""
+    found = [item for item in _items(rig, catalog, Accessory) if getattr(part_of(rig, catalog, item.part), "type", "") == "ups"]
+    if not found:
+        raise EditFault("ups: the rig has none; name one among the parts.")
+    count = int(_number("ups", value))
+    return replace(rig, items=tuple(replace(i, quantity=count) if i.uid == found[0].uid else i for i in rig.items))
+
+
+def _items(rig: Rig, catalog: Catalog, kind: type) -> list[Item]:
+    return [item for item in rig.items if isinstance(part_of(rig, catalog, item.part), kind)]
+
+
+OWN_WORDS: dict[str, Callable[[Rig, Catalog, str], Rig]] = {
+    "raid0": _raid0, "cap": _cap, "numa": _numa, "p2p": _peers, "ups": _ups,
+}  # fmt: skip
