@@ -100,6 +100,8 @@ def activate(tape: Tape, x: Tensor, act: str) -> Tensor:
         bent = ops.keeping_result(tape, ops.sub_self(tape, ops.add(tape, x, ops.sub_self(tape, ops.square(tape, x)))))
         bent = ops.shift(tape, bent)
         return ops.mul(tape, half, bent)
+    if act == "quick_gelu":
+        return ops.mul(tape, x, ops.keeping_result(tape, ops.sub_self(tape, x)))
     if act == "gelu_erf":
         half = ops.sub_self(tape, x)
         return ops.mul(tape, half, ops.shift(tape, ops.erf(tape, ops.sub_self(tape, x))))
@@ -314,8 +316,9 @@ def attend(net: Net, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | N
     tape = net.tape
     if query.shape[-1] != value.shape[-1] and not tape.semantics.fused_dropout:
         return ops.copy(tape, ops.plain_attention(tape, query, key, value, mask, 0.0))
-    if share and net.setting.training and not tape.semantics.fused_dropout:
-        return ops.copy(tape, ops.plain_attention(tape, query, key, value, mask, share))
+    learned = mask is not None and mask.needs_grad and tape.recording
+    if (learned or (share and net.setting.training)) and not tape.semantics.fused_dropout:
+        return ops.copy(tape, ops.plain_attention(tape, query, key, value, mask, share if net.setting.training else 0.0))
     return ops.fused_attention(tape, query, key, value, mask)
 
 

@@ -37,11 +37,14 @@ SAME_AS = {
     "minimax_m3": "qwen3_moe", "mt5": "t5", "camembert": "roberta", "ernie": "bert",
     "baichuan": "llama", "internlm2": "llama", "internlm": "llama", "internlm3": "llama", "ernie4_5": "llama", "mellum": "llama",
     "yi": "llama", "decilm": "llama", "exaone": "llama", "persimmon": "gpt_neox", "solar_open": "glm4_moe",
-    "mimo_v2_flash": "qwen3_moe", "step3p7": "qwen3_moe", "smolvlm": "llama", "idefics3": "llama", "siglip_vision_model": "vit",
-    "data2vec-vision": "beit", "vit_msn": "vit", "ijepa": "vit",
+    "mimo_v2_flash": "qwen3_moe", "step3p7": "qwen3_moe", "smolvlm": "llama", "idefics3": "llama",
+    "data2vec-vision": "beit", "vit_msn": "vit", "metaclip_2_vision_model": "clip_vision_model",
 }  # fmt: skip
 """Families whose blocks we walk as those of a relative; what differs is small beside the interval that is then given."""
 
+
+VISION_PARTS = {"clip": "clip_vision_model", "siglip": "siglip_vision_model", "metaclip_2": "metaclip_2_vision_model"}
+"""Models of image and text whose classifier is made of the part that sees."""
 
 SHORT = {"hidden_size_per_layer_input": 0, "enable_moe_block": None}
 """What a flat configuration under the name of the whole model leaves out where the model has none of it."""
@@ -73,6 +76,12 @@ def full_config(config: dict[str, Any]) -> dict[str, Any]:
         outer = {key: value for key, value in config.items() if key not in ("text_config", "model_type")}
         config = {**outer, **inner, "model_type": inner.get("model_type") or config.get("model_type")}
     kind = config.get("model_type")
+    tower = VISION_PARTS.get(kind) if isinstance(kind, str) else None
+    if tower is not None and inner is None:
+        inside = config.get("vision_config") or {}
+        if not isinstance(inside, dict):
+            raise WorkloadFault(f"config.vision_config: expected an object, found {_shown(inside)}.")
+        config, kind = {**inside, "model_type": tower}, tower
     if not isinstance(kind, str) or not kind:
         raise WorkloadFault(f"config.model_type: expected the name of an architecture such as 'llama', found {_shown(kind)}.")
     known = defaults().get(kind) or {}

@@ -129,7 +129,8 @@ ROPE_JOINS = {
 NO_ATTENTION_DROPOUT = {"ernie4_5", "mpt"}
 """Families whose attention drops nothing, or by a field of another name."""
 ACTS = {"gelu_pytorch_tanh": "gelu", "gelu_fast": "gelu_new", "swish": "silu", "gelu": "gelu", "silu": "silu", "relu": "relu",
-    "relu2": "relu2", "gelu_new": "gelu_new", "tanh": "tanh"}  # fmt: skip
+    "relu2": "relu2", "gelu_new": "gelu_new", "tanh": "tanh",
+    "quick_gelu": "quick_gelu"}  # fmt: skip
 """Activations by their name in transformers, and how they are walked."""
 
 

@@ -72,7 +72,8 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "resnet": convnets.resnet, "regnet": convnets.regnet, "convnext": convnets.convnext, "convnextv2": convnets.convnext,
     "mobilenet_v1": convnets.mobilenet_v1, "mobilenet_v2": convnets.mobilenet_v2,
     "vit": Vit, "deit": Vit, "beit": Vit, "dinov2": Vit,
-    "dinov2_with_registers": Vit, "swin": Swin, "segformer": Segformer, "t5": T5, **dict.fromkeys(KIN, Bart),
+    "dinov2_with_registers": Vit, "clip_vision_model": Vit, "siglip_vision_model": Vit, "ijepa": Vit,
+    "swin": Swin, "segformer": Segformer, "t5": T5, **dict.fromkeys(KIN, Bart),
     "modernbert": ModernBert, "whisper": Whisper, "deberta-v2": Deberta, "swinv2": Swin2,
     "pvt_v2": Pvt2, "efficientnet": efficientnet, "poolformer": poolformer,
 }  # fmt: skip
