@@ -8,7 +8,21 @@ from typing import Literal
 
 from rigplanner.catalog.garbage import collector_paused
 from rigplanner.catalog.naming import Naming, PhraseTable
-from rigplanner.catalog.parts import CPU, GPU, AnyPart, Chassis, MemoryKit, Motherboard, Part, PowerSupply, Storage, System, kind_of
+from rigplanner.catalog.parts import (
+    CPU,
+    GPU,
+    AnyPart,
+    Chassis,
+    Cooler,
+    MemoryKit,
+    Motherboard,
+    NetworkCard,
+    Part,
+    PowerSupply,
+    Storage,
+    System,
+    kind_of,
+)
 from rigplanner.catalog.words import words_of
 
 __all__ = ["LONGEST_QUERY", "PartIndex", "words_of"]
@@ -90,7 +104,7 @@ class PartIndex:
         """Return the parts in which every word of `query` occurs, best match first; an empty query returns all.
 
         First the very name or alias, then all words whole, then all at the beginning of a word, then anywhere inside one (words
-        of one letter match whole words and beginnings only).
+        of one letter match whole words and beginnings only, a number no end of a longer one: "4tb" is not in "24tb").
         """
         words = words_of(query[:LONGEST_QUERY])
         if not words:
@@ -146,7 +160,15 @@ class PartIndex:
     def _matching(self, word: str, where: Match) -> list[str]:
         if where == "whole":
             return [word] if word in self._holders else []
-        return _between_breaks(self._vocabulary, word if where == "anywhere" else "\n" + word)
+        if where == "beginning":
+            return _between_breaks(self._vocabulary, "\n" + word)
+        held = _between_breaks(self._vocabulary, word)
+        return [each for each in held if not _ends_number(each, word)] if word[0].isdigit() else held
+
+
+def _ends_number(text: str, word: str) -> bool:
+    """Say whether `word`, where it first stands in `text`, is the end of a longer number."""
+    return text[: text.index(word)][-1:].isdigit()
 
 
 def _all_of(count: int) -> int:
@@ -190,16 +212,22 @@ def _spec_words(part: Part | AnyPart) -> Iterator[str]:
     if isinstance(part, Storage):
         yield f"{part.capacity_gb / 1000:g}tb" if part.capacity_gb >= 1000 else f"{part.capacity_gb:g}gb"
         yield f"gen{part.gen}" if part.gen else ""
-        yield from (part.interface, part.form_factor.removesuffix("."))
+        yield from (part.interface, part.form_factor.removesuffix("."), "hdd" if part.rotation_rpm else "ssd")
     elif isinstance(part, GPU):
         yield f"{part.memory_gib:g}gb" if part.memory_gib else ""
     elif isinstance(part, MemoryKit):
         yield from (f"{part.modules * part.module_gib:g}gb", part.type, part.module or "")
     elif isinstance(part, PowerSupply):
-        yield from (f"{rating.watts:g}w" for rating in part.supply.ratings)
+        yield from ("psu", *(f"{rating.watts:g}w" for rating in part.supply.ratings))
+        yield from words_of(part.supply.efficiency_label or "")
+    elif isinstance(part, Cooler):
+        yield from ("cooler", part.type, *(("aio", f"{part.radiator_mm}mm") if part.radiator_mm else ()))
+    elif isinstance(part, NetworkCard):
+        yield from ("nic", part.protocol or "", f"{part.port_gbps:g}gbe" if part.port_gbps else "")
     elif isinstance(part, CPU):
         yield part.socket or ""
     elif isinstance(part, Motherboard | System):
         yield from (*part.layout.sockets, part.layout.chipset or "", part.layout.memory_type or "")
     elif isinstance(part, Chassis):
+        yield from ("case", *(words_of(form)[-1] for form in part.enclosure.board_form_factors))
         yield f"{part.enclosure.rack_units:g}u" if part.enclosure.rack_units else ""

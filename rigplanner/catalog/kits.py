@@ -9,7 +9,10 @@ from rigplanner.catalog.parts import MemoryKit, Part
 _MODULES = re.compile(r"(\d{1,2})\s*[x×]\s*(\d{1,3})\s*GB", re.IGNORECASE)
 _TYPE = re.compile(r"\b(DDR[345])[-\s]?(\d{3,5})\b", re.IGNORECASE)
 _CAS = re.compile(r"\bCL\s?(\d{1,2})\b", re.IGNORECASE)
+_EACH = re.compile(r"(?:\b(\d{1,2})\s*[x×*]\s*|(?<![\d.]))(\d{1,3})\s*GB\b", re.IGNORECASE)
+_GENERATION = re.compile(r"\bDDR([345])(?:[-\s]?(\d{4,5}))?\b", re.IGNORECASE)
 REGISTERED = {"registered", "rdimm"}
+BUFFERED = ("rdimm", "lrdimm", "mrdimm")
 
 
 def kit_in(text: str, parts: Iterable[Part]) -> MemoryKit | None:
@@ -31,10 +34,40 @@ def kit_in(text: str, parts: Iterable[Part]) -> MemoryKit | None:
             continue
         if cas and kit.cas is not None and kit.cas != float(cas[1]):
             continue
-        if (kit.module in ("rdimm", "lrdimm", "mrdimm")) is bool(REGISTERED & words) and (kit.module == "sodimm") is (
-            "sodimm" in words
-        ):
+        if (kit.module in BUFFERED) is bool(REGISTERED & words) and (kit.module == "sodimm") is ("sodimm" in words):
             found.append((len(words & set(shop_words(kit.name))), kit))
     most = max((shared for shared, _ in found), default=0)
     best = [kit for shared, kit in found if shared == most]
     return best[0] if len(best) == 1 else None
+
+
+def kits_of_modules(text: str, parts: Iterable[Part]) -> tuple[int, list[MemoryKit]]:
+    """Return how many of which kits make up the modules that a text counts without a maker ("4x16GB DDR4-3200 ECC"): kits of equal
+    count, those of most modules first; (0, []) where the text counts none or names a maker, or no kit has such modules.
+
+    ECC alone means registered modules where there are any."""
+    each, kind, words = _EACH.search(text), _GENERATION.search(text), set(shop_words(text))
+    kits = [part for part in parts if isinstance(part, MemoryKit)]
+    if each is None or kind is None or any(set(shop_words(kit.vendor)) <= words for kit in kits):
+        return 0, []
+    wanted, speed = int(each[1] or 1), int(kind[2]) if kind[2] else None
+    fits = [
+        kit for kit in kits
+        if kit.type == f"DDR{kind[1]}" and kit.module_gib == float(each[2]) and speed in (None, kit.speed_mts)
+        and wanted % kit.modules == 0 and _is_of_form(kit, words)
+    ]  # fmt: skip
+    if "ecc" in words and any(kit.module in BUFFERED for kit in fits):
+        fits = [kit for kit in fits if kit.module in BUFFERED]
+    most = max((kit.modules for kit in fits), default=1)
+    return wanted // most if fits else 0, sorted((kit for kit in fits if kit.modules == most), key=lambda kit: len(kit.name))
+
+
+def _is_of_form(kit: MemoryKit, words: set[str]) -> bool:
+    """Say whether a kit's modules are of the form that the words ask for; plain words ask for plain modules."""
+    if asked := {"rdimm", "lrdimm", "mrdimm", "sodimm", "cudimm"} & words:
+        return kit.module in asked
+    if "registered" in words:
+        return kit.module in BUFFERED
+    if "ecc" in words:
+        return kit.module == "ecc-udimm" or (kit.module in BUFFERED and not {"udimm", "unbuffered"} & words)
+    return kit.module == "udimm"

@@ -7,14 +7,24 @@ from msgspec import Struct
 
 from rigplanner.catalog.find import PartIndex, words_of
 from rigplanner.catalog.gpu_names import GpuNames
-from rigplanner.catalog.kits import kit_in
-from rigplanner.catalog.parts import GPU, Part, kind_of
+from rigplanner.catalog.kits import kit_in, kits_of_modules
+from rigplanner.catalog.parts import GPU, MemoryKit, Part, kind_of
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
 
-_COUNT = re.compile(r"^\s*(\d{1,6})\s*[x×*]\s+(?=\S)|^\s*(\d{1,6})[x×](?=[^\d\s])", re.IGNORECASE)
-_TRAILING = re.compile(r"\s+(?:[xX×*]\s+|[x×*])(\d{1,6})\s*$")
+_LEADING = re.compile(
+    r"(\d{1,6})\s*[x×*]\s+(?=\S)"
+    r"|(\d{1,6})[x×*](?=[^\d\s])"
+    r"|(\d{1,2})[x×*](?=\d{3})"
+    r"|(\d{1,2})\s+(?=[a-z]{3})(?!gb|tb|core|slot|pin|inch)",
+    re.I,
+)
+_TRAILING = re.compile(r"\s+(?:[xX×*]\s+|[x×*])(\d{1,6})$|\s+\((?:x\s*)?(\d{1,2})(?:\s*x)?\)$")
 """A capital X that stands against its number is a model's: "Kraken X73", "Exos X18"."""
+_NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight")
+_WORD = re.compile(rf"({'|'.join(_NUMBERS)})\s+(?=\S)", re.I)
+_MEMORY = re.compile(r"\bddr[2345]", re.I)
+_PLURAL = re.compile(r"(?<=\d)s\b", re.I)
 
 
 class Wish(Struct, frozen=True, kw_only=True):
@@ -26,14 +36,40 @@ class Wish(Struct, frozen=True, kw_only=True):
 
 
 def read_wish(text: str, index: PartIndex, kind: str | None = None) -> Wish:
-    """Split the quantity from the words and look the words up."""
-    quantity, words = 1, text.strip()
-    if match := _COUNT.match(words):
-        quantity, words = int(match.group(1) or match.group(2)), words[match.end() :]
-    elif match := _TRAILING.search(words):
-        quantity, words = int(match.group(1)), words[: match.start()]
-    parts = index.find(words, kind, limit=8) if words_of(words) else []
-    return Wish(text=text, quantity=quantity, parts=tuple(parts or _named(words, index, kind) or _gpu_named(words, index, kind)))
+    """Split the quantity from the words and look the words up; modules of memory are looked up by their number and size."""
+    if kind in (None, "memory"):
+        count, kits = kits_of_modules(text, index.find("", "memory"))
+        if kits:
+            return Wish(text=text, quantity=count, parts=tuple(kits))
+    quantity, words = counted(text)
+    parts = _found(words, index, kind)
+    if not parts and (singular := _PLURAL.sub("", words)) != words:
+        parts = _found(singular, index, kind)
+    return Wish(text=text, quantity=quantity, parts=tuple(parts))
+
+
+def counted(text: str) -> tuple[int, str]:
+    """Return how many a wish asks for, 1 where it does not say, and its other words."""
+    words = text.strip()
+    leading, trailing = _LEADING.match(words), _TRAILING.search(words)
+    if leading and trailing and words[leading.end() :].isdigit():
+        first, last = int(next(filter(None, leading.groups()))), int(next(filter(None, trailing.groups())))
+        return (first, str(last)) if first < last else (last, str(first))
+    if leading:
+        return int(next(filter(None, leading.groups()))), words[leading.end() :]
+    if trailing:
+        return int(next(filter(None, trailing.groups()))), words[: trailing.start()]
+    if spelled := _WORD.match(words):
+        return _NUMBERS.index(spelled[1].casefold()) + 2, words[spelled.end() :]
+    return 1, words
+
+
+def _found(words: str, index: PartIndex, kind: str | None) -> list[Part]:
+    if not words_of(words):
+        return []
+    if kind is None and _MEMORY.search(words) and (kits := index.find(words, "memory", limit=8)):
+        return sorted(kits, key=lambda kit: isinstance(kit, MemoryKit) and kit.module == "sodimm")
+    return index.find(words, kind, limit=8) or _named(words, index, kind) or _gpu_named(words, index, kind)
 
 
 def _named(words: str, index: PartIndex, kind: str | None) -> list[Part]:

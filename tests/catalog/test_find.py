@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.parts import kind_of
 from rigplanner.rig.from_words import read_wish, rig_from_wishes
 
 
@@ -50,7 +51,23 @@ def test_any_text_can_be_searched(words: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "quantity"),
-    [("2x RTX 3090", 2), ("2 x RTX 3090", 2), ("RTX 3090 x2", 2), ("RTX 3090 X 2", 2), ("RTX 3090", 1), ("4× 3090", 4)],
+    [
+        ("2x RTX 3090", 2),
+        ("2 x RTX 3090", 2),
+        ("RTX 3090 x2", 2),
+        ("RTX 3090 X 2", 2),
+        ("RTX 3090", 1),
+        ("4× 3090", 4),
+        ("2 RTX 3090", 2),
+        ("RTX 3090 (2)", 2),
+        ("RTX 3090 (2x)", 2),
+        ("two RTX 3090s", 2),
+        ("3090 x 4", 4),
+        ("4 x 3090", 4),
+        ("4*3090", 4),
+        ("4x3090", 4),
+        ("3090s", 1),
+    ],
 )
 def test_a_wish_has_a_quantity_and_words(index: PartIndex, text: str, quantity: int) -> None:
     wish = read_wish(text, index)
@@ -66,6 +83,15 @@ def test_a_wish_has_a_quantity_and_words(index: PartIndex, text: str, quantity: 
 def test_a_wish_for_another_model_takes_no_near_one(index: PartIndex, text: str, part: str | None) -> None:
     wish = read_wish(text, index)
     assert (wish.quantity, wish.parts[0].id if wish.parts else None) == (1, part)
+
+
+def test_a_number_is_not_found_in_the_end_of_a_longer_one(index: PartIndex) -> None:
+    assert all("24 TB" not in part.name for part in index.find("4tb hdd"))
+    assert index.find("24tb hdd")
+
+
+def test_memory_is_memory_and_no_machine_that_holds_it(index: PartIndex) -> None:
+    assert {kind_of(part) for part in read_wish("16GB DDR4", index).parts} == {"memory"}
 
 
 def test_wishes_become_a_rig(index: PartIndex) -> None:

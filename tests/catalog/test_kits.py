@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from rigplanner.catalog.kits import kit_in
+from rigplanner.catalog.kits import kit_in, kits_of_modules
 from rigplanner.catalog.parts import MemoryKit
 
 KIT = MemoryKit(
@@ -36,3 +36,28 @@ def test_of_two_kits_the_name_decides_and_else_neither() -> None:
 
 def test_a_line_without_figures_names_no_kit() -> None:
     assert kit_in("Corsair Vengeance Memory", [KIT]) is None
+
+
+SINGLE = MemoryKit(
+    id="samsung.rdimm", name="Samsung DDR4-2400 16 GB RDIMM", vendor="Samsung", type="DDR4", module="rdimm", modules=1,
+    module_gib=16, speed_mts=2400,
+)  # fmt: skip
+PAIR = replace(
+    KIT, id="crucial.udimm", name="Crucial DDR4-2400 2x16 GB", vendor="Crucial", type="DDR4", module_gib=16, speed_mts=2400
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "kit"),
+    [
+        ("4x16GB DDR4-2400 ECC", 4, SINGLE), ("4 x 16 GB DDR4 2400 RDIMM", 4, SINGLE), ("4x16GB DDR4-2400", 2, PAIR),
+        ("2x 16GB DDR4", 1, PAIR), ("64GB DDR5", 0, None), ("3x16GB DDR4-2400", 0, None), ("4x16GB DDR4-3200", 0, None),
+        ("4x16GB DDR4-2400 ECC UDIMM", 0, None), ("16GB DDR4-2400 SODIMM", 0, None), ("Kingston 4x16GB", 0, None),
+    ],
+)  # fmt: skip
+def test_modules_make_up_kits(text: str, count: int, kit: MemoryKit | None) -> None:
+    assert kits_of_modules(text, [KIT, PAIR, SINGLE]) == (count, [kit] if kit else [])
+
+
+def test_a_maker_in_the_text_wants_its_own_kit() -> None:
+    assert kits_of_modules("Crucial 4x16GB DDR4-2400", [PAIR, SINGLE]) == (0, [])
