@@ -3,7 +3,7 @@
 from PySide6.QtWidgets import QListWidget, QWidget
 
 from rigplanner.desktop.session import Session
-from rigplanner.desktop.theme import look
+from rigplanner.desktop.theme import look, row_px
 from rigplanner.desktop.widgets import column
 from rigplanner.report.language import tr
 
@@ -17,6 +17,7 @@ class HistoryView(QWidget):
         self.list = QListWidget()
         self.list.setAccessibleName(tr("History"))
         self.setLayout(column(self.list))
+        self.setMinimumHeight(row_px() * 5)
         self.list.itemClicked.connect(lambda _: session.go_to(self.list.currentRow()))
         self.list.itemActivated.connect(lambda _: session.go_to(self.list.currentRow()))
         session.document_changed.connect(self._refresh)

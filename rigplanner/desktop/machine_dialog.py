@@ -17,7 +17,7 @@ from rigplanner.desktop.widgets import busy_bar, button, column, label, row
 from rigplanner.desktop.words import KIND_WORDS
 from rigplanner.machine.captured import facts_of_file
 from rigplanner.machine.this_machine import Fact, Recognised, read_this_machine, recognise
-from rigplanner.report.language import Words, tr, trn
+from rigplanner.report.language import Words, tr
 
 if TYPE_CHECKING:
     from rigplanner.desktop.window import Window
@@ -103,8 +103,8 @@ class MachineDialog(QDialog):
             cell = self.table.item(n, 2)
             if id(fact) in missing and cell is not None:
                 cell.setForeground(look.tokens.color("soft"))
-        count = sum(item.quantity for item in found.rig.items)
-        self.head.setText(trn("{count} part is in the catalog", "{count} parts are in the catalog", count))
+        known = len(facts) - len(missing)
+        self.head.setText(tr("{known} of {all} parts were found in the catalog", known=known, all=len(facts)))
         if not facts:
             self.head.setText(tr("This computer says nothing that can be read"))
             self.note.setText(tr("Reading needs Linux with /proc and /sys; here runs {system}.", system=sys.platform))

@@ -89,7 +89,7 @@ class MachineView(QWidget):
         self.coloring.addItem(tr("Colour by verdict"), False)
         self.coloring.addItem(tr("Colour by link width"), True)
         self.coloring.activated.connect(lambda _: self.drawing.color_by_width(bool(self.coloring.currentData())))
-        pictures.setCornerWidget(self.coloring)
+        pictures.setCornerWidget(panel(row(self.coloring, margins=(0, 2, 12, 2))))
         pictures.addTab(self._canvas, tr("Topology"))
         pictures.addTab(scrolled(self.slots, tr("Slots and cards")), tr("Slots and cards"))
         return pictures

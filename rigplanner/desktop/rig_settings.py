@@ -72,7 +72,12 @@ class RigSettings(QDialog):
             if form.rowCount():
                 form.setContentsMargins(0, 0, 0, 0)
                 form.setHorizontalSpacing(12)
+                form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
                 self._forms.addWidget(panel(column(label(title.upper(), "section"), form, spacing=6)))
+        names = [each for form in self.findChildren(QFormLayout) for each in _names(form)]
+        widest = max((name.sizeHint().width() for name in names), default=0)
+        for name in names:
+            name.setMinimumWidth(widest)
         self._rig_changed(None)
 
     def _boards(self) -> list[tuple[Motherboard | System, Layout]]:
@@ -196,6 +201,12 @@ class RigSettings(QDialog):
         self._setters.append(lambda: box.setValue(self._session.rig.site.room_c or 0))
         form.addRow(tr("Temperature"), box)
         return form
+
+
+def _names(form: QFormLayout) -> list[QWidget]:
+    """Return the names of the fields of a form."""
+    items = (form.itemAt(n, QFormLayout.ItemRole.LabelRole) for n in range(form.rowCount()))
+    return [name for item in items if item is not None and (name := item.widget()) is not None]
 
 
 def layout_choices(layout: Layout) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:

@@ -173,6 +173,8 @@ def row_text(row: CompareRow, n: int) -> str:
     if row.attribute.code in ("verdict", "fits") and isinstance(value, str):
         return (VERDICT_WORDS if row.attribute.code == "verdict" else FIT_WORDS).get(value, value)
     text = value_text(value, row.attribute.unit)
+    if row.attribute.code == "gpus":
+        text = text.replace(" x ", " × ")
     return tr("at least {value}", value=text) if n in row.partial and value is not None else text
 
 
