@@ -82,11 +82,14 @@ def _suits(cpu: CPU, layout: Layout) -> bool:
 
 
 def lanes_taken(layout: Layout, cpu: CPU, origin: str, uplink: int | None) -> int:
-    """Return the lanes of one socket in use when every place is occupied; `uplink` caps the width of switches."""
+    """Return the lanes of one socket in use when every place is occupied; `uplink` caps the width of switches. USB4 hosts do not
+    count: boards give them what drives and smaller CPUs leave."""
+    hosts = {port.origin for port in layout.drives if port.kind == "usb4"}
     places: list[Slot | DrivePort] = [*layout.slots, *layout.drives]
     used = {place.id for place in places}
     modes = [mode for mode in layout.lane_modes if _holds(mode, cpu.lane_class or "", used)]
-    taken = sum(min(switch.width, uplink or switch.width) for switch in layout.switches if switch.origin == origin)
+    switches = [switch for switch in layout.switches if switch.origin == origin and switch.id not in hosts]
+    taken = sum(min(switch.width, uplink or switch.width) for switch in switches)
     for place in places:
         if place.origin != origin or place.kind == "sata" or any(place.id in mode.disabled for mode in modes):
             continue

@@ -175,10 +175,11 @@ class Slot(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
 
 
 class DrivePort(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A place for drives: one M.2, U.2, OCuLink, SlimSAS or MCIO connector, or a block of `count` SATA ports."""
+    """A place for drives: one M.2, U.2, OCuLink, SlimSAS or MCIO connector, or a block of `count` SATA ports; also an M.2 socket of
+    key E ("m2e": radio modules, small accelerators) and a USB4 or Thunderbolt port, which carries a card in its own box."""
 
     id: str
-    kind: Literal["m2", "u2", "u3", "oculink", "slimsas", "mcio", "sata", "sas"]
+    kind: Literal["m2", "u2", "u3", "oculink", "slimsas", "mcio", "sata", "sas", "m2e", "usb4"]
     origin: str | None = None
     gen: int | None = None
     width: int | None = None

@@ -8,7 +8,7 @@ from rigplanner.catalog.parts import DrivePort, LaneMode, Layout, Riser, Slot, S
 from rigplanner.machine.pcie import least
 
 MODULES = ("mxm", "sxm2", "sxm3", "sxm4", "sxm5", "sxm6", "oam")
-PORTS = ("m2", "u2", "u3", "oculink", "slimsas", "mcio")
+PORTS = ("m2", "u2", "u3", "oculink", "slimsas", "mcio", "m2e")
 
 Adapter = tuple[str, Riser, str]
 """Name of the piece, the part, the wished place or ""."""

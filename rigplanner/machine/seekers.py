@@ -24,8 +24,7 @@ PORTS_OF = {
 EMBEDDED = ("embedded", "chip", "superchip")
 NO_PLACE = ("usb", "m2")
 WIDE_KEY = 2
-"""Lanes from which on an M.2 accelerator has the M or B+M key of a drive; those of one lane have the A+E key of radio modules, and
-boards do not list the sockets of these."""
+"""Lanes from which on an M.2 accelerator has the M or B+M key of a drive; those of one lane have the A+E key of radio modules."""
 
 
 class Card(Struct, frozen=True, kw_only=True):
@@ -83,7 +82,8 @@ def adapter_card(name: str, riser: Riser, place: str) -> Card:
 
 def drive_of(name: str, part: AnyPart, wish: str) -> Drive | None:
     """Return the drive that a part is, or None when it takes no port."""
-    if isinstance(part, GPU) and part.form_factor == "m2" and (part.edge_width or 0) >= WIDE_KEY:
+    key_e = isinstance(part, GPU) and part.form_factor == "m2" and (part.edge_width or 1) < WIDE_KEY
+    if isinstance(part, GPU) and part.form_factor == "m2":
         part = Storage(
             id=part.id,
             name=part.name,
@@ -95,7 +95,8 @@ def drive_of(name: str, part: AnyPart, wish: str) -> Drive | None:
             width=part.edge_width,
         )
     if isinstance(part, Storage) and part.form_factor != "aic":
-        return Drive(name=name, part=part, kinds=PORTS_OF.get((part.form_factor, part.interface), ()), wish=wish)
+        kinds = ("m2e",) if key_e else PORTS_OF.get((part.form_factor, part.interface), ())
+        return Drive(name=name, part=part, kinds=kinds, wish=wish)
     return None
 
 

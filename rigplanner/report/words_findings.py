@@ -266,6 +266,8 @@ FIX_TEXTS = {
 }
 
 VALUE_WORDS = {
+    "m2e": "M.2 of key E",
+    "usb4": "USB4 or Thunderbolt",
     "pcie8": "PCIe 8-pin",
     "pcie6": "PCIe 6-pin",
     "eps8": "EPS 8-pin",
@@ -307,6 +309,7 @@ VALUE_WORDS = {
 }
 
 FIELD_WORDS = {
+    "key_e_sockets": "M.2 sockets of key E",
     "length_mm": "length",
     "height_mm": "height",
     "slots": "slots",

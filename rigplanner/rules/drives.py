@@ -78,8 +78,16 @@ def no_port(situation: Situation, case: Homeless) -> Iterator[Finding]:
     pieces = situation.homeless.get((case.name.partition("/")[0].rpartition(".")[0], "no-port"), ())
     if pieces and case.name == pieces[0] and _has_backplane(case):
         yield no_port.unknown(case, f"{case.board.id}:drives")
+    elif pieces and case.name == pieces[0] and _wants_unlisted_key(case):
+        yield no_port.unknown(case, f"{case.board.id}:key_e_sockets")
     elif pieces and case.name == pieces[0]:
         yield from (replace(finding, subjects=pieces) for finding in stopped(no_port, situation, case, "no-port"))
+
+
+def _wants_unlisted_key(case: Homeless) -> bool:
+    """Say whether a module has key E and the board's sockets of that key, which radio modules use, are not in the catalog."""
+    wanted = case.problem is not None and case.problem.needed == "m2e"
+    return wanted and not any(port.kind == "m2e" for port in case.board.layout.drives)
 
 
 def _has_backplane(case: Homeless) -> bool:

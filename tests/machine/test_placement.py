@@ -316,7 +316,7 @@ def test_a_module_shares_sockets_with_drives() -> None:
 
 def test_a_module_of_one_lane_has_the_key_of_radio_modules() -> None:
     machine = machine_of(pair_board(), cpu(), module(1))
-    assert (places(machine), reasons(machine)) == ({}, {})
+    assert (places(machine), reasons(machine)) == ({}, {"gpu.0": "no-port"})
 
 
 def test_many_boards_share_the_steps_of_the_search() -> None:
