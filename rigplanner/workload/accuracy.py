@@ -68,12 +68,7 @@ def compare(lines: Iterable[bytes], find_gpu: Callable[[str], GPU | None], zoo: 
 
 
 def _compared(raw: dict[str, Any], line: bytes, number: int, find_gpu: Callable[[str], GPU | None], zoo: Zoo) -> Comparison:
-    work = raw.get("workload") or {}
-    known = {"id": raw.get("id", number), "kind": work.get("kind") or "-", "task": work.get("task") or "-",
-        "model": work.get("model") or "-",
-             "source": "/".join(str(raw.get("source") or "-").split("/")[:2]), "stack": work.get("stack") or "-",
-             "measured_gib": raw["value_gib"]}  # fmt: skip
-    case = read_case(line, number)
+    known, case = _known(raw, number), read_case(line, number)
     if isinstance(case, BadCase):
         return Comparison(**known, fault=case.error)
     card = find_gpu(case.hardware.gpu) if case.hardware.gpu else None
@@ -83,6 +78,26 @@ def _compared(raw: dict[str, Any], line: bytes, number: int, find_gpu: Callable[
         return Comparison(**known, fault=str(fault))
     inside = estimate.low_gib <= raw["value_gib"] <= estimate.high_gib
     return Comparison(**known, predicted_gib=_figure(estimate, raw.get("figure")), inside=inside)
+
+
+def _known(raw: dict[str, Any], number: int) -> dict[str, Any]:
+    work = raw.get("workload") or {}
+    return {"id": raw.get("id", number), "kind": work.get("kind") or "-", "task": work.get("task") or "-",
+            "model": work.get("model") or "-", "source": "/".join(str(raw.get("source") or "-").split("/")[:2]),
+            "stack": work.get("stack") or "-", "measured_gib": raw["value_gib"]}  # fmt: skip
+
+
+def compare_first(lines: Iterable[bytes]) -> list[Comparison]:
+    """Return a comparison for each total that keeps what was predicted before anyone had looked at its source (`first`: `gib`, null
+    where it was refused, and `inside` its interval)."""
+    found = []
+    for number, line in enumerate(lines, 1):
+        raw = msgspec.json.decode(line)
+        first = raw.get("first")
+        if isinstance(first, dict) and raw.get("part", "total") == "total" and raw.get("value_gib"):
+            fault = None if first.get("gib") else "refused"
+            found.append(Comparison(**_known(raw, number), predicted_gib=first.get("gib"), inside=first.get("inside"), fault=fault))
+    return found
 
 
 def compare_traced(lines: Iterable[bytes], zoo: Zoo) -> list[Comparison]:

@@ -18,9 +18,14 @@ graph keeps in the graph's own pool although its checkpoint would drop them (PyT
 LATENT_PIXELS = 16
 """Pixels per side that one token of the denoiser stands for: 8 of the autoencoder times 2 of the patch."""
 FRAMES_PER_LATENT = 4
-DECODE_BYTES_PER_PIXEL = 2.0 * 2178
-"""Peak of the image decoder at full resolution in 16 bits: 2178 values per pixel, maps of 128 to 256 channels with the workspace of
-their convolutions (comfy/sd.py of ComfyUI, memory_used_decode)."""
+DECODE_VALUES = 3 * 256
+"""Values per pixel at the peak of an image decoder: a block's input of 256 channels at full size, it normalised, and activated
+(AutoencoderKL's last block). Stable Diffusion 3 at 1024 pixels: 2.1 GiB over its weights with libraries."""
+FLOAT_DECODERS = ("sdxl",)
+"""Models whose decoder is raised to fp32 because it overflows in 16 bits (force_upcast in its configuration)."""
+VIDEO_DECODE_BYTES = 2.0 * 2178
+"""Peak of a video decoder per pixel and frame in 16 bits, its convolutions' workspace and caches included (comfy/sd.py of ComfyUI,
+memory_used_decode)."""
 DECODED_FRAMES = 11
 """Frames that a video decoder has in work at once."""
 
@@ -49,13 +54,10 @@ def diffuse(network: Network, job: Job, stack: MemoryStack) -> Demand:
     base = weight_bytes(word, job.quant, network.params, 0.02 * network.params)
     if job.task.startswith("train"):
         return _training(network, job, stack, base + 2 * vae, tokens * hidden * 2, layers)
-    beside = weight_bytes(word if job.quant or word == "nf4" else "bf16", job.quant, encoders, 0.0) + 2 * vae
-    decode = (
-        DECODE_BYTES_PER_PIXEL
-        * pixels(job.image)
-        * max(1, min(job.frames, DECODED_FRAMES))
-        * (0.25 if job.flags & {"vae_tiling", "vae_slicing"} else 1.0)
-    )
+    whole = word in ("fp32", "tf32")
+    beside = weight_bytes(word if job.quant or word == "nf4" or whole else "bf16", job.quant, encoders, 0.0)
+    beside += (4 if whole else 2) * vae
+    decode = _decode_bytes(network, job, whole)
     working = tokens * hidden * 2 * 12
     waits = waiting("components", "denoiser + text encoders + image decoder", base + beside, DIFFUSERS)
     if "sequential_cpu_offload" in job.flags:
@@ -65,6 +67,16 @@ def diffuse(network: Network, job: Job, stack: MemoryStack) -> Demand:
         alone = max(largest + working, 2 * vae + decode)
         return Demand(weights=min(largest, alone), gradients=0, optimizer=0, activations=alone - min(largest, alone), host=waits)
     return Demand(weights=base + beside, gradients=0, optimizer=0, activations=max(decode, working))
+
+
+def _decode_bytes(network: Network, job: Job, whole: bool) -> float:
+    """The image decoder at work on the batch, or on the frames that a video decoder takes at once."""
+    tiled = "vae_tiling" in job.flags
+    if job.frames > 1:
+        return VIDEO_DECODE_BYTES * pixels(job.image) * min(job.frames, DECODED_FRAMES) * (0.25 if tiled else 1.0)
+    samples = 1 if "vae_slicing" in job.flags else job.batch
+    width = 4.0 if whole or network.slug.startswith(FLOAT_DECODERS) else 2.0
+    return DECODE_VALUES * width * pixels(job.image) * samples * (0.25 if tiled else 1.0)
 
 
 def _training(network: Network, job: Job, stack: MemoryStack, base: float, row: float, layers: float) -> Demand:

@@ -98,7 +98,7 @@ def _beyond(
         Step("reserved", "tensors + fragmentation + library, or what an engine reserves", parts, reserved, "GiB", ""),
         Step("context", "driver, kernels and communicators", parts, detail["driver"] + detail["nccl"], "GiB", FITTED),
         Step("device", "reserved + context", {}, device, "GiB", ""),
-        Step("interval", "known + factor x (device - known): 80 % of measured cases", bounds, device, "GiB", FITTED),
+        Step("interval", "known + factor x (allocated or device - known): 80 % of measured cases", bounds, device, "GiB", FITTED),
     ]
 
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from rigplanner.catalog.zoo import base_name
 from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.dense import dense_bytes
 from rigplanner.workload.job import OPTIMIZERS, Job
 from rigplanner.workload.network import Network, nearest_figures, pixels
 from rigplanner.workload.quant import weight_bytes
@@ -42,6 +43,7 @@ CLASSES: tuple[tuple[str, str, float], ...] = (
     ("norm first", r"^resnetv2|^nfnet|^dm_nfnet", 1.84),
     ("split branches", r"^(res2ne|resnetblur|gc|inception|xception|sk)", 2.3),
     ("squeeze", r"^(se|legacy_se|eca|resnetrs)", 2.45),
+    ("two-stage detector on windows", r"rcnn-swin", 2.08),
     ("two-stage detector", r"rcnn|retinanet", 2.65),
     ("encoder-decoder of images", r"^unet", 2.2),
     ("plain", r"", 1.96),
@@ -130,7 +132,11 @@ WRITTEN: tuple[tuple[str, float], ...] = (
 times width. 14 is the median of timm's ResNets; cross-stage networks write fewer, fitted to the tables of MMYOLO."""
 DEEPEST, SHALLOWER = r"^yolo\w*6$|^yolov7-[wed]6", 0.75
 """Detectors with one more stage at stride 64 hold about a quarter of their parameters there, and few values."""
-HEADS: tuple[tuple[str, float], ...] = ((r"mask-rcnn|cascade-mask", 174.0), (r"faster-rcnn|cascade-rcnn|retinanet", 120.0))
+HEADS: tuple[tuple[str, float], ...] = (
+    (r"mask-rcnn|cascade-mask", 174.0),
+    (r"retinanet-r", 150.0),
+    (r"faster-rcnn|cascade-rcnn|retinanet", 120.0),
+)
 """1e9 multiply-adds at 800 x 1280 that a detector spends in pyramid and heads, on few values (MMDetection's operation counts less
 those of the backbone)."""
 
@@ -152,6 +158,9 @@ def values_per_image(network: Network, job: Job) -> float:
     )
 
 
+PARTLY_LOW, PARTLY_LOW_BYTES = r"rcnn|retinanet-r", 2.9
+"""Detectors whose mixed precision leaves heads, pyramid or losses in fp32, and the bytes of a kept value: 3.4, 3.6 and 2.8 GB where
+fp32 takes 4.0, 4.4 and 3.8 (MMDetection, configs/fp16: Faster R-CNN, Mask R-CNN and RetinaNet with ResNet-50)."""
 RESIZED: tuple[tuple[str, int], ...] = ((r"^yolox\S*-(nano|tiny)", 640), (r"^yolox", 800))
 """Largest edge that a recipe draws for its batches when it trains at 416 (nano, tiny) or 640 pixels (mmyolo configs/yolox: random
 sizes from 320 to 640 and from 480 to 800); the peak is that of the largest."""
@@ -185,7 +194,9 @@ def figured(network: Network, job: Job, stack: MemoryStack) -> Demand:
     parameter = 4.0 if amp or not low else 2.0
     state = network.params * (OPTIMIZERS[job.optimizer].state_fp32 if parameter == 4 else OPTIMIZERS[job.optimizer].state_16)
     weights = network.params * (parameter + (2.0 if amp else 0.0))
-    kept = stack.kept * 1e6 * kept_values(network.slug, each, pixels(job.image) ** 0.5) * job.batch * width
+    kept_width = PARTLY_LOW_BYTES if amp and re.search(PARTLY_LOW, network.slug) else width
+    kept = stack.kept * 1e6 * kept_values(network.slug, each, pixels(job.image) ** 0.5) * job.batch * kept_width
     if job.checkpointing == "full":
         kept *= 0.35
+    kept += dense_bytes(network, job, width)
     return Demand(weights=weights, gradients=network.params * parameter, optimizer=state, activations=kept)

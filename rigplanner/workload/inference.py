@@ -40,14 +40,15 @@ def infer(network: Network, job: Job, stack: MemoryStack, card: GPU | None = Non
     how many requests a serving engine tries at its start."""
     ways = job.tensor * job.pipeline
     head = untied_bytes(network, stack, 4.0 if job.precision == "fp32" else 2.0)
-    weights = (weights_of(network, job) + head) / ways
+    stored = 4.0 * network.params if stack.stored_fp32 else weights_of(network, job)
+    weights = (stored + head) / ways
     if network.vocab and stack.gathers_all and ways > 1:
         weights += 2.0 * network.embedding_params * (1 - 1 / ways)
     if stack.slug == "llama.cpp":
         return _ggml(network, job, weights)
     if stack.pool:
         return _served(network, job, stack, weights, card)
-    prompt, caches = job.input_tokens or 1, job.generates and _caches(network)
+    prompt, caches = job.input_tokens or 1, (job.generates or network.heard > 0) and _caches(network) and stack.slug != "trace"
     per_value = job.batch * stack.beams * KV_BITS[job.kv_precision] / 8 / ways if caches else 0.0
     cache = network.kv_values(prompt + job.output_tokens) * per_value
     activations = _activations(network, job, stack, job.generates) / job.tensor

@@ -20,20 +20,21 @@ from rigplanner.workload.cases import BadCase, read_case
 from rigplanner.workload.job import Job, read_job
 from rigplanner.workload.memory import GIB, NCCL_GIB, RELATIVE_SPREAD, demand_of
 from rigplanner.workload.network import resolve
-from rigplanner.workload.stacks import KNOWN_STILL, MemoryStack, Spare, memory_stack
+from rigplanner.workload.stacks import KNOWN_STILL, MemoryStack, Spare, group_of, memory_stack
 
 CLIPPED, MOST_OF_A_SOURCE = 0.4, 20
 """An error counts as at most this, and a source as at most this many cases, so that neither an outlier nor a long table decides."""
 TAIL = 0.1
 """Share of measurements on each side of an interval."""
-LEAST_FOR_TASK = 40
-"""Fewer cases of a task than this share the interval of all tasks."""
+LEAST_FOR_TASK, LEAST_FOR_GROUP = 40, 20
+"""Fewer cases of a task than this share the interval of all tasks; fewer of a group of networks that of the task."""
 TRAINING = tuple(
     Spare(fixed_gib=fixed, share=share, most_gib=most)
-    for fixed, share, most in itertools.product((0.1, 0.2, 0.4), (0.05, 0.08, 0.1, 0.12, 0.15), (2.0, 4.0, 6.0, 10.0))
+    for fixed, share, most in itertools.product((0.05, 0.1, 0.2), (0.05, 0.08, 0.1, 0.12), (2.0, 4.0, 6.0))
 )
 INFERENCE = tuple(
-    Spare(fixed_gib=fixed, moving=moving) for fixed, moving in itertools.product((0.1, 0.3, 0.4, 0.5), (0.0, 0.05, 0.1, 0.2, 0.3))
+    Spare(fixed_gib=fixed, share=share, most_gib=1.0, moving=moving)
+    for fixed, share, moving in itertools.product((0.05, 0.1, 0.3), (0.0, 0.1, 0.15), (0.0, 0.05, 0.1, 0.2))
 )
 FORGOTTEN = MemoryStack()
 KEPT_ENGINES = ("vllm", "sglang", "tensorrt-llm", "lmdeploy", "llama.cpp", "trace", "timm")
@@ -47,6 +48,7 @@ class Measured(Struct, frozen=True, kw_only=True):
     raw: dict[str, Any]
     source: str
     task: str
+    group: str
     counter: str
     measured_gib: float
     tensors_gib: float
@@ -109,7 +111,7 @@ def measured(line: bytes, find_gpu: Callable[[str], GPU | None], zoo: Zoo) -> Me
     except WorkloadFault:
         return None
     return Measured(
-        raw=raw, source="/".join(str(raw.get("source") or "-").split("/")[:2]), task=job.task,
+        raw=raw, source="/".join(str(raw.get("source") or "-").split("/")[:2]), task=job.task, group=group_of(network.kind),
         counter=raw.get("figure") or "unknown",
         measured_gib=raw["value_gib"], tensors_gib=demand.tensors / GIB,
         moving_gib=(demand.activations + demand.buffers + demand.kv_cache) / GIB, context_gib=stack.context_gib,
@@ -153,18 +155,26 @@ def _best(cases: Sequence[Measured], grid: Sequence[Spare]) -> Spare:
 
 
 def intervals(cases: Sequence[Measured], spares: dict[bool, Spare]) -> dict[str, tuple[float, float]]:
-    """The factors of reserved and device memory that leave about TAIL of the measurements on each side, for `any` task and by task:
-    half way (in ratio) between those of the task and those of all, since few sources tell of one task."""
+    """The factors of allocated and device memory that leave about TAIL of the measurements on each side, for `any` task, by task,
+    and by task and group of networks: each half way (in ratio) between its own and those of the wider name, since few sources
+    tell of one of them."""
     tasks: dict[str, list[Measured]] = defaultdict(list)
+    groups: dict[str, list[Measured]] = defaultdict(list)
     for case in cases:
         tasks[case.task].append(case)
-    low, high = _span(cases, spares)
-    found = {"any": (low, high)}
-    for task, group in tasks.items():
-        if len(group) >= LEAST_FOR_TASK:
-            least, most = _span(group, spares)
-            found[task] = math.sqrt(low * least), math.sqrt(high * most)
+        groups[f"{case.task} {case.group}"].append(case)
+    found = {"any": _span(cases, spares)}
+    for task, members in tasks.items():
+        if len(members) >= LEAST_FOR_TASK:
+            found[task] = _between(found["any"], _span(members, spares))
+    for name, members in groups.items():
+        if len(members) >= LEAST_FOR_GROUP:
+            found[name] = _between(found.get(members[0].task, found["any"]), _span(members, spares))
     return found
+
+
+def _between(wider: tuple[float, float], own: tuple[float, float]) -> tuple[float, float]:
+    return math.sqrt(wider[0] * own[0]), math.sqrt(wider[1] * own[1])
 
 
 def _span(cases: Sequence[Measured], spares: dict[bool, Spare]) -> tuple[float, float]:
@@ -173,10 +183,10 @@ def _span(cases: Sequence[Measured], spares: dict[bool, Spare]) -> tuple[float, 
         counts[case.source] += 1
     lows, highs = [], []
     for case in cases:
-        _, reserved, device = case.figures(spares)
+        allocated, _, device = case.figures(spares)
         weight = min(counts[case.source], MOST_OF_A_SOURCE) / counts[case.source]
         unsure_gib = case.measured_gib - case.known_gib
-        lows.append((unsure_gib / (reserved - case.known_gib), weight))
+        lows.append((unsure_gib / (allocated - case.known_gib), weight))
         highs.append((unsure_gib / (device - case.known_gib), weight))
     return min(1.0, _quantile(lows, TAIL)), max(1.0, _quantile(highs, 1 - TAIL))
 
@@ -193,12 +203,12 @@ def _quantile(values: list[tuple[float, float]], share: float) -> float:
 
 
 def _compared(case: Measured, spares: dict[bool, Spare], spans: dict[str, tuple[float, float]]) -> Comparison:
-    _, reserved, device = case.figures(spares)
-    low, high = spans.get(case.task, spans["any"])
+    allocated, _, device = case.figures(spares)
+    low, high = spans.get(f"{case.task} {case.group}") or spans.get(case.task, spans["any"])
     low, high = 1 - (1 - low) * case.wide, 1 + (high - 1) * case.wide
     work = case.raw["workload"]
     return Comparison(
         id=case.raw.get("id", "-"), kind=work.get("kind") or "-", task=work.get("task") or "-", model=work.get("model") or "-",
         source=case.source, stack=work.get("stack") or "-", measured_gib=case.measured_gib, predicted_gib=case.predicted(spares),
-        inside=low * (reserved - case.known_gib) <= case.measured_gib - case.known_gib <= high * (device - case.known_gib),
+        inside=low * (allocated - case.known_gib) <= case.measured_gib - case.known_gib <= high * (device - case.known_gib),
     )  # fmt: skip

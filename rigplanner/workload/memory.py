@@ -13,7 +13,7 @@ from rigplanner.workload.inference import infer, pool
 from rigplanner.workload.job import Job, read_job
 from rigplanner.workload.mig import partition_of
 from rigplanner.workload.network import Network, resolve
-from rigplanner.workload.stacks import MemoryStack, interval, known_gib, memory_stack
+from rigplanner.workload.stacks import MemoryStack, group_of, interval, known_gib, memory_stack
 from rigplanner.workload.training import Demand, train
 
 GIB = 2.0**30
@@ -71,7 +71,7 @@ def answered(
     nccl = NCCL_GIB if count > 1 and stack.slug != "trace" else 0.0
     device = reserved + stack.context_gib + nccl
     wide = RELATIVE_SPREAD if network.relative else 1.0
-    low, high = interval((stack.slug, f"{job.task} {network.kind}", job.task))
+    low, high = interval((stack.slug, f"{job.task} {group_of(network.kind)}", job.task))
     low, high = 1 - (1 - low) * wide, 1 + (high - 1) * wide
     if network.stand_in:
         low, high = min(low, 1 - STAND_IN_MISS), max(high, 1 + STAND_IN_MISS)
@@ -90,7 +90,7 @@ def answered(
         assumed["architecture"] = network.relative
     return MemoryEstimate(
         parts=parts, tensors_gib=tensors, allocated_gib=allocated, reserved_gib=reserved, device_gib=device,
-            low_gib=known + low * (reserved - known), high_gib=known + high * (device - known),
+            low_gib=known + low * (allocated - known), high_gib=known + high * (device - known),
         stack=stack.slug, host_gib=demand.host.ram / GIB, nvme_gib=demand.host.nvme / GIB, assumed=assumed,
         detail_gib=detail, steps=steps_of(network, job, stack, demand, detail, (tensors, reserved, device), (low, high, known))
         if explained else (),

@@ -35,7 +35,7 @@ class Net:
 
     def __init__(self, tape: Tape, setting: Setting) -> None:
         self.tape, self.setting = tape, setting
-        self.values = self.trained = 0
+        self.values = self.trained = self.buffer_bytes = 0
         self.trained_tensors: list[int] = []
         self.held: list[Tensor] = []
 
@@ -53,8 +53,10 @@ class Net:
         return made
 
     def buffer(self, *shape: int, dtype: str = F32) -> None:
-        """Make a tensor that lives with the network and has no gradient."""
+        """Make a tensor that lives with the network and has no gradient; it is no parameter."""
+        before = self.tape.live
         self.held.append(Tensor(shape, dtype, _parameter_storage(self.tape, shape, dtype)))
+        self.buffer_bytes += self.tape.live - before
 
     def given(self, *shape: int, dtype: str) -> Tensor:
         """Make an input. The tracer makes those of an inference before it counts, so they count only in training."""
@@ -189,7 +191,7 @@ def checkpointed(net: Net, block: Callable[..., Tensor], x: Tensor, *others: Ten
     tape.recording = recording
     kept = [x, *others]
 
-    def pull(grad: Tensor) -> Grads:
+    def pull(box: list[Tensor]) -> Grads:
         leaves = [Tensor(item.shape, item.dtype, item.storage, None, item.needs_grad) for item in kept]
         before, tape.casts, off, tape.autocast = tape.casts, {}, tape.autocast, tape.low
         again = block(*leaves)
@@ -197,10 +199,10 @@ def checkpointed(net: Net, block: Callable[..., Tensor], x: Tensor, *others: Ten
         node = again.node
         del again
         if node is not None:
-            backward(tape, node, grad)
+            backward(tape, node, box.pop())
         made = [leaf.grad for leaf in leaves]
         tape.gradient_bytes -= sum(grad.storage.bytes for grad in made if grad is not None)
         return made
 
     trained = Tensor((1,), x.dtype, x.storage, None, True) if not x.needs_grad and net.trained else x
-    return record(tape, result, (trained, *others), pull)
+    return record(tape, result, (trained, *others), pull, takes=True)

@@ -255,6 +255,8 @@ def _kind(config: dict[str, Any]) -> str:
         return "moe"
     if config.get("d_ff") or config.get("encoder_layers"):
         return "encoder_decoder"
+    if any("SemanticSegmentation" in name for name in config.get("architectures") or ()):
+        return "segmenter"
     if not config.get("vocab_size") or config.get("patch_size") or config.get("depths"):
         return "vit" if config.get("num_attention_heads") else "cnn"
     return (
@@ -301,7 +303,7 @@ def _sizes(config: dict[str, Any], params: float) -> dict[str, Any]:
     hidden = pick(config, "hidden_size", "n_embd", "d_model", "dim", default=0)
     heads = pick(config, "num_attention_heads", "n_head", "num_heads", "n_heads", "decoder_attention_heads", default=0)
     if not isinstance(heads, int) or not isinstance(hidden, int):
-        return {}
+        return {"family": config["model_type"]}
     layers = pick(config, "num_hidden_layers", "n_layer", "num_layers", "n_layers", "decoder_layers", default=0)
     vocab = config.get("vocab_size") or 0
     one = 1 if config.get("multi_query") and not config.get("new_decoder_architecture") else heads

@@ -34,9 +34,10 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """One stack. `context_gib`: the driver's context with the framework's kernels. `training` and `inference`: what lies beyond
     live tensors; a stack that names neither has those that all PyTorch stacks share. `selective`: what selective recomputation
     drops, the attention core or all but every second product (`ops`). `kept`: a factor of a stack's own of what image networks
-    keep. `kv_growth`: the cache is joined anew each token (`copied`) or allocated once (`whole`). `beams`: hypotheses that each
-    sample has in work. `pool`: the engine keeps a share of the card, `utilization` unless told, and how that share is counted (see
-    engines.pool_gib). `loss` as in the walk; `unties_head`: a head tied to the embedding is stored once more.
+    keep. `kv_growth`: the cache is joined anew each token (`copied`) or allocated once (`whole`). `eager`: attention writes
+    its scores. `stored_fp32`: weights stay in fp32 whatever the precision. `beams`: hypotheses that each sample has in work.
+    `pool`: the engine keeps a share of the card, `utilization` unless told, and how that share is counted (see engines.pool_gib).
+    `loss` as in the walk; `unties_head`: a head tied to the embedding is stored once more.
     `fused_optimizer`: the step needs no copies of the gradients. `reduces_fp32`: sharded gradients are brought to fp32 before
     they are summed over the cards. `raises_rest`: beside a quantised base, embedding and head are kept in fp32. `lora_dropout`:
     its recipes drop values before the adapter. `keeps_quantised_inputs`: products with a quantised matrix keep their input, as
@@ -51,6 +52,8 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     kept: float = 1.0
     text_tokens: int = 512
     loss: Literal["plain", "chunked", "fused"] = "plain"
+    eager: bool = False
+    stored_fp32: bool = False
     beams: int = 1
     pool: Literal["", "peak", "static", "free"] = ""
     utilization: float = 0.9
@@ -108,8 +111,20 @@ def known_gib(slug: str, task: str, still_gib: float) -> float:
     return 0.0 if task.startswith("train") or slug in _file().intervals else KNOWN_STILL * still_gib
 
 
+GROUPS = {
+    "cnn": "image", "vit": "image", "detector": "image", "segmenter": "image", "diffusion_unet": "diffusion",
+    "diffusion_transformer": "diffusion", "asr": "speech",
+}  # fmt: skip
+"""Groups of networks that measurements err alike on; the rest are `language`."""
+
+
+def group_of(kind: str) -> str:
+    """The group of a kind of network."""
+    return GROUPS.get(kind, "language")
+
+
 def interval(names: tuple[str, ...]) -> tuple[float, float]:
-    """The factors of reserved and device memory that span 80 % of measurements held out, of the first name that has them."""
+    """The factors of allocated and device memory that span 80 % of measurements held out, of the first name that has them."""
     table = _file().intervals
     low, high = table[next((name for name in names if name in table), "any")]
     return low, high

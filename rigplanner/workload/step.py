@@ -92,6 +92,7 @@ def walk(
     weights, begins = tape.live, len(trace or ())
     if not setting.training:
         tape.recording = False
+        weights -= net.buffer_bytes
         model.loss()
         marks = (begins, len(trace or ()))
         return Walk(tape.peak, weights, 0, 0, tape.flops, tape.flops, net.values, 0, tape.peak - weights, marks=marks)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Sequence
 from itertools import count
+from typing import Any
 
 from msgspec import Struct
 
@@ -81,14 +82,16 @@ class Storage:
 class Node:
     """One step of the backward pass: `pull` turns the gradient of the result into those of the inputs in `edges`.
 
-    A node that `joins` has several results; their gradients wait side by side in `slots`."""
+    A node that `joins` has several results; their gradients wait side by side in `slots`. One that `takes` is given its gradient in
+    a list, so that it can be the last that holds it."""
 
-    __slots__ = ("edges", "joins", "kinds", "number", "pull", "slots")
+    __slots__ = ("edges", "joins", "kinds", "number", "pull", "slots", "takes")
 
     def __init__(
-        self, number: int, edges: list[Edge], kinds: list[Kind], pull: Callable[[Tensor], Grads], joins: bool = False
-    ) -> None:
-        self.number, self.edges, self.kinds, self.pull, self.joins = number, edges, kinds, pull, joins
+        self, number: int, edges: list[Edge], kinds: list[Kind], pull: Callable[[Any], Grads], joins: bool = False,
+        takes: bool = False,
+    ) -> None:  # fmt: skip
+        self.number, self.edges, self.kinds, self.pull, self.joins, self.takes = number, edges, kinds, pull, joins, takes
         self.slots: list[Tensor] = []
 
 
@@ -139,13 +142,14 @@ def like(tape: Tape, tensor: Tensor, dtype: str | None = None) -> Tensor:
 
 
 def record(
-    tape: Tape, result: Tensor, inputs: Sequence[Tensor | None], pull: Callable[[Tensor], Grads], joins: bool = False
-) -> Tensor:
+    tape: Tape, result: Tensor, inputs: Sequence[Tensor | None], pull: Callable[[Any], Grads], joins: bool = False,
+    takes: bool = False,
+) -> Tensor:  # fmt: skip
     """Put an operator on the tape if any input needs a gradient."""
     if tape.recording and any(item is not None and (item.trains or item.node is not None) for item in inputs):
         edges: list[Edge] = [None if item is None else item if item.trains else item.node for item in inputs]
         kinds = [None if item is None else (item.shape, item.dtype) for item in inputs]
-        result.node = Node(next(tape.numbers), edges, kinds, pull, joins)
+        result.node = Node(next(tape.numbers), edges, kinds, pull, joins, takes)
     return result
 
 
@@ -158,10 +162,10 @@ def backward(tape: Tape, node: Node, grad: Tensor) -> None:
     missing = _dependencies(node)
     while queue:
         node = heapq.heappop(queue)[2]
-        grad = buffers.pop(node)
-        pulled = list(node.pull(grad))
+        box = [buffers.pop(node)]
+        pulled = list(node.pull(box if node.takes else box[0]))
         node.slots = []
-        del grad
+        box.clear()
         edges, node.pull, node.edges = node.edges, _spent, []
         for at, kind in enumerate(node.kinds):
             whole = pulled[at]

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.workload.closed import walked
+from rigplanner.workload.dense import dense_bytes
 from rigplanner.workload.host import HostNeed, training_host
 from rigplanner.workload.job import OPTIMIZERS, Job
 from rigplanner.workload.net import Setting
@@ -45,7 +46,7 @@ def setting_of(job: Job, checkpointing: bool, stack: MemoryStack) -> Setting:
     loss = "fused" if job.flags & FUSED_LOSS else loss
     return Setting(
         batch=job.batch, length=max(1, job.length // job.context), dtype=BF16 if sharded_amp(job) else parameter_type(job),
-            eager=job.eager, checkpointing=checkpointing,
+            eager=job.eager or stack.eager, checkpointing=checkpointing,
         lora_rank=job.lora_rank, lora_targets=job.lora_targets or ALL_LINEAR if job.lora_rank else (), loss=loss,
             fused_act=stack.fused_act, dora=job.dora,
     )  # fmt: skip
@@ -85,7 +86,7 @@ def step_walk(network: Network, job: Job, stack: MemoryStack) -> tuple[Walk, flo
     checkpointing = stack.unknown_checkpointing if job.checkpointing == "unknown" else job.checkpointing
     share = ACTIVATIONS_LEFT if "activation_offload" in job.flags else 1.0
 
-    def run(checkpointing: bool, eager: bool = job.eager) -> Walk:
+    def run(checkpointing: bool, eager: bool = job.eager or stack.eager) -> Walk:
         setting = msgspec.structs.replace(setting_of(job, checkpointing, stack), eager=eager)
         return walked(network.config or b"", setting, words["precision"], words["optimizer"], traced)
 
@@ -154,7 +155,7 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
     experts = 0.0 if job.lora_rank else _expert_share(network)
     state, held = state * _part(shards[0], experts, job.expert), gradients * _part(shards[1], experts, job.expert)
     whole_base, base = base, base * _part(shards[2], _expert_share(network), job.expert)
-    activations = _shared_activations(max(0.0, step.working * share - spared), network, job)
+    activations = _shared_activations(max(0.0, step.working * share - spared), network, job) + dense_bytes(network, job, width)
     if "optimizer_in_backward" in job.flags:
         held, gradients = held / max(1, network.layers), gradients / max(1, network.layers)
     scratch = 0 if stack.fused_optimizer else optimizer.copies

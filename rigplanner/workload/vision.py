@@ -11,7 +11,7 @@ from rigplanner.workload.decoder_forms import ACTS
 from rigplanner.workload.encoder import class_loss
 from rigplanner.workload.moe import gather
 from rigplanner.workload.net import Net, Norm, checkpointed
-from rigplanner.workload.tape import F32, Tape, Tensor, new, record
+from rigplanner.workload.tape import F32, I64, Tape, Tensor, new, record
 
 DINO = {"dinov2", "dinov2_with_registers"}
 SECOND_NAMES = {"clip_vision_model", "siglip_vision_model"}
@@ -140,6 +140,8 @@ class Vit:
         self.registers = net.parameter(1, count, hidden) if count else None
         self.before = Norm(net, "layer", hidden) if self.family == "clip_vision_model" else None
         self.shared = RelativeBias(net, config) if config.get("use_shared_relative_position_bias") else None
+        if self.shared is not None or config.get("use_relative_position_bias"):
+            net.buffer(self.tokens**2, dtype=I64)
         self.blocks = [VitBlock(net, config, self.tokens, at) for at in range(config["num_hidden_layers"])]
         self.norm, self.pooling = Norm(net, "layer", hidden), None
         if self.family == "siglip_vision_model" and config.get("vision_use_head", True):
