@@ -2,6 +2,7 @@
 
 import argparse
 from datetime import date
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,8 @@ from rigplanner import __version__
 from rigplanner.catalog.load import Catalog
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.reading import open_catalog
-from rigplanner.report.language import tr
-from rigplanner.report.words import finding_text, fix_text, rule_title, subject_name
+from rigplanner.report.language import listed, tr
+from rigplanner.report.words import count_text, finding_text, fix_text, rule_title, subject_name, verdict_text
 from rigplanner.rig.document import Rig
 from rigplanner.rig.files import RigFault, read_rig
 from rigplanner.rules.assess import Assessment, assess
@@ -110,17 +111,14 @@ def _waiver(finding: Finding, rig: Rig) -> dict[str, Any] | None:
 def check_lines(assessment: Assessment, catalog: Catalog, severity: str = "info") -> list[str]:
     """Return the answer of `check` as lines of text."""
     report, rig = assessment.report, assessment.rig
-    counts = ", ".join(f"{report.count(word)} {tr(word)}" for word in SEVERITIES)
-    lines = [f"{rig.name}: {tr(report.verdict())} ({counts})"]
-    for finding in report.findings:
-        if ORDER[finding.severity] > ORDER[severity]:
-            continue
-        lines += [
-            "",
-            f"{MARKS[finding.severity]} {finding.code} {rule_title(finding.code)}",
-            f"    {finding_text(finding, rig, catalog)}",
-        ]
-        lines += [f"    -> {fix_text(fix, rig, catalog)}" for fix in finding.fixes]
+    counts = listed([count_text(word, report.count(word)) for word in SEVERITIES if report.count(word)])
+    lines = [f"{rig.name}: {verdict_text(report.verdict())}{f' ({counts})' if counts else ''}."]
+    shown = [finding for finding in report.findings if ORDER[finding.severity] <= ORDER[severity]]
+    for (word, code), alike in groupby(shown, key=lambda finding: (finding.severity, finding.code)):
+        lines += ["", f"{MARKS[word]} {code} {rule_title(code)}"]
+        for finding in alike:
+            lines.append(f"    {finding_text(finding, rig, catalog)}")
+            lines += [f"    -> {fix_text(fix, rig, catalog)}" for fix in finding.fixes]
     if report.waived:
         lines += ["", tr("Waived:")]
         lines += [_waived_line(finding, rig, catalog) for finding in report.waived]

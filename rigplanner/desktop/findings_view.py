@@ -60,13 +60,15 @@ class FindingsView(QWidget):
             self.counts.setText(tr("The rig could not be assessed: {fault}", fault=fault) if fault else tr("Open or start a rig."))
             self._show_cards([])
             return
+        from rigplanner.report.words import count_text, verdict_text
+
         report = assessment.report
         if not assessment.rig.items:
             self.verdict.show_text(tr("Nothing to check yet"))
             self.counts.setText(tr("Add parts; findings appear here with ways to fix them."))
         else:
-            parts = [_counted(s, report.count(s)) for s in ("error", "warning", "unknown", "info") if report.count(s)]
-            self.verdict.show_text(_verdict_words(report.verdict()))
+            parts = [count_text(s, report.count(s)) for s in ("error", "warning", "unknown", "info") if report.count(s)]
+            self.verdict.show_text(verdict_text(report.verdict()))
             self.counts.setText(listed(parts) or trn("{count} rule checked", "{count} rules checked", len(report.ran)))
         self._show_cards([(f, False) for f in report.findings] + [(f, True) for f in report.waived])
         self._show_unchecked()
@@ -124,24 +126,7 @@ class FindingsView(QWidget):
             card.paint_sign()
 
 
-def _verdict_words(verdict: str) -> str:
-    return {
-        "error": tr("Does not work as planned"),
-        "unknown": tr("Cannot be judged fully"),
-        "warning": tr("Works, with conditions"),
-        "ok": tr("Works"),
-    }[verdict]
-
-
 def _discard(layout: QVBoxLayout, card: "FindingCard") -> None:
     layout.removeWidget(card)
     card.hide()
     card.deleteLater()
-
-
-def _counted(severity: str, count: int) -> str:
-    if severity == "error":
-        return trn("{count} error", "{count} errors", count)
-    if severity == "warning":
-        return trn("{count} warning", "{count} warnings", count)
-    return trn("{count} note", "{count} notes", count) if severity == "info" else trn("{count} unknown", "{count} unknown", count)

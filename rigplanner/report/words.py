@@ -6,7 +6,7 @@ from typing import Any
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import CPU
 from rigplanner.report.format import money, number, quantity
-from rigplanner.report.language import listed, tr
+from rigplanner.report.language import listed, tr, trn
 from rigplanner.report.words_findings import FIELD_WORDS, FINDING_TEXTS, FIX_TEXTS, VALUE_WORDS
 from rigplanner.rig.document import Rig, part_of
 from rigplanner.rules.finding import Finding, Fix
@@ -19,6 +19,25 @@ def rule_title(code: str) -> str:
     """Return a rule's title, or the code of a rule that no longer exists."""
     rule = RULES_BY_CODE.get(code)
     return tr(rule.title) if rule else code
+
+
+def verdict_text(verdict: str) -> str:
+    """Return the verdict on a rig ("error", "unknown", "warning", "ok") as a sentence without its full stop."""
+    return {
+        "error": tr("Does not work as planned"),
+        "unknown": tr("Cannot be judged fully"),
+        "warning": tr("Works, with conditions"),
+        "ok": tr("Works"),
+    }[verdict]
+
+
+def count_text(severity: str, count: int) -> str:
+    """Return how many findings of a severity there are."""
+    if severity == "error":
+        return trn("{count} error", "{count} errors", count)
+    if severity == "warning":
+        return trn("{count} warning", "{count} warnings", count)
+    return trn("{count} note", "{count} notes", count) if severity == "info" else trn("{count} unknown", "{count} unknown", count)
 
 
 def subject_name(name: str, rig: Rig, catalog: Catalog) -> str:
