@@ -32,11 +32,11 @@ ZOO = shipped_zoo()
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cases", type=Path)
+    parser.add_argument("cases", type=Path, nargs="+")
     parser.add_argument("--brackets", type=Path)
     parser.add_argument("--card-gib", type=float, default=23.7)
     asked = parser.parse_args()
-    lines = [line for line in asked.cases.read_bytes().splitlines() if line.strip()]
+    lines = [line for path in asked.cases for line in path.read_bytes().splitlines() if line.strip()]
     shipped, held = compare(lines, card, ZOO), held_out(lines, card, ZOO)
     print(f"{'':39}shipped: median, p90, bias, inside   held out: the same")
     for field in ("source", "task", "kind"):
@@ -47,7 +47,7 @@ def main() -> None:
     cases = [case for case in (measured(line, card, ZOO) for line in lines) if case is not None]
     spares = fitted(cases)
     print(f"fitted to all: training {spares[True]}, inference {spares[False]}")
-    print("intervals:", {task: (round(low, 2), round(high, 2)) for task, (low, high) in intervals(cases, spares).items()})
+    print("intervals:", {name: (round(low, 2), round(high, 2)) for name, (low, high) in intervals(cases, spares).items()})
     if asked.brackets:
         brackets = [Bracket.read(line) for line in asked.brackets.read_bytes().splitlines()]
         right = sum(bracket.holds(asked.card_gib) for bracket in brackets)

@@ -53,7 +53,7 @@ def test_profiles_are_sane_and_unknown_stacks_are_plain_pytorch() -> None:
             assert 0 < low <= 1 <= high < 3, slug
             spare = stack.spare(task)
             assert stack.context_gib >= 0 and 0 <= spare.fixed_gib < 2, slug
-            assert spare.held_gib(1.0, 10.0) <= spare.held_gib(2.0, 20.0) < 7, slug
+            assert spare.held_gib(1.0, 10.0) <= spare.held_gib(2.0, 20.0) < (11 if stack.stored_fp32 else 7), slug
     assert memory_stack("something-else").spare("train_full") == memory_stack("pytorch").spare("train_full")
     assert interval(("no such stack", "no such task")) == interval(("any",))
 
@@ -63,7 +63,8 @@ def test_published_measurements_are_met() -> None:
     file = shared / "cases" / "memory" / "cases.jsonl"
     if not file.exists():
         pytest.skip("the shared cases are not here")
-    lines = file.read_bytes().splitlines()
+    own = Path(__file__).with_name("measured_memory.jsonl")
+    lines = file.read_bytes().splitlines() + own.read_bytes().splitlines()
     for cases in (compare(lines, lambda _: None, shipped_zoo()), held_out(lines, lambda _: None, shipped_zoo())):
         whole = error_table(cases)[0]
         assert whole.covered >= 0.95 * whole.cases

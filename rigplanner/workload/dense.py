@@ -1,0 +1,34 @@
+"""What networks that label every pixel keep beside their backbone: the decoder of SegFormer, logits at the size of the image."""
+
+from __future__ import annotations
+
+import msgspec
+
+from rigplanner.workload.job import Job
+from rigplanner.workload.network import Network, pixels
+
+LABELS = {"segformer": 150}
+"""Classes that the published weights of a family tell apart (ADE20K)."""
+FEW_LABELS = 21
+"""Classes of the others' published weights (Pascal VOC with its background)."""
+LOGIT_COPIES = 4.3
+"""Tensors of logits in fp32 at full size while the loss is taken: resized, their log-probabilities, the gradients of both, and
+part of one in workspace. MMSegmentation's DeepLabV3 takes 2.8 GiB more with 150 classes than with 21 on 4 crops of 512."""
+DECODER_VALUES = 13
+"""Maps of the decoder's width at a quarter of the size that SegFormer's decoder keeps: four projections, three of them resized, the
+four joined, the fused one and it normalised (Xie et al. 2021, section 3.2)."""
+
+
+def dense_bytes(network: Network, job: Job, width: float) -> float:
+    """Bytes kept for the backward pass beside the backbone, `width` bytes a value; 0 for networks that label whole images."""
+    if network.kind != "segmenter":
+        return 0.0
+    area = pixels(job.image) * job.batch
+    logits = 4.0 * LOGIT_COPIES * LABELS.get(network.family, FEW_LABELS) * area
+    return logits + width * DECODER_VALUES * _decoder_width(network) * area / 16
+
+
+def _decoder_width(network: Network) -> float:
+    if network.config is None or network.family != "segformer":
+        return 0.0
+    return float(msgspec.json.decode(network.config).get("decoder_hidden_size") or 256)

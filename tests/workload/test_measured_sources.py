@@ -1,0 +1,139 @@
+"""Published measurements: what was predicted before a source was read, and what each engine keeps."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from rigplanner.catalog.load import shipped_catalog
+from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.zoo import Zoo, shipped_zoo
+from rigplanner.performance.anchors import find_gpu
+from rigplanner.rig.task import Workload
+from rigplanner.workload.accuracy import compare, compare_first, error_table
+from rigplanner.workload.answer import MemoryEstimate
+from rigplanner.workload.cases import BadCase, read_case
+from rigplanner.workload.engines import batch_limits, dummy_peak_bytes, pool_gib
+from rigplanner.workload.job import read_job
+from rigplanner.workload.memory import estimate_memory
+from rigplanner.workload.network import resolve
+
+GIB = 2.0**30
+FILE = Path(__file__).with_name("measured_memory.jsonl")
+SEGFORMER = {"model_type": "segformer", "architectures": ["SegformerForSemanticSegmentation"], "num_encoder_blocks": 4,
+             "depths": [2, 2, 2, 2], "sr_ratios": [8, 4, 2, 1],
+             "hidden_sizes": [32, 64, 160, 256], "patch_sizes": [7, 3, 3, 3], "strides": [4, 2, 2, 2],
+             "num_attention_heads": [1, 2, 5, 8], "mlp_ratios": [4, 4, 4, 4], "decoder_hidden_size": 256}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def zoo() -> Zoo:
+    return shipped_zoo()
+
+
+def card(part: str) -> GPU:
+    found = shipped_catalog().get(part)
+    assert isinstance(found, GPU)
+    return found
+
+
+def estimate(zoo: Zoo, gpu: GPU | None = None, count: int = 1, **fields: Any) -> MemoryEstimate:
+    return estimate_memory(Workload(**fields), gpu, count, zoo)
+
+
+def test_measurements_of_many_sources_are_met_and_every_row_names_one(zoo: Zoo) -> None:
+    rows = [json.loads(line) for line in FILE.read_bytes().splitlines()]
+    assert len(rows) == 260 and len({row["source"] for row in rows}) >= 24
+    assert all(row["read"] and row["value_gib"] > 0 for row in rows)
+    whole = error_table(compare(FILE.read_bytes().splitlines(), find_gpu, zoo))[0]
+    assert whole.cases == whole.covered == 258
+    assert whole.median is not None and whole.median <= 0.05
+    assert whole.p90 is not None and whole.p90 <= 0.25
+    assert whole.inside is not None and 0.75 <= whole.inside <= 0.87
+
+
+def test_figures_at_first_sight_are_those_that_were_written_down() -> None:
+    whole = error_table(compare_first(FILE.read_bytes().splitlines()))[0]
+    assert (whole.cases, whole.covered) == (258, 255)
+    assert whole.median == pytest.approx(0.268, abs=0.001) and whole.inside == pytest.approx(0.33, abs=0.01)
+    assert compare_first([b'{"part": "total", "value_gib": 1.0, "workload": {}}']) == []
+
+
+def test_start_up_figures_of_vllm_are_met_beside_its_pool(zoo: Zoo) -> None:
+    """What vLLM printed beside its key-value cache on an H100 and on two L40S."""
+    rows = [(line, json.loads(line)) for line in FILE.read_bytes().splitlines() if b"non_kv" in line]
+    assert len(rows) == 2
+    for line, row in rows:
+        case = read_case(line, 1)
+        assert not isinstance(case, BadCase)
+        gpu = find_gpu(case.hardware.gpu or "")
+        told = estimate_memory(case.workload, gpu, case.hardware.count or 1, zoo)
+        assert told.parts.weights_gib + told.parts.activations_gib == pytest.approx(row["value_gib"], rel=0.25)
+
+
+@pytest.mark.parametrize(
+    ("part", "limits", "peak_gib"),
+    [
+        ("nvidia.datacenter.h100-sxm5-80gb", (1024, 8192), 4.7),
+        ("nvidia.datacenter.a100-sxm4-80gb", (256, 2048), 1.19),
+        ("nvidia.geforce.rtx-4090", (256, 2048), 1.19),
+    ],
+)
+def test_the_dummy_run_of_vllm_grows_with_the_card(zoo: Zoo, part: str, limits: tuple[int, int], peak_gib: float) -> None:
+    work = Workload(model="llama-3.1-8b", task="serve", precision="bf16", stack="vllm", seq_len=4096)
+    network = resolve(work, zoo)
+    job = read_job(work, network, 1, True)
+    assert batch_limits(card(part)) == limits
+    assert dummy_peak_bytes(network, job, card(part)) / GIB == pytest.approx(peak_gib, rel=0.04)
+
+
+def test_pools_are_counted_as_each_engine_counts_them() -> None:
+    assert pool_gib(80, 0.9, "peak", 15, 5, 1) == pytest.approx(72 - 21)
+    assert pool_gib(80, 0.9, "static", 15, 5, 1) == pytest.approx(72 - 15)
+    assert pool_gib(80, 0.9, "free", 15, 5, 1) == pytest.approx(0.9 * 59)
+    assert pool_gib(24, 0.9, "peak", 30, 1, 1) == pool_gib(24, 0.9, "static", 30, 1, 1) == 0.0
+
+
+def test_code_of_2023_joins_the_cache_of_all_layers_and_keeps_logits_of_the_prompt(zoo: Zoo) -> None:
+    usual = {"task": "inference", "precision": "bf16", "stack": "pytorch-hf", "input_tokens": 4096, "output_tokens": 1}
+    old, new = (estimate(zoo, None, 1, model=model, **usual) for model in ("qwen-7b", "qwen2.5-7b"))
+    beside = [told.parts.activations_gib for told in (old, new)]
+    assert beside[0] > beside[1] + 6 * 4096 * 150_000 / GIB - 1.0
+
+
+def test_logits_of_every_pixel_are_counted(zoo: Zoo) -> None:
+    usual: dict[str, Any] = {
+        "kind": "segmenter",
+        "task": "train_full",
+        "precision": "fp32",
+        "optimizer": "sgd",
+        "config": SEGFORMER,
+    }
+    small, large, double = (
+        estimate(zoo, card("nvidia.geforce.rtx-4090"), 1, **usual, image_size=size, batch_per_gpu=batch).allocated_gib
+        for size, batch in ((512, 1), (1024, 1), (512, 2))
+    )
+    assert large - small > 150 * 4 * 4 * (1024**2 - 512**2) / GIB
+    assert double - small > 150 * 4 * 4 * 512**2 / GIB
+
+
+def test_whisper_of_its_authors_stays_in_fp32_and_reads_its_file_first(zoo: Zoo) -> None:
+    usual = {"model": "whisper-large-v3", "task": "inference", "precision": "fp16"}
+    theirs, fast = (estimate(zoo, None, 1, stack=stack, **usual) for stack in ("openai-whisper", "faster-whisper"))
+    assert theirs.parts.weights_gib == pytest.approx(2 * fast.parts.weights_gib, rel=0.01)
+    assert theirs.reserved_gib > theirs.allocated_gib + 2.0
+
+
+def test_pictures_decoded_at_once_cost_by_the_batch(zoo: Zoo) -> None:
+    usual = {"model": "sdxl-base", "task": "inference", "precision": "fp16", "stack": "diffusers", "image_size": 1024}
+    one, four = (estimate(zoo, None, 1, batch_per_gpu=batch, **usual).reserved_gib for batch in (1, 4))
+    assert four > one + 6
+
+
+def test_bounds_of_an_interval_leave_what_is_known_alone(zoo: Zoo) -> None:
+    told = estimate(zoo, card("nvidia.datacenter.a100-sxm4-80gb"), 1, model="llama-2-70b", task="inference", precision="int4",
+                    stack="pytorch-hf", input_tokens=128, output_tokens=64)  # fmt: skip
+    assert told.parts.weights_gib * 0.95 < told.low_gib < told.allocated_gib <= told.device_gib < told.high_gib
+    assert msgspec.json.decode(msgspec.json.encode(told))["low_gib"] == told.low_gib
