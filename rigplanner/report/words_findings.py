@@ -9,7 +9,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "": "With {actual} where {needed} could stand, these places are dead: {places}.",
         "info": "One of the sockets of {b} stays empty.",
     },
-    "CPU005": {"": "{a} and {b} are different models on one board."},
+    "CPU005": {"": "{a} and {b} are different models: a board takes CPUs of one model."},
     "CPU006": {"": "{a} has {needed}, the board wires {actual}."},
     "CPU007": {
         "": "{a} works from BIOS {needed} on; check the version before the build.",
@@ -20,9 +20,9 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "MEM002": {"": "{a} is {actual}, the board takes {needed}."},
     "MEM003": {"": "The memory takes {needed}, the board has {actual}."},
     "MEM004": {"": "{needed} are more than the {actual} that board and CPU can address."},
-    "MEM005": {"": "Only {actual} of {needed} are filled."},
+    "MEM005": {"": "Only {actual} of {needed} are filled: host memory is read that much slower."},
     "MEM006": {"": "With {per_channel} modules per channel the CPU guarantees {actual}, the kit is made for {needed}."},
-    "MEM007": {"": "{a} and {b} differ."},
+    "MEM007": {"": "{a} and {b} differ: mixed kits may run slower or not start."},
     "MEM008": {
         "": "{actual} of host memory are less than the {needed} of the GPUs.",
         "info": "{actual} of host memory are less than the {needed} of all GPUs together, though not than one of them.",
@@ -38,8 +38,8 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "GPU001": {"": "{a} is made for {needed}, the board has {actual}."},
     "GPU002": {"": "The rig mixes {actual}: {models}."},
     "PCI001": {"": "{a} runs at {actual} instead of {needed} because of a drive in {places}."},
-    "PCI002": {"": "{a} in {b} runs at {actual} of {needed}."},
-    "PCI003": {"": "{a} stands in {b}, a slot of the chipset."},
+    "PCI002": {"": "{a} in {b} runs at {actual} of {needed}: another card takes the rest."},
+    "PCI003": {"": "{a} stands in {b}, a slot of the chipset: it shares one link to the CPU with drives and network."},
     "PCI004": {"": "{a} in {b} gets {actual} one way (PCIe {gen}.0 x{width}), it could take {needed}."},
     "PCI005": {
         "": "Set the slot {place} to {needed} in the firmware.",
@@ -61,7 +61,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "NVL001": {"": "{b} has no NVLink connector for {a}."},
     "NVL002": {"": "{a} has connector {actual}, the card {needed}."},
     "NVL003": {"": "{a} spans {needed}, the cards stand {actual} apart."},
-    "NVL004": {"": "{a} would join two different models."},
+    "NVL004": {"": "{a} would join two different models; NVLink joins equal cards only."},
     "NVL005": {"": "{a} finds no pair of cards to join."},
     "NVL006": {
         "": "{a} should work on these cards, but nobody has shown it.",
@@ -104,7 +104,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "redundant": "The rig draws {needed}, {a} gives {actual} with one unit in reserve: all units bear it, without redundancy.",
     },
     "PWR003": {"": "The rig draws {needed}, more than the {actual} that leave {a} headroom."},
-    "PWR004": {"": "Peaks of {needed} exceed the {actual} that {a} bears."},
+    "PWR004": {"": "Peaks of {needed} exceed the {actual} that {a} bears: it may switch off under load."},
     "PWR005": {"": "The rig needs {needed} of type {type}, {a} has none."},
     "PWR006": {"": "The rig needs {needed} of type {type}, {a} has {actual}."},
     "PWR007": {"": "{a} has {actual} of type {type} for {needed}; adapters from 8-pin plugs fill the rest."},
@@ -171,8 +171,10 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "": "PyTorch {actual} with CUDA {cuda} is the last prebuilt release for {a}.",
         "error": "No prebuilt PyTorch serves {a}.",
     },
-    "SW006": {"": "FlashAttention needs compute capability {needed}, {b} has {actual}."},
-    "SW007": {"": "bf16 needs compute capability {needed}, {b} has {actual}."},
+    "SW006": {
+        "": "FlashAttention needs compute capability {needed}, {b} has {actual}: it stops; other attention runs, with more memory."
+    },
+    "SW007": {"": "bf16 needs compute capability {needed}, {b} has {actual}: it is emulated slowly or refused."},
     "SW008": {"": "FP8 needs compute capability {needed}, {b} has {actual}."},
     "SW009": {
         "": "AMD does not support {target} on {platform}.",
@@ -184,7 +186,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "SW010": {"": "The image {release} serves compute capability {actual}, {a} has {needed}."},
     "SW011": {"": "Fast fp16 needs compute capability {needed}, {b} has {actual}."},
     "SW012": {"": "FP4 needs compute capability {needed}, {b} has {actual}."},
-    "SW013": {"": "vLLM needs compute capability {needed}, {b} has {actual}."},
+    "SW013": {"": "vLLM needs compute capability {needed}, {b} has {actual}: it does not start; llama.cpp runs on older cards."},
     "SW014": {
         "": "Driver {actual} does not serve {a}.",
         "old": "Driver {actual} does not know {a} yet: it needs branch {needed} or newer.",
