@@ -8,6 +8,7 @@ from rigplanner.report.comparison import GROUP_WORDS, Chart, Comparison, Compari
 from rigplanner.report.drawings import interval_bars
 from rigplanner.report.flow import outline_flowable
 from rigplanner.report.language import tr
+from rigplanner.report.packing import packed
 from rigplanner.report.paper import Sheet, document
 from rigplanner.report.tagging import drawn_as
 
@@ -29,7 +30,7 @@ def comparison_pdf(made: Comparison, paper: str = "A4") -> bytes:
     if any(chart.code != "speed" for chart in made.charts):
         story += [sheet.gap(14), *_charts(made, sheet)]
     page.build(story, canvasmaker=sheet.canvas_maker(title))
-    return buffer.getvalue()
+    return packed(buffer.getvalue())
 
 
 def _table(made: Comparison, sheet: Sheet) -> Any:

@@ -181,10 +181,18 @@ class Sheet:
         return Numbered
 
 
+def _write_plainly() -> None:
+    # Compressed content as it is, not as text of ASCII that takes a quarter more.
+    from reportlab import rl_config
+
+    rl_config.useA85 = 0
+
+
 def document(buffer: Any, sheet: Sheet, title: str, author: str, subject: str) -> Any:
     """Return an empty document on a sheet, without time stamps, with its metadata set."""
     from reportlab.platypus import BaseDocTemplate, Frame, PageTemplate
 
+    _write_plainly()
     foot = sheet.margin + FOOT
     made = BaseDocTemplate(
         buffer,

@@ -13,6 +13,7 @@ from rigplanner.report.flow import Figure, floating
 from rigplanner.report.inks import QUIET, STATES
 from rigplanner.report.language import Words, tr
 from rigplanner.report.logo import logo_flowable
+from rigplanner.report.packing import packed
 from rigplanner.report.paper import Sheet, document
 from rigplanner.report.picture import machine_picture
 from rigplanner.report.quote import Quote, QuoteFinding, QuoteSource, quote_content
@@ -45,7 +46,7 @@ def render(quote: Quote, paper: str = "A4") -> bytes:
     title = tr("Quote {number} {title}", number=quote.number, title=quote.title).replace("  ", " ")
     page = document(buffer, sheet, title, quote.seller.name or "RigPlanner", quote.title)
     page.build(_story(quote, sheet), canvasmaker=sheet.canvas_maker(_footer_text(quote)))
-    return buffer.getvalue()
+    return packed(buffer.getvalue())
 
 
 def _footer_text(quote: Quote) -> str:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import Price
+from rigplanner.report.format import quantity
 from rigplanner.report.quote import quote_content
 from rigplanner.report.quote_machine import noise_row
 from rigplanner.rig.document import Rig
@@ -29,7 +30,8 @@ def test_resale_comes_off_the_three_years(rig: Rig, catalog: Catalog) -> None:
     sold = replace(rig, quote=replace(rig.quote, resale_percent=30.0))
     rows = dict(quote_content(assess(sold, catalog), catalog, DAY).running)
     assert "Price and energy of three years" in plain
-    assert rows["Resale after three years at 30 % of the price"] == "-1\u202f505.00\u202fUSD"
+    total = assess(sold, catalog).totals.total
+    assert rows["Resale after three years at 30 % of the price"] == quantity(-0.3 * total, "USD", 2)
     assert "Three years: price and energy, less resale" in rows
 
 
