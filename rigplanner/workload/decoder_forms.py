@@ -270,6 +270,12 @@ FLOAT_ROUTERS = {
 """Families whose router raises states and its own weight to float."""
 
 
+LOW_ODDS = {
+    "olmoe", "qwen2_moe", "qwen3_moe", "qwen3_next", "qwen3_5_moe", "qwen3_5_moe_text", "granitemoe", "gpt_oss", "phimoe",
+}  # fmt: skip
+"""Families whose chosen odds are cast back to the type of the router's scores."""
+
+
 def expert_form(config: dict[str, Any]) -> ExpertForm | None:
     """The experts of a configuration, or None."""
     experts = pick(config, "num_experts", "num_local_experts", "n_routed_experts")
@@ -281,4 +287,5 @@ def expert_form(config: dict[str, Any]) -> ExpertForm | None:
                       shared_gate=bool(config.get("shared_expert_intermediate_size")),
                           dense_layers=config.get("first_k_dense_replace") or 0,
                       every=config.get("decoder_sparse_step") or 1, dense_at=tuple(config.get("mlp_only_layers") or ()),
-                      biased=config["model_type"] == "gpt_oss", float_router=config["model_type"] in FLOAT_ROUTERS)  # fmt: skip
+                      biased=config["model_type"] == "gpt_oss", float_router=config["model_type"] in FLOAT_ROUTERS,
+                      low_odds=config["model_type"] in LOW_ODDS)  # fmt: skip

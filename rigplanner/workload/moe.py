@@ -15,7 +15,7 @@ class ExpertForm(Struct, frozen=True, kw_only=True):
     """Experts of a layer: how many, how many a token visits, their width, that of the shared expert (0: none), and whether a gate
     scales the shared one. The first `dense_layers`, those of `dense_at` and all but one in
     `every` have an ordinary feed-forward layer. `biased` experts add a bias (gpt-oss). `float_router`: it works on
-    float copies of the states and of its weight."""
+    float copies of the states and of its weight. `low_odds`: the chosen odds are cast back to the type of the scores."""
 
     experts: int
     used: int
@@ -27,6 +27,7 @@ class ExpertForm(Struct, frozen=True, kw_only=True):
     dense_at: tuple[int, ...] = ()
     biased: bool = False
     float_router: bool = False
+    low_odds: bool = False
 
     def dense(self, at: int) -> bool:
         """Whether layer `at` (from 0) has an ordinary feed-forward layer."""
@@ -64,16 +65,17 @@ class Experts:
     def _route(self, x: Tensor) -> Tensor:
         tape, form = self.net.tape, self.experts
         states, router = (ops.cast(tape, item, F32) if form.float_router else item for item in (x, self.router))
-        odds = ops.keeping_result(tape, ops.cast(tape, ops.linear(tape, states, router), F32))
-        del states, router
-        return visit(tape, x, odds, self.up, self.down, form)
+        scores = ops.linear(tape, states, router)
+        low, odds = scores.dtype, ops.keeping_result(tape, ops.cast(tape, scores, F32))
+        del states, router, scores
+        return visit(tape, x, odds, self.up, self.down, form, low if form.low_odds else F32)
 
 
-def visit(tape: Tape, x: Tensor, odds: Tensor, into: Tensor, back: Tensor, form: ExpertForm) -> Tensor:
-    """Every token through its experts, whose results are added by their odds."""
+def visit(tape: Tape, x: Tensor, odds: Tensor, into: Tensor, back: Tensor, form: ExpertForm, weighs: str = F32) -> Tensor:
+    """Every token through its experts, whose results are added by their odds in the type `weighs`."""
     tokens, width = x.shape
     pairs = tokens * form.used
-    weights = ops.reduce_to(tape, odds, (pairs, 1))
+    weights = ops.cast(tape, ops.reduce_to(tape, odds, (pairs, 1)), weighs)
     _order = new(tape, (2, pairs), I64)
     picked = gather(tape, x, (pairs, width))
     hidden = grouped(tape, picked, into, 2 * form.ffn)

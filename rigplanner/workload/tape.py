@@ -165,13 +165,13 @@ def backward(tape: Tape, node: Node, grad: Tensor) -> None:
         box = [buffers.pop(node)]
         pulled = list(node.pull(box if node.takes else box[0]))
         node.slots = []
-        box.clear()
         edges, node.pull, node.edges = node.edges, _spent, []
         for at, kind in enumerate(node.kinds):
             whole = pulled[at]
             if kind is not None and whole is not None and edges[at] is not None:
                 pulled[at] = _fit(tape, whole, kind)
         whole = None
+        box.clear()
         for at, edge in enumerate(edges):
             piece, pulled[at] = pulled[at], None
             if edge is None:
