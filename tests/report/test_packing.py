@@ -52,7 +52,7 @@ def test_every_object_of_a_quote_is_found(rig: Rig, catalog: Catalog):
 
 
 def test_what_is_no_plain_document_is_refused():
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="no object"):
         packed(plain().replace(b" 0 obj", b" 0 abj", 3))
 
 
