@@ -23,6 +23,7 @@ from rigplanner.machine.hwloc_xml import read_hwloc
 from rigplanner.machine.lspci_tree import parse_lspci
 from rigplanner.machine.machine import Machine
 from rigplanner.machine.nccl_xml import nccl_xml, read_nccl_xml
+from rigplanner.machine.nvlink_status import LinkedGpu, links_down, parse_nvlink_status
 from rigplanner.machine.pci_paths import PciDevice, nvidia_gpus, path_cells
 from rigplanner.machine.rocm_matrix import parse_rocm
 from rigplanner.machine.smi_matrix import MatrixFault, SmiMatrix, format_matrix, missing_rows, parse_matrix
@@ -46,6 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--lspci", type=Path, metavar="FILE", help="the output of lspci -tv instead of a rig")
     parser.add_argument("--gpu", metavar="NAME", help="the GPU model of such a file")
     parser.add_argument("--query", type=Path, metavar="FILE", help="the output of nvidia-smi -q beside it: models and links")
+    parser.add_argument(
+        "--nvlink", type=Path, metavar="FILE", help="nvidia-smi nvlink --status beside it: models, links that are down"
+    )
     parser.add_argument("--this-machine", action="store_true", help="the computer at hand instead of a rig (Linux)")
     parser.add_argument("--alternatives", action="store_true", help="other places for the rig's cards and drives, and their cost")
     parser.add_argument("--format", choices=FORMATS, default="matrix")
@@ -60,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(_alternatives(args.rig, args.format))
         return FINE
     if source:
-        machine = _captured(source, getattr(args, source), args.gpu, args.query)
+        machine = _captured(source, getattr(args, source), args.gpu, args.query, args.nvlink)
     else:
         machine = _at_hand() if args.this_machine else _planned(args.rig)
     writers: dict[str, Callable[[Machine], str]] = {"matrix": _matrix, "json": _json, "nccl": nccl_xml, "svg": _svg, "dot": dot}
@@ -94,11 +98,12 @@ def _at_hand() -> Machine:
     return assemble(known.rig, catalog)
 
 
-def _captured(source: str, path: Path, name: str | None, query: Path | None) -> Machine:
+def _captured(source: str, path: Path, name: str | None, query: Path | None, nvlink: Path | None) -> Machine:
     queried = _queried(query) if query is not None else []
-    if not name and not queried:
-        raise InputFault(f"{path}: name the GPU model with --gpu NAME or --query FILE; the file does not tell it reliably.")
-    wished = name or queried[0].name.removeprefix("NVIDIA ")
+    status = _links(nvlink) if nvlink is not None else []
+    if not name and not queried and not status:
+        raise InputFault(f"{path}: name the GPU model with --gpu NAME, --query FILE or --nvlink FILE; the file does not tell it reliably.")
+    wished = name or (queried[0].name if queried else status[0].name).removeprefix("NVIDIA ")
     gpu = _gpu_named(wished)
     try:
         matrix = READERS[source](captured_text(path))
@@ -107,6 +112,8 @@ def _captured(source: str, path: Path, name: str | None, query: Path | None) -> 
         machine = machine_of_matrix(matrix, gpu, tuple(one.link for one in queried))
     except FAULTS as fault:
         raise InputFault(f"{path}: {fault}") from fault
+    for index, up, most in links_down(status, gpu):
+        print(f"rigplanner topology: {nvlink}: GPU{index} has {up} of {most} NVLinks up: check the bridge's seat.", file=sys.stderr)
     if matrix.cells and missing_rows(matrix):
         absent = ", ".join(missing_rows(matrix))
         print(f"rigplanner topology: {path}: the rows of {absent} are missing; some cells stay unknown.", file=sys.stderr)
@@ -131,6 +138,13 @@ def _queried(path: Path) -> list[QueriedGpu]:
     try:
         return parse_query(captured_text(path))
     except QueryFault as fault:
+        raise InputFault(f"{path}: {fault}") from fault
+
+
+def _links(path: Path) -> list[LinkedGpu]:
+    try:
+        return parse_nvlink_status(captured_text(path))
+    except MatrixFault as fault:
         raise InputFault(f"{path}: {fault}") from fault
 
 
