@@ -15,7 +15,7 @@ Brought = tuple[tuple[str, str], ...]
 
 RISING = {
     "gpu": ("tdp_w", "length_mm", "height_mm"),
-    "cpu": ("tdp_w",),
+    "cpu": ("max_power_w", "tdp_w"),
     "psu": ("length_mm",),
     "cooler": ("rated_w", "height_mm"),
     "storage": ("capacity_gb", "power_w", "read_gbs"),
@@ -28,8 +28,8 @@ RISING = {
 class Row(dict[str, Hashable]):
     """What may be read of a candidate, by field; what is not there yet is looked up."""
 
-    def __init__(self, pairs: Iterable[tuple[str, Hashable]], part: AnyPart, look_up: Callable[["Row", str], Hashable]) -> None:
-        super().__init__(pairs)
+    def __init__(self, fields: dict[str, Hashable], part: AnyPart, look_up: Callable[["Row", str], Hashable]) -> None:
+        super().__init__(fields)
         self.part, self.look_up = part, look_up
         self.placement: Placement | None = None
 

@@ -145,7 +145,7 @@ def allowances_w(situation: Situation) -> float:
 
 def cap_fix(situation: Situation, excess_w: float) -> tuple[Fix, ...]:
     """Cap all GPUs alike so that the load falls by `excess_w`, if their lower power limits allow it."""
-    cards = [card for card in situation.own_cards if card.card.tdp_w is not None]
+    cards = [card for card in situation.own_cards if card.card.tdp_w is not None] if situation.advise else []
     if not cards:
         return ()
     current = {
@@ -178,10 +178,10 @@ def cap_power(situation: Situation, card: GPU, watts: float, *edits: Edit) -> Fi
 
 def larger_supply(situation: Situation, case: Load, watts: float, transient_w: float = 0.0) -> tuple[Fix, ...]:
     """Put the cheapest supply that gives `watts` at the site's voltage, with the plugs the rig needs, in the stead of the first."""
+    if not situation.advise or not isinstance(case.supply, PowerSupply) or is_built_in(case.name):
+        return ()
     volts = situation.site.volts or 230.0
     plugs = {demand.type: demand.needed for demand in situation.machine.power.plugs}
-    if not isinstance(case.supply, PowerSupply) or is_built_in(case.name):
-        return ()
     form = case.supply.form_factor
 
     def suits(other: PowerSupply) -> bool:

@@ -68,20 +68,31 @@ class Board(Struct, frozen=True):
         return (self.name,)
 
 
-class Card(Struct, frozen=True):
-    """A GPU piece: the slot it stands in and the board that slot is on. `built_in` pieces came in a system, whose maker
-    vouches for space, plugs and air."""
+class Card(Struct, frozen=True, eq=False):
+    """A GPU piece `among` the rest: the slot it stands in, the board that slot is on, the first GPU on it, looked up when asked
+    for. `built_in` pieces came in a system, whose maker vouches for space, plugs and air."""
 
     name: str
     card: GPU
-    use: SlotUse | None
-    board: Motherboard | System | None
-    node: GpuNode | None
     built_in: bool
+    among: "Situation"
 
     @property
     def subjects(self) -> tuple[str, ...]:
         return (self.name,)
+
+    @property
+    def use(self) -> SlotUse | None:
+        return self.among.slot_of.get(self.name)
+
+    @property
+    def board(self) -> Motherboard | System | None:
+        use = self.use
+        return self.among.board_of(use.board) if use else None
+
+    @property
+    def node(self) -> GpuNode | None:
+        return self.among.node_of.get(self.name)
 
     @property
     def slot(self) -> Slot | None:
@@ -174,6 +185,14 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
         return {use.piece: use for use in self.machine.slots if use.piece is not None}
 
     @cached_property
+    def node_of(self) -> dict[str, GpuNode]:
+        """The first GPU of each piece that brings some."""
+        nodes: dict[str, GpuNode] = {}
+        for node in self.machine.gpus:
+            nodes.setdefault(node.piece, node)
+        return nodes
+
+    @cached_property
     def port_of(self) -> dict[str, DriveUse]:
         """The drive port of each drive."""
         return {piece: use for use in self.machine.drives for piece in use.pieces}
@@ -181,14 +200,7 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def cards(self) -> tuple[Card, ...]:
         """All GPU pieces."""
-        nodes: dict[str, GpuNode] = {}
-        for node in self.machine.gpus:
-            nodes.setdefault(node.piece, node)
-        cards = []
-        for name, gpu in self.of(GPU):
-            use = self.slot_of.get(name)
-            cards.append(Card(name, gpu, use, self.board_of(use.board) if use else None, nodes.get(name), is_built_in(name)))
-        return tuple(cards)
+        return tuple(Card(name, gpu, is_built_in(name), self) for name, gpu in self.of(GPU))
 
     @cached_property
     def own_cards(self) -> tuple[Card, ...]:

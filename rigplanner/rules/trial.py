@@ -2,7 +2,8 @@
 
 import math
 import threading
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any, Literal
@@ -12,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import GPU, AnyPart
+from rigplanner.catalog.parts import GPU, AnyPart, kind_of
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.machine.assemble import put_together
 from rigplanner.machine.machine import Machine
@@ -28,6 +29,7 @@ from rigplanner.rules.known import known_pairs, matches
 from rigplanner.rules.situation import JobFacts, Situation
 from rigplanner.rules.topics import RULES_BY_CODE
 from rigplanner.rules.watching import (
+    RANK,
     SOLVED,
     Placement,
     WatchedJob,
@@ -49,6 +51,9 @@ TELLING = ("CPU001", "CPU002", "MEM001", "MEM002", "SPC004", "SPC005", "SPC006")
 
 REMARKS = ("RIG003",)
 """Rules that only remark, on every part in words of its own; a badge does not count them."""
+
+ALWAYS = ("id", "name", RANK)
+"""Told of every candidate: its id where parts of the rig name it, its product line, its rank among the ids of the rig's cards."""
 
 _BITS = {code: 1 << number for number, code in enumerate(RULES_BY_CODE)}
 _TELLING = sum(_BITS[code] for code in TELLING)
@@ -119,9 +124,11 @@ class Trial:
         parts = [piece.part for piece in machine.pieces]
         self.named, self.paired = _named_ids(rig, catalog, parts), _paired_with(parts)
         self.asked = sum(bit for code, bit in _BITS.items() if code not in REMARKS or code in rig.severities)
+        self.ids = sorted({part.id for part in parts if kind_of(part) in ("gpu", "nic", "storage", "riser")})
         self.before = found_before(rig, catalog, uid, today)
         self.fastest = _fastest_place(machine)
-        self.fields = ["id", "name"]
+        self.fields: list[str] = []
+        self.take: Callable[[AnyPart], tuple[Any, ...]] = lambda part: ()
         self.shelves: dict[frozenset[str], Shelf] = {}
         self.placements: Remembered[Placement] = Remembered()
         self.outline: Placement | None = None
@@ -143,25 +150,23 @@ class Trial:
 
     def fitting(self, part: AnyPart) -> Fitting:
         """Return the fitting of a part, from what is known of its like."""
-        row = self._row(part)
-        key, fields = tuple(row.values()), len(self.fields)
+        named = part.id if part.id in self.named or part.id.startswith(self.paired) else "candidate"
+        line = NO_DIRECT.search(part.name) is not None
+        rank = bisect_left(self.ids, part.id)
+        values, fields = self.take(part), len(self.fields)
+        key = (named, line, rank, *[value if type(value) in _PLAIN else id(value) for value in values])
         fitting = self.known.get(key)
         if fitting is None:
-            fitting = self._judge(row)
+            plain = [value if type(value) in _PLAIN else self._encoding(value) for value in values]
+            told = {"id": named, "name": line, RANK: rank, **dict(zip(self.fields, plain, strict=True))}
+            fitting = self._judge(Row(told, part, self._look_up))
             if len(self.fields) == fields:
                 self.known[key] = fitting
         return fitting
 
-    def _row(self, part: AnyPart) -> Row:
-        values = [value if type(value) in _PLAIN else self._encoding(value) for value in attrgetter(*self.fields)(part)]
-        row = Row(zip(self.fields, values, strict=True), part, self._look_up)
-        if not (part.id in self.named or part.id.startswith(self.paired)):
-            row["id"] = "candidate"
-        row["name"] = NO_DIRECT.search(part.name) is not None
-        return row
-
     def _encoding(self, value: object) -> bytes:
-        """Return bytes in the stead of a value that is no plain one, equal for equal values."""
+        """Return bytes in the stead of a value that is no plain one, equal for equal values; the value is kept, so that no other
+        takes over its identity."""
         entry = self.encoded.get(id(value))
         if entry is None:
             made = msgspec.msgpack.encode(value)
@@ -215,9 +220,16 @@ class Trial:
         shelf = self.shelves.get(read)
         if shelf is None:
             shelf = self.shelves[read] = Shelf(read, self.kind)
-            self.fields += sorted(field for field in read if field not in self.fields and not field.startswith(SOLVED))
+            self._note(read)
         shelf.keep(row, bit, said)
         return said
+
+    def _note(self, read: frozenset[str]) -> None:
+        """Add fields to those that tell candidates apart."""
+        new = sorted(field for field in read if field not in (*self.fields, *ALWAYS) and not field.startswith(SOLVED))
+        if new:
+            self.fields += new
+            self.take = attrgetter(*self.fields) if len(self.fields) > 1 else lambda part: (getattr(part, new[0]),)
 
     def _situation(self, row: Row, rig: Rig, part: AnyPart) -> Situation:
         if self.outline is None and self.kind != "system":
@@ -237,9 +249,11 @@ class Trial:
 
     def _solved(self, row: Row) -> Placement:
         seen = _as_the_board_sees(row.part, self.fastest)
-        like = row if seen is row.part else Row((), seen, self._look_up)
-        like["id"], like["name"] = row["id"], row["name"]
-        return observed(lambda: self.placements.get(like, lambda: self._placed(like)))[0]
+        like = row if seen is row.part else Row({}, seen, self._look_up)
+        like.update({field: row[field] for field in ALWAYS})
+        placement, read = observed(lambda: self.placements.get(like, lambda: self._placed(like)))
+        self._note(read)
+        return placement
 
     def _placed(self, row: Row) -> Placement:
         named = str(row["id"])

@@ -96,10 +96,30 @@ def _watched_kind(kind: str) -> Any:
     return make(f"Watched{base.__name__}", (base,), body, frozen=True, kw_only=True)
 
 
+RANK = "rank"
+"""Stands among the fields for the place of a candidate's own id among the ids of the rig's parts."""
+
+
+class _StandIn(str):
+    """The id that a candidate goes by; it is sorted by its own."""
+
+    own: str
+
+    def __lt__(self, other: str) -> bool:
+        also_read((RANK,))
+        return self.own < other
+
+    def __gt__(self, other: str) -> bool:
+        also_read((RANK,))
+        return self.own > other
+
+
 def watched(kind: str, part: AnyPart, named: str) -> AnyPart:
-    """Return a part under watch, under the id `named`."""
+    """Return a part under watch, that goes by the id `named`."""
+    stand_in = _StandIn(named)
+    stand_in.own = part.id
     fields = {field: getattr(part, field) for field in part.__struct_fields__}
-    return cast(AnyPart, _watched_kind(kind)(**{**fields, "id": named}))
+    return cast(AnyPart, _watched_kind(kind)(**{**fields, "id": stand_in}))
 
 
 class Placement(Struct, frozen=True, dict=True):
