@@ -13,8 +13,8 @@ from rigplanner.workload.tape import F32, WIDTH, Tape, Tensor, new, record
 class Traits(Struct, frozen=True, kw_only=True):
     """What sets a family apart. `names` maps our names of linear layers to the family's. `block`: pre, sandwich, post, parallel
     (one norm), parallel_two, after (norm after each sum). `projection`: separate, split, sliced. `rope`: the share of the head
-    that is rotated; it is cut out and joined again where that is not the whole head, with `rope_joins` also then; `rope_float`: in
-    float. `mlp`: gated, gated_fused, plain. `qk_norm`: head, full, per_head (a norm of its own for each), late (head, after the
+    that is rotated; it is cut out and joined again where that is not the whole head, with `rope_joins` also then; `rope_float`,
+    `rope_wide`: in float. `mlp`: gated, gated_fused, plain. `qk_norm`: head, full, per_head (a norm of its own for each), late (head, after the
     rotation) or none. `broadcast_heads`: fused attention is given fewer key heads than query heads. `embedding_width`: that of an
     embedding brought to the hidden width by a linear layer (0: none). `softmax`: eager attention weighs in float, in the type of
     the `states`, or in its `own`; `scores` names a way of its own (workload.scores). `holds_unturned`: query and key as they were
@@ -31,6 +31,7 @@ class Traits(Struct, frozen=True, kw_only=True):
     rope: float = 1.0
     rope_joins: bool = False
     rope_float: bool = False
+    rope_wide: bool = False
     learned_positions: int = 0
     mlp: str = "gated"
     mlp_bias: bool = False
@@ -211,7 +212,9 @@ class Attention:
         query, key, value = self._project(x)
         gate, self.gate = self.gate, None
         unturned = (query, key) if form.traits.holds_unturned and self.joins else ()
-        if rope is not None:
+        if rope is not None and form.traits.rope_wide:
+            query, key = rotate_wide(tape, query, key, rope)
+        elif rope is not None:
             query, key = self._rotated(query, rope), self._rotated(key, rope)
         if form.traits.qk_norm == "late" and self.query_norm and self.key_norm:
             query, key = self.query_norm(query), self.key_norm(key)

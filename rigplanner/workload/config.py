@@ -35,7 +35,7 @@ SAME_AS = {
     "deepseek_v32": "deepseek_v3", "deepseek_v2": "deepseek_v3",
     "mistral3": "mistral", "ministral": "mistral", "llama4": "llama4_text",
     "minimax_m3": "qwen3_moe", "mt5": "t5", "camembert": "roberta", "ernie": "bert",
-    "baichuan": "llama", "internlm2": "llama", "internlm": "llama", "internlm3": "llama", "ernie4_5": "llama", "mellum": "llama",
+    "baichuan": "llama", "internlm2": "llama", "internlm": "llama", "internlm3": "llama", "mellum": "llama",
     "yi": "llama", "decilm": "llama", "exaone": "llama", "persimmon": "gpt_neox", "solar_open": "glm4_moe",
     "mimo_v2_flash": "qwen3_moe", "step3p7": "qwen3_moe", "smolvlm": "llama", "idefics3": "llama",
     "data2vec-vision": "beit", "vit_msn": "vit", "metaclip_2_vision_model": "clip_vision_model",

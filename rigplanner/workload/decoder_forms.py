@@ -70,6 +70,15 @@ TRAITS: dict[str, Traits] = {
     norm="layer", projection="split",
                           qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="gelu", rope=0.0, learned_positions=1024,
                           dropout=0.1, embedding_dropout=0.1, attention_dropout=0.1),
+    "biogpt": Traits(softmax="own", names={"o_proj": "out_proj", "up_proj": "fc1", "down_proj": "fc2"}, norm="layer", qkv_bias=True,
+    out_bias=True, mlp="plain", mlp_bias=True, act="gelu", rope=0.0, learned_positions=1026, scaled_embedding=True, dropout=0.1,
+    embedding_dropout=0.1, attention_dropout=0.1),
+    "codegen": Traits(holds_weights=True, scores="float", holds_unturned=True, eager_only=True,
+    names={"o_proj": "out_proj", "up_proj": "fc_in", "down_proj": "fc_out"}, norm="layer", block="parallel", projection="split",
+    mlp="plain", mlp_bias=True, act="gelu_new", rope=0.25, head_bias=True),
+    "ernie4_5_moe": Traits(rope_wide=True),
+    "ernie4_5": Traits(rope_wide=True),
+    "granitemoeshared": Traits(scaled_embedding=True, scaled_residual=True, scaled_logits=True),
     "apertus": Traits(qk_norm="head", mlp="plain", act="gelu"),
     "arcee": Traits(mlp="plain", act="relu2"),
     "seed_oss": Traits(dropout=0.1, attention_dropout=0.1),
@@ -108,6 +117,7 @@ TIED_BY_DEFAULT = {
     "starcoder2",
     "gpt_neo",
     "gpt_bigcode",
+    "biogpt",
     "mpt",
     "cohere2",
 }
@@ -116,7 +126,7 @@ TIED_BY_DEFAULT = {
 BIAS_EVERYWHERE = {
     "llama", "qwen3", "qwen3_moe", "gemma", "gemma2", "gemma3_text", "granite", "cohere", "cohere2", "olmo", "olmo2", "olmo3",
     "smollm3", "gpt_neox", "gpt_oss", "hunyuan_v1_dense", "apertus", "arcee", "nemotron", "seed_oss", "olmoe", "exaone4",
-    "ministral3", "dots1", "phimoe", "granitemoe", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text",
+    "ministral3", "dots1", "phimoe", "granitemoe", "granitemoeshared", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text",
     "llama4_text", "gemma4_text", "afmoe",
 }  # fmt: skip
 """Families whose `attention_bias` adds a bias to query, key, value and output."""
@@ -209,6 +219,13 @@ SPECIAL: dict[str, Callable[[dict[str, Any], Traits], dict[str, Any]]] = {
         "dropout": float(config.get("residual_dropout") or 0.0), "attention_dropout": float(config.get("attention_dropout") or 0.0),
         "out_bias": bool(config.get("attention_out_bias")),
     },
+    "codegen": lambda config, traits: _gpt2(config, traits) | {"rope": _rotary_share(config)},
+    "biogpt": lambda config, traits: {
+        **dict.fromkeys(("dropout", "embedding_dropout"), float(config.get("hidden_dropout_prob") or 0.0)),
+        "attention_dropout": float(config.get("attention_probs_dropout_prob") or 0.0),
+    },
+    "ernie4_5_moe": lambda config, traits: {key: bool(config.get("use_bias")) for key in ("qkv_bias", "out_bias", "mlp_bias")},
+    "ernie4_5": lambda config, traits: {key: bool(config.get("use_bias")) for key in ("qkv_bias", "out_bias", "mlp_bias")},
     "gptj": lambda config, traits: _gpt2(config, traits) | {"rope": _rotary_share(config)},
     "gpt_neo": lambda config, traits: {
         "attention_dropout": float(config.get("attention_dropout") or 0.0), "dropout": float(config.get("resid_dropout") or 0.0),
@@ -242,7 +259,7 @@ def decoder_form(config: dict[str, Any], kind: str) -> Form:
     traits = traits_of(config, kind)
     positions = pick(config, "n_positions", "max_position_embeddings", default=traits.learned_positions)
     if traits.learned_positions:
-        traits = structs.replace(traits, learned_positions=positions + (2 if kind == "opt" else 0))
+        traits = structs.replace(traits, learned_positions=positions + (2 if kind in ("opt", "biogpt") else 0))
     return Form(
         layers=pick(config, "num_hidden_layers", "n_layer", "num_layers", "n_layers"), hidden=hidden, heads=heads,
             kv_heads=kv_heads,
@@ -265,13 +282,14 @@ def latent_form(config: dict[str, Any]) -> LatentForm | None:
 
 FLOAT_ROUTERS = {
     "deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "dots1", "glm4_moe", "glm4_moe_lite", "glm_moe_dsa",
-    "mimo_v2_flash", "solar_open",
+    "mimo_v2_flash", "solar_open", "ernie4_5_moe",
 }  # fmt: skip
 """Families whose router raises states and its own weight to float."""
 
 
 LOW_ODDS = {
     "olmoe", "qwen2_moe", "qwen3_moe", "qwen3_next", "qwen3_5_moe", "qwen3_5_moe_text", "granitemoe", "gpt_oss", "phimoe",
+    "ernie4_5_moe", "granitemoeshared",
 }  # fmt: skip
 """Families whose chosen odds are cast back to the type of the router's scores."""
 
@@ -282,7 +300,7 @@ def expert_form(config: dict[str, Any]) -> ExpertForm | None:
     if not experts:
         return None
     ffn = pick(config, "moe_intermediate_size", "intermediate_size")
-    shared = config.get("shared_expert_intermediate_size") or (config.get("n_shared_experts") or 0) * ffn
+    shared = pick(config, "shared_expert_intermediate_size", "shared_expert_width") or (config.get("n_shared_experts") or 0) * ffn
     return ExpertForm(experts=experts, used=pick(config, "num_experts_per_tok", default=2), ffn=ffn, shared_ffn=shared,
                       shared_gate=bool(config.get("shared_expert_intermediate_size")),
                           dense_layers=config.get("first_k_dense_replace") or 0,

@@ -94,7 +94,7 @@ def read_job(workload: Workload, network: Network, count: int, card: bool) -> Jo
     batch = workload.batch_per_gpu or 1
     if workload.batch_per_gpu is None:
         assumed["batch_per_gpu"] = "1"
-    image = _image(workload, network)
+    image = _image(workload, network, assumed)
     names, saves = _targets(workload.lora_targets)
     rank = (
         workload.lora_rank if workload.lora_rank is not None else (0 if task == "train_full" else 64 if "stack" in assumed else 16)
@@ -182,26 +182,46 @@ def _offload(degrees: Parallelism) -> str:
     return word
 
 
-def _image(workload: Workload, network: Network) -> int | tuple[int, int]:
+PICTURES = ("cnn", "vit", "detector", "segmenter")
+DRAWN = ("diffusion_unet", "diffusion_transformer")
+USUAL_EDGE, DRAWN_EDGE, LATENT = 224, 1024, 8
+"""Pixels of ImageNet's crops, of images that are drawn, and pixels a latent value (AutoencoderKL halves three times)."""
+
+
+def _image(workload: Workload, network: Network, assumed: dict[str, str]) -> int | tuple[int, int]:
     size = workload.image_size
     if size is None:
-        if network.figures:
-            return network.figures[0].image_size
-        return 224 if network.kind in ("cnn", "vit", "detector", "segmenter") else 1024
+        native = _native_image(network)
+        if network.kind in PICTURES + DRAWN:
+            assumed["image_size"] = str(native) if isinstance(native, int) else " x ".join(map(str, native))
+        return native
     sides = [size] if isinstance(size, int) else list(size)
     if not 1 <= len(sides) <= 2 or not all(8 <= side <= 65_536 for side in sides):
         raise WorkloadFault(f"image_size: expected one or two edges from 8 to 65536 pixels, found {size}.")
     return sides[0] if len(sides) == 1 else (sides[0], sides[1])
 
 
+def _native_image(network: Network) -> int | tuple[int, int]:
+    """The edge that a network is usually run at: ImageNet's where its figures list it, else the first listed; its configuration's."""
+    listed = [row.image_size for row in network.figures]
+    if listed:
+        return USUAL_EDGE if USUAL_EDGE in listed else listed[0]
+    config = msgspec.json.decode(network.config) if network.config else {}
+    if network.kind in DRAWN:
+        latent = config.get("sample_size")
+        return latent * LATENT if isinstance(latent, int) and latent >= 16 and network.kind == "diffusion_unet" else DRAWN_EDGE
+    edge = config.get("image_size")
+    return edge if isinstance(edge, int) else USUAL_EDGE if network.kind in PICTURES else DRAWN_EDGE
+
+
 def _length(workload: Workload, network: Network, image: int | tuple[int, int], assumed: dict[str, str]) -> int:
-    if network.kind in ("cnn", "vit", "detector", "segmenter"):
+    if network.kind in PICTURES:
         return image if isinstance(image, int) else image[0]
     if workload.seq_len:
         return workload.seq_len
     if workload.input_tokens or workload.output_tokens:
         return max(1, workload.input_tokens or 1)
-    if network.kind not in ("diffusion_unet", "diffusion_transformer"):
+    if network.kind not in DRAWN:
         length = SPOKEN if network.kind == "asr" else 2048
         assumed["seq_len"] = str(length)
         return length

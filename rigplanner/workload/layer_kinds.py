@@ -41,5 +41,30 @@ def _afmoe(config: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"afmoe": _afmoe, "gemma4_text": _gemma4, "llama4_text": _llama4}
+def _ernie(config: dict[str, Any]) -> dict[str, Any]:
+    """Experts by names of their own, between a first and a last layer."""
+    count = int(config["num_hidden_layers"])
+    first, last = int(config.get("moe_layer_start_index") or 0), config.get("moe_layer_end_index")
+    last = count - 1 if last is None or last < 0 else int(last)
+    return {
+        "num_experts": config.get("moe_num_experts"), "num_experts_per_tok": config.get("moe_k"),
+        "n_shared_experts": config.get("moe_num_shared_experts") or 0, "first_k_dense_replace": first,
+        "mlp_only_layers": list(range(last + 1, count)),
+    }  # fmt: skip
+
+
+def _granite_shared(config: dict[str, Any]) -> dict[str, Any]:
+    """The expert that every token visits is as wide as its own field says."""
+    return {"shared_expert_width": config.get("shared_intermediate_size") or 0}
+
+
+def _phimoe(config: dict[str, Any]) -> dict[str, Any]:
+    """Its router always chooses two experts."""
+    return {"num_experts_per_tok": 2}
+
+
+LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "afmoe": _afmoe, "gemma4_text": _gemma4, "llama4_text": _llama4, "ernie4_5_moe": _ernie,
+    "granitemoeshared": _granite_shared, "phimoe": _phimoe,
+}  # fmt: skip
 """Fields by kind of network that full configurations get besides."""

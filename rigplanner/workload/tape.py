@@ -165,12 +165,12 @@ def backward(tape: Tape, node: Node, grad: Tensor) -> None:
         box = [buffers.pop(node)]
         pulled = list(node.pull(box if node.takes else box[0]))
         node.slots = []
-        edges, node.pull, node.edges = node.edges, _spent, []
+        edges, node.edges = node.edges, []
         for at, kind in enumerate(node.kinds):
             whole = pulled[at]
             if kind is not None and whole is not None and edges[at] is not None:
                 pulled[at] = _fit(tape, whole, kind)
-        whole = None
+        whole, node.pull = None, _spent
         box.clear()
         for at, edge in enumerate(edges):
             piece, pulled[at] = pulled[at], None
