@@ -1,0 +1,80 @@
+"""Badges against running all rules: any kind of part, in any sample, with facts changed or missing at random."""
+
+import random
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.parts import KINDS, AnyPart, kind_of
+from rigplanner.data import data_path
+from rigplanner.rig.document import Rig
+from rigplanner.rig.edits import Edit, apply
+from rigplanner.rig.files import read_rig
+from rigplanner.rules.answers import Brought, Row
+from rigplanner.rules.fitting import brings, fits
+from rigplanner.rules.situation import Situation
+from rigplanner.rules.trial import BADGES, Trial
+
+SAMPLES = sorted((data_path("resources") / "samples").glob("*.rig"))
+EACH = 2
+AROUND = 12
+"""Candidates judged beside each one that is compared, so that answers are shared."""
+
+
+def _varied(part: AnyPart, others: list[AnyPart], chance: random.Random, number: int) -> AnyPart:
+    """Return a part with some of its figures stretched, and some fields of another part or missing."""
+    changes = {}
+    for field in part.__struct_fields__:
+        value = getattr(part, field)
+        if isinstance(value, float) and chance.random() < 0.5:
+            changes[field] = round(value * chance.uniform(0.7, 1.4), 1)
+        elif field not in ("id", "name") and chance.random() < 0.05:
+            changes[field] = getattr(chance.choice(others), field)
+    return replace(part, id=f"{part.id}.x{number}", **changes)
+
+
+def _rig(path: Path, chance: random.Random) -> Rig:
+    rig = read_rig(path)
+    gone = chance.choice(rig.items).uid if chance.random() < 0.5 and len(rig.items) > 3 else ""
+    return apply(rig, Edit("remove_item", {"uid": gone})) if gone else rig
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_badges_agree_with_a_full_check_of_any_part_in_any_rig(kind: str, catalog: Catalog) -> None:
+    chance = random.Random(kind)
+    own = catalog.of_kind(kind)
+    for path in SAMPLES:
+        rig = _rig(path, chance)
+        known = chance.sample(own, min(len(own), AROUND))
+        parts = known + [_varied(part, own, chance, number) for number, part in enumerate(known)]
+        found = dict(zip((part.id for part in parts), fits(rig, catalog, kind, parts, today="2026-11-21"), strict=True))
+        for part in chance.sample(parts, EACH):
+            full = {(f.severity, f.code) for f in brings(rig, catalog, part, today="2026-11-21") if f.severity in BADGES}
+            fitting = found[part.id]
+            worst = next((badge for severity, badge in BADGES.items() if any(severity == each for each, _ in full)), "fits")
+            assert fitting.badge == worst, (path.stem, part)
+            assert set(fitting.brings) <= full, (path.stem, part)
+            assert fitting.badge == "no" or set(fitting.brings) == full, (path.stem, part)
+
+
+def test_a_candidate_is_asked_only_about_what_is_new_in_it(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cards that differ in nothing that a rule reads share one answer; one that differs in a field is asked the rules of that."""
+    rig = read_rig(next(path for path in SAMPLES if path.stem == "rtx-5090"))
+    card = next(part for part in catalog.of_kind("gpu") if part.id == "nvidia.geforce.rtx-4090")
+    trial = Trial(rig, catalog, kind_of(card), rig.items[0].uid, "")
+    asked: list[str] = []
+    answer = trial._answer
+
+    def noted(row: Row, situation: Situation, code: str, bit: int) -> Brought:
+        asked.append(code)
+        return answer(row, situation, code, bit)
+
+    monkeypatch.setattr(trial, "_answer", noted)
+    trial.fitting(replace(card, id="a.b.first"))
+    first = len(asked)
+    trial.fitting(replace(card, id="a.b.second", notes="other", released="2030"))
+    assert len(asked) == first
+    trial.fitting(replace(card, id="a.b.third", height_mm=9.0))
+    assert asked[first:] == ["SPC002"]
