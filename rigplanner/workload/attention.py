@@ -12,14 +12,15 @@ from rigplanner.workload.tape import F32, WIDTH, Tape, Tensor, new, record
 
 class Traits(Struct, frozen=True, kw_only=True):
     """What sets a family apart. `names` maps our names of linear layers to the family's. `block`: pre, sandwich, post, parallel
-    (one norm), parallel_two, after (norm after each sum). `projection`: separate, split, sliced. `rope`: the share of the head
-    that is rotated; it is cut out and joined again where that is not the whole head, with `rope_joins` also then; `rope_float`,
-    `rope_wide`: in float. `mlp`: gated, gated_fused, plain. `qk_norm`: head, full, per_head (a norm of its own for each), late (head, after the
-    rotation) or none. `broadcast_heads`: fused attention is given fewer key heads than query heads. `embedding_width`: that of an
-    embedding brought to the hidden width by a linear layer (0: none). `softmax`: eager attention weighs in float, in the type of
-    the `states`, or in its `own`; `scores` names a way of its own (workload.scores). `holds_unturned`: query and key as they were
-    before the rotation live on while the layer attends; `holds_weights`: written attention weights of a layer while the next one
-    runs. `gated_result`: the query's projection is twice as wide and its second half gates the result."""
+    (one norm), parallel_two, after (norm after each sum). `projection`: separate, split, sliced. `rope`: the share of the
+    head that is rotated; it is cut out and joined again where that is not the whole head, with `rope_joins` also then;
+    `rope_float`, `rope_wide`: in float. `mlp`: gated, gated_fused, plain. `qk_norm`: head, full, per_head (a norm of its own
+    for each), late (head, after the rotation) or none. `broadcast_heads`: fused attention is given fewer key heads than query
+    heads. `embedding_width`: that of an embedding brought to the hidden width by a linear layer (0: none). `softmax`: eager
+    attention weighs in float, in the type of the `states`, or in its `own`; `scores` names a way of its own
+    (workload.scores). `holds_unturned`: query and key as they were before the rotation live on while the layer attends;
+    `holds_weights`: written attention weights of a layer while the next one runs. `gated_result`: the query's projection is
+    twice as wide and its second half gates the result."""
 
     names: dict[str, str] = {}
     norm: str = "rms"
