@@ -186,7 +186,10 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "SW010": {"": "The image {release} serves compute capability {actual}, {a} has {needed}."},
     "SW011": {"": "Fast fp16 needs compute capability {needed}, {b} has {actual}."},
     "SW012": {"": "FP4 needs compute capability {needed}, {b} has {actual}."},
-    "SW013": {"": "vLLM needs compute capability {needed}, {b} has {actual}: it does not start; llama.cpp runs on older cards."},
+    "SW013": {
+        "": "vLLM needs compute capability {needed}, {b} has {actual}: it does not start; llama.cpp runs on older cards.",
+        "windows": "{a} is to run on vLLM, which has no build for Windows: take Linux or WSL 2.",
+    },
     "SW014": {
         "": "Driver {actual} does not serve {a}.",
         "old": "Driver {actual} does not know {a} yet: it needs branch {needed} or newer.",

@@ -200,14 +200,17 @@ def fp4(situation: Situation, case: Feature) -> Iterator[Finding]:
 @rule(
     "SW013", "vLLM does not support the GPU", "error", over=vllm_jobs,
     needs=("card.compute_capability",),
-    reason="vLLM's binaries are built for Volta and newer.",
+    reason="vLLM's binaries are built for Volta and newer, and for Linux; on Windows it runs in WSL 2.",
     source="vLLM documentation, requirements",
 )  # fmt: skip
 def vllm(situation: Situation, case: Feature) -> Iterator[Finding]:
-    """Compare compute capabilities."""
-    needed = _lacks(case)
+    """Compare compute capabilities; one more finding where the rig names Windows."""
+    needed, system = _lacks(case), situation.rig.settings.software.get("os", "").casefold()
     if needed:
         yield vllm.finding(case, needed=needed, actual=case.card.compute_capability)
+    elif "windows" in system and "wsl" not in system:
+        edit = Edit("set_software", {"versions": {"os": "Linux"}})
+        yield vllm.finding(case, fixes=(fix(situation, "other-version", edit, versions={"os": "Linux"}),), variant="windows")
 
 
 @rule(

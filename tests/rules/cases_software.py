@@ -117,6 +117,8 @@ CASES = (
     case("SW012", "unknown", _on(job=_job(precision="nvfp4")), {"gpu.card": {"compute_capability": None, "vendor": "NVIDIA"}}),
     case("SW013", "fires", _on(PASCAL, job=_job(stack="vllm", task="serve"))),
     case("SW013", "limit", _on(PASCAL, job=_job(stack="vllm", task="serve")), {PASCAL: {"compute_capability": "7.0"}}),
+    case("SW013", "fires", _on(job=_job(stack="vllm", task="serve"), os="Windows 11")),
+    case("SW013", "limit", _on(job=_job(stack="vllm", task="serve"), os="Windows 11, WSL 2")),
     case("SW013", "silent", _on(PASCAL, job=_job())),
     case("SW013", "unknown", _on(PASCAL, job=_job(stack="vllm")), {PASCAL: {"compute_capability": None, "vendor": "NVIDIA"}}),
     case("SW014", "fires", _on(PASCAL, driver="590.44")),
