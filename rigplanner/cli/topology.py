@@ -102,7 +102,8 @@ def _captured(source: str, path: Path, name: str | None, query: Path | None, nvl
     queried = _queried(query) if query is not None else []
     status = _links(nvlink) if nvlink is not None else []
     if not name and not queried and not status:
-        raise InputFault(f"{path}: name the GPU model with --gpu, --query or --nvlink; the file does not tell it reliably.")
+        how = "--gpu NAME, --query FILE or --nvlink FILE"
+        raise InputFault(f"{path}: name the GPU model with {how}; the file does not tell it reliably.")
     wished = name or (queried[0].name if queried else status[0].name).removeprefix("NVIDIA ")
     gpu = _gpu_named(wished)
     try:

@@ -36,7 +36,10 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "SLT005": {"": "{place} is switched off by {by}; {a} does not work there."},
     "SLT006": {"": "{place} is too narrow for the edge of {a} ({needed} lanes against {actual})."},
     "GPU001": {"": "{a} is made for {needed}, the board has {actual}."},
-    "GPU002": {"": "The rig mixes {actual}: {models}."},
+    "GPU002": {
+        "": "The rig mixes {actual}: {models}.",
+        "makers": "The rig mixes {actual} of several makers ({models}): hardly a program uses them together.",
+    },
     "PCI001": {"": "{a} runs at {actual} instead of {needed} because of a drive in {places}."},
     "PCI002": {"": "{a} in {b} runs at {actual} of {needed}: another card takes the rest."},
     "PCI003": {"": "{a} stands in {b}, a slot of the chipset: it shares one link to the CPU with drives and network."},

@@ -157,13 +157,27 @@ def several_models(situation: Situation) -> Iterator[Mixed]:
         yield Mixed(tuple(card.name for card in cards), tuple(card.card for card in cards))
 
 
+def _platform(gpu: GPU) -> str:
+    """Return whose compute platform a GPU is programmed with; cards of board makers follow their chip's capability."""
+    capability = gpu.compute_capability or ""
+    return "CUDA" if capability[:1].isdigit() else "ROCm" if capability.startswith("gfx") else gpu.vendor
+
+
 @rule(
     "GPU002", "Different GPU models in one rig", "info", over=several_models,
     reason="A job over several cards runs at the pace and in the memory of the weakest.",
     source="Data-parallel and tensor-parallel training synchronise every step",
 )  # fmt: skip
 def mixed_models(situation: Situation, case: Mixed) -> Iterator[Finding]:
-    """A warning when some job runs over all of them."""
+    """A warning when some job runs over all of them, and where they are of different makers."""
     models = sorted({gpu.id for gpu in case.gpus})
+    makers = {_platform(gpu) for gpu in case.gpus}
     if len(models) > 1:
-        yield mixed_models.finding(case, "warning" if situation.jobs else "info", actual=len(models), unit="models", models=models)
+        yield mixed_models.finding(
+            case,
+            "warning" if situation.jobs or len(makers) > 1 else "info",
+            actual=len(models),
+            unit="models",
+            models=models,
+            variant="makers" if len(makers) > 1 else "",
+        )

@@ -147,6 +147,13 @@ CASES = (
     case("GPU001", "silent", DESK_RIG),
     case("GPU001", "unknown", DESK_RIG, BARE),
     case("GPU002", "fires", bench_rig(gpu=("gpu.card", 1, ("PCIE1",)), gpu2=("gpu.other", 1, ("PCIE2",)))),
+    case(
+        "GPU002",
+        "fires",
+        bench_rig(gpu=("gpu.card", 1, ("PCIE1",)), gpu2=("gpu.other", 1, ("PCIE2",))),
+        {"gpu.other": {"compute_capability": "gfx1100", "vendor": "AMD"}},
+        "warning",
+    ),
     case("GPU002", "limit", TWO_CARDS),
     case("GPU002", "silent", DESK_RIG),
     case("PCI001", "fires", bench_rig(storage=("drive.nvme", 1, ("M2_2",)))),
