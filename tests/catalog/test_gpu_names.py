@@ -239,6 +239,9 @@ LSPCI = {
     "Display controller: Advanced Micro Devices, Inc. [AMD/ATI] Arcturus GL-XL [Instinct MI100] (rev 01)": "amd.instinct.mi100",
     "Display controller: Advanced Micro Devices, Inc. [AMD/ATI] Aldebaran/MI200 [Instinct MI210] (rev 02)": "amd.instinct.mi210",
     "VGA compatible controller [0300]: Intel Corporation DG2 [Arc A750] [8086:56a1] (rev 08)": "intel.arc.a750",
+    "VGA compatible controller: Intel Corporation Battlemage G31 [Intel Graphics] [8086:e222]": "intel.arc.pro-b65",
+    "VGA compatible controller [0300]: Intel Corporation Battlemage G31 [Arc Pro B70] [8086:e223]": "intel.arc.pro-b70",
+    "VGA compatible controller [0300]: Intel Corporation Battlemage G21 [Arc B580] [8086:e20b]": "intel.arc.b580",
 }
 """Lines of lspci, with and without numbers."""
 
