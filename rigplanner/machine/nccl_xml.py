@@ -123,7 +123,9 @@ def read_nccl_xml(text: str) -> tuple[list[str], list[list[str]]]:
     found: list[tuple[int, tuple[str, ...], Element]] = []
     _collect(system, (), found)
     if not found:
-        raise XmlFault("The file names no gpu element.")
+        _collect_by_class(system, (), found)
+    if not found:
+        raise XmlFault("The file names no gpu element, and no PCI device of a GPU's class.")
     _check_found(found)
     found.sort(key=lambda entry: entry[0])
     bus = {entry[2].attributes.get("busid", ""): n for n, entry in enumerate(found)}
@@ -158,6 +160,24 @@ def _collect(element: Element, path: tuple[str, ...], found: list[tuple[int, tup
             found.append((int(number) if number.isdigit() else len(found), path, element))
         else:
             _collect(child, here, found)
+
+
+GPU_CLASSES = ("0x0300", "0x0302", "0x0380", "0x1200")
+"""PCI classes of GPUs: VGA and 3D controllers (NVIDIA), display controllers and processing accelerators (AMD)."""
+
+
+def _collect_by_class(element: Element, path: tuple[str, ...], found: list[tuple[int, tuple[str, ...], Element]]) -> None:
+    """Take PCI devices of a GPU's class in their order, as the static files of clouds have them, which name no gpu element."""
+    here = path
+    if element.name == "cpu":
+        here = (*path, f"cpu{element.attributes.get('numaid', len(found))}")
+    elif element.name == "pci":
+        if element.attributes.get("class", "").startswith(GPU_CLASSES):
+            found.append((len(found), path, element))
+            return
+        here = (*path, element.attributes.get("busid", str(id(element))))
+    for child in element.children:
+        _collect_by_class(child, here, found)
 
 
 def _letter(a: tuple[str, ...], b: tuple[str, ...]) -> str:

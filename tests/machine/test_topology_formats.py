@@ -209,3 +209,15 @@ def test_nvidia_smi_query_gives_links_and_limits() -> None:
     assert (gpu.power_limit_w, gpu.power_max_w, gpu.memory_mib) == (280, 365, 24576)
     with pytest.raises(QueryFault):
         parse_query("hello")
+
+
+def test_static_files_of_clouds_name_gpus_by_their_class() -> None:
+    """As the files that come with hire machines: bridges grouping a GPU with its port, no gpu elements."""
+    pairs = "".join(
+        f'<pci busid="ffff:ff:0{n}.0" class="0x060400" link_speed="16 GT/s" link_width="16">'
+        f'<pci busid="000{n}:00:00.0" class="0x030200" link_speed="16 GT/s" link_width="16"/>'
+        f'<pci busid="010{n}:00:00.0" class="0x020700" link_speed="16 GT/s" link_width="16"/></pci>'
+        for n in (1, 2)
+    )
+    names, cells = read_nccl_xml(f'<system version="1"><cpu numaid="0" affinity="ffff">{pairs}</cpu></system>')
+    assert (names, cells) == (["GPU0", "GPU1"], [["X", "PHB"], ["PHB", "X"]])
