@@ -131,6 +131,8 @@ class BuildList(QWidget):
         self._total.setToolTip(tr("Shows how the total comes about, as the price gauge does"))
         self._total.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._total.setProperty("opens", True)
+        self._total.setIndent(0)
+        self._total.setAccessibleName(tr("Total"))
         self._total.installEventFilter(self)
         self._note = label("", "small", wrap=True)
         sums = panel(column(self._total, self._note, margins=(12, 4, 12, 8), spacing=0))

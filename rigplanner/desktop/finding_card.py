@@ -11,6 +11,7 @@ from rigplanner.catalog.prices import is_day
 from rigplanner.desktop import icons
 from rigplanner.desktop.details import MEASURES
 from rigplanner.desktop.session import Session
+from rigplanner.desktop.site_menu import site_menu
 from rigplanner.desktop.theme import STATE_OF
 from rigplanner.desktop.widgets import button, column, icon_button, label, panel, restyle, row
 from rigplanner.desktop.words import SEVERITY_WORDS, VERDICT_ICONS, day, quantity, signed
@@ -98,7 +99,7 @@ class FindingCard(QFrame):
         self.setAccessibleName(f"{SEVERITY_WORDS[finding.severity]} {finding.code}: {text}")
         self._sign = label()
         self._sign.setAccessibleName(SEVERITY_WORDS[finding.severity])
-        word = "waived" if waived else SEVERITY_WORDS[finding.severity]
+        word = tr("waived") if waived else SEVERITY_WORDS[finding.severity]
         head = label(f"{word} · {finding.code}", "small", state="soft" if waived else STATE_OF[finding.severity])
         more = icon_button("down", tr("More for {code}", code=finding.code), self._open_menu)
         self._more = more
@@ -113,6 +114,9 @@ class FindingCard(QFrame):
         self._fixes = column(spacing=4)
         for fix in () if waived else finding.fixes[:3]:
             self._fixes.addWidget(self._fix_button(fix))
+        if any(field.startswith("site:") for field in finding.missing) and not waived:
+            self._site = button(tr("Say where it stands…"), self._open_site)
+            self._fixes.addWidget(self._site)
         lines.addLayout(self._fixes)
         self._reason = self._make_reason()
         lines.addWidget(self._reason)
@@ -196,6 +200,9 @@ class FindingCard(QFrame):
         }
         if self._session.edit(tr("Waive {code}", code=finding.code), Edit("waive", args)):
             self._session.preferences.change(name=self._by.text().strip())
+
+    def _open_site(self) -> None:
+        site_menu(self, self._session).popup(self._site.mapToGlobal(self._site.rect().bottomLeft()))
 
     def _open_menu(self) -> None:
         menu = self.make_menu()

@@ -44,7 +44,8 @@ class PartsCells(QObject):
         columns = [
             (n, table.columnViewportPosition(n) + PADDING_PX, table.columnWidth(n) - 2 * PADDING_PX, model.is_figure(n))
             for n in range(model.columnCount())
-            if table.columnViewportPosition(n) <= area.right()
+            if not table.isColumnHidden(n)
+            and table.columnViewportPosition(n) <= area.right()
             and table.columnViewportPosition(n) + table.columnWidth(n) >= area.left()
         ]
         for row in rows:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, QTimer
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPaintEvent, QShowEvent
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, QTimer, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
@@ -37,6 +37,8 @@ BADGE_DELAY_MS = 120
 FIRST_ROWS = 40
 MEASURED_ROWS = 12
 MOST_CHARS = 24
+LEAST_NAME, KEPT_FIGURES = 34, 3
+"""Characters that a name has room for, and figures that are always shown."""
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -63,12 +65,43 @@ class PartsTable(QTableView):
         header.setSortIndicatorClearable(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
 
+    def make_room(self) -> None:
+        """Hide columns, the last ones before the price first, until names can be told apart; the pane shows all figures."""
+        header = self.horizontalHeader()
+        own = range(NAME + 1, header.count() - 1)
+        for n in own:
+            self.setColumnHidden(n, False)
+        wanted = LEAST_NAME * QFontMetrics(sized_font(1.0)).averageCharWidth()
+        room = self.viewport().width() - sum(header.sectionSize(n) for n in range(header.count()) if n != NAME)
+        for n in reversed(own):
+            if room >= wanted or n <= NAME + KEPT_FIGURES:
+                return
+            room += header.sectionSize(n)
+            self.setColumnHidden(n, True)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.make_room()
+
     def paintEvent(self, event: QPaintEvent) -> None:
         self._cells.paint(self, event.rect())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._details.put_into_rig()
+        else:
+            super().keyPressEvent(event)
+
+
+class FilterField(QLineEdit):
+    """The field of the filter; Down and Enter go on to the table."""
+
+    left_down = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.left_down.emit()
         else:
             super().keyPressEvent(event)
 
@@ -112,7 +145,8 @@ class PartsView(QWidget):
         for kind in KINDS:
             self.kinds.addItem(KIND_WORDS[kind], kind)
         self.kinds.activated.connect(lambda _: self.show_kind(self.kinds.currentData(), ""))
-        self.words = QLineEdit()
+        self.words = FilterField()
+        self.words.left_down.connect(self._enter_table)
         self.words.setAccessibleName(tr("Filter parts by words"))
         self.words.setPlaceholderText(tr("Filter: words in any order"))
         self.words.setClearButtonEnabled(True)
@@ -236,6 +270,7 @@ class PartsView(QWidget):
             widest = max(metrics.horizontalAdvance(text) for text in texts)
             header.resizeSection(n, min(MOST_CHARS * metrics.averageCharWidth(), widest) + 16 if n else row_px() * 5)
         header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
+        self.table.make_room()
 
     def _restore_selection(self) -> None:
         line = self.model.row_of(self._selected)
@@ -244,6 +279,14 @@ class PartsView(QWidget):
             self.table.scrollTo(self.model.index(line, NAME))
         else:
             self._row_changed(self.table.currentIndex(), QModelIndex())
+
+    def _enter_table(self) -> None:
+        """Go from the filter to the row that is chosen, the first one if none is."""
+        self.apply_filter()
+        if self.model.parts:
+            self.table.setFocus()
+            if not self.table.currentIndex().isValid():
+                self.table.setCurrentIndex(self.model.index(0, NAME))
 
     def _row_changed(self, index: QModelIndex, _: QModelIndex) -> None:
         part: AnyPart | None = index.data(PART_ROLE) if index.isValid() else None

@@ -6,7 +6,17 @@ import pytest
 from desktop_waiting import settled_session
 from PySide6.QtCore import QEvent, QEventLoop, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QApplication, QDialog, QLabel, QMessageBox, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractScrollArea,
+    QApplication,
+    QDialog,
+    QLabel,
+    QMenu,
+    QMessageBox,
+    QPushButton,
+    QWidget,
+)
 
 from rigplanner.desktop import documents
 from rigplanner.desktop.actions import COMMANDS, MENUS
@@ -15,6 +25,7 @@ from rigplanner.desktop.parts_model import NAME
 from rigplanner.desktop.theme import look
 from rigplanner.desktop.window import TABS
 from rigplanner.planning.limits import limits
+from rigplanner.rig.document import Site
 from rigplanner.rig.edits import Edit
 from rigplanner.rig.files import read_rig
 
@@ -410,3 +421,48 @@ def test_the_rig_can_be_copied(window, sample_folder, form):
     open_sample(window, sample_folder, "dual-rtx-3090")
     documents.copy_as(window, form)
     assert "RTX 3090" in QApplication.clipboard().text()
+
+
+def test_names_have_room_before_all_figures_do(qtbot, window, sample_folder):
+    open_sample(window, sample_folder, "quad-rtx-4090")
+    table = window.parts.table
+    window.parts.show_kind("gpu", "")
+    window.resize(1366, 768)
+    QApplication.processEvents()
+    narrow = [n for n in range(window.parts.model.columnCount()) if table.isColumnHidden(n)]
+    assert narrow and 0 not in narrow and NAME not in narrow and window.parts.model.columnCount() - 1 not in narrow
+    window.resize(2400, 900)
+    QApplication.processEvents()
+    assert not any(table.isColumnHidden(n) for n in range(window.parts.model.columnCount()))
+
+
+def test_the_filter_leads_down_to_the_table(qtbot, window, sample_folder):
+    open_sample(window, sample_folder, "quad-rtx-4090")
+    window.parts.show_kind("gpu", "")
+    window.parts.words.setFocus()
+    window.parts.words.setText("rtx 3090")
+    qtbot.keyClick(window.parts.words, Qt.Key.Key_Down)
+    assert "3090" in window.parts.details._part.name
+    assert window.parts.table.hasFocus()
+
+
+def test_facets_are_filled_when_they_are_opened(qtbot, window, sample_folder):
+    open_sample(window, sample_folder, "quad-rtx-4090")
+    window.parts.show_kind("gpu", "")
+    window.parts.narrow.click()
+    assert all(box.count() > 1 for box in window.parts._facets.values())
+
+
+def test_an_unknown_site_is_said_by_one_choice(qtbot, window, sample_folder):
+    open_sample(window, sample_folder, "quad-rtx-4090")
+    window.session.edit("Nowhere", Edit("set_site", {"site": Site()}))
+    settled_session(qtbot, window.session)
+    say = next(each for each in window.findings.findChildren(QPushButton) if each.text().startswith("Say where"))
+    say.click()
+    menu = next(each for each in window.findings.findChildren(QMenu) if each.isVisible())
+    next(each for each in menu.actions() if each.text().startswith("CZ")).trigger()
+    menu.close()
+    site = window.session.rig.site
+    assert (site.country, site.volts, site.breaker_a) == ("CZ", 230.0, 16.0)
+    window.session.undo()
+    assert window.session.rig.site == Site()

@@ -1,0 +1,28 @@
+"""Where the rig will stand, said by one choice: a country with its usual outlet."""
+
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMenu, QWidget
+
+from rigplanner.desktop.session import Session
+from rigplanner.report.language import tr
+from rigplanner.rig.edits import Edit
+from rigplanner.rules.mains import USUAL
+
+
+def site_menu(parent: QWidget, session: Session) -> QMenu:
+    """Return a menu of countries; a choice sets mains voltage and breaker of the open rig."""
+    menu = QMenu(parent)
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+
+    def take(code: str, volts: float, amperes: float) -> None:
+        name = tr("Usual outlet in {country}", country=code)
+        fields = {"country": code, "volts": volts, "breaker_a": amperes}
+        if session.edit(name, Edit("change_site", fields)):
+            session.tell(f"{name}.", "info", tr("Undo"), session.undo)
+
+    for code, (volts, amperes) in sorted(USUAL.items()):
+        words = f"{code}, {volts:.0f}\u202fV {amperes:.0f}\u202fA"
+        menu.addAction(words, partial(take, code, volts, amperes))
+    return menu
