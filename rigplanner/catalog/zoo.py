@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.load import CatalogFault
+from rigplanner.catalog.model_names import LONGEST_NAME, reduced, without_weights
 from rigplanner.data import data_path
 from rigplanner.evidence import Source
 
@@ -65,9 +66,6 @@ class Zoo:
         self.models = {model.slug: model for model in models}
         self.sources = sources
         self._names = {name.casefold(): model for model in models for name in (model.name, *model.aliases, model.slug)}
-        self._squeezed: dict[str, Model] = {}
-        for name, model in self._names.items():
-            self._squeezed.setdefault(squeezed(name), model)
 
     def get(self, slug: str) -> Model | None:
         """Return the model of this slug, alias or published name, or None."""
@@ -77,8 +75,24 @@ class Zoo:
         plain = base_name(slug.casefold())
         unsized = re.sub(r"_\d{3}$", "", plain)
         sized = next((self._names[name] for name in (plain, unsized, f"{unsized}_224") if name in self._names), None)
-        bare = squeezed(slug)
-        return sized or self._squeezed.get(bare) or self._squeezed.get(_TUNED.sub("", bare))
+        bare = without_weights(slug)
+        return sized or (self._names.get(bare) if bare else None) or self._meant(slug)
+
+    @cached_property
+    def _words(self) -> dict[tuple[str, bool], dict[str, Model]]:
+        found: dict[tuple[str, bool], dict[str, Model]] = {}
+        for name, model in self._names.items():
+            for dated in (False, True):
+                found.setdefault((reduced(name, dated), dated), {})[model.slug] = model
+        return found
+
+    def _meant(self, name: str) -> Model | None:
+        """The one network that all the words of a name fit; None where there are several."""
+        for dated in (False, True):
+            fitting = list(self._words.get((reduced(name, dated), dated), {}).values())
+            if fitting and all(model.config == fitting[0].config for model in fitting):
+                return fitting[0] if fitting[0].config is not None or len(fitting) == 1 else None
+        return None
 
     def find(self, words: str) -> list[Model]:
         """Return the models whose names hold all of `words`, shortest name first."""
@@ -89,16 +103,6 @@ class Zoo:
     def nearest(self, slug: str, most: int = 4) -> list[str]:
         """Return up to `most` slugs that look like `slug`."""
         return [self._names[name].slug for name in difflib.get_close_matches(slug.casefold(), self._names, most, 0.5)]
-
-
-LONGEST_NAME = 200
-_TUNED = re.compile(r"(instruct|chat|hf|it|base)+$")
-"""What publishers append to the name of a network that was tuned further; its shape is the same."""
-
-
-def squeezed(name: str) -> str:
-    """Return a name without its publisher, signs and case, by which spellings of one network meet."""
-    return re.sub(r"[^a-z0-9]", "", name.rpartition("/")[2].casefold())
 
 
 _TRAINED_AS = re.compile(

@@ -1,0 +1,49 @@
+"""Names of networks as hubs, timm, torchvision and ollama write them: the right network, or none and the nearest."""
+
+from pathlib import Path
+
+import pytest
+
+from rigplanner.catalog.model_names import reduced, without_weights
+from rigplanner.catalog.zoo import shipped_zoo
+
+NAMES = [
+    tuple(line.split("\t")) for line in (Path(__file__).parent / "model_names.tsv").read_text(encoding="utf-8").splitlines() if line
+]
+
+
+def test_there_are_names_of_every_kind() -> None:
+    assert len(NAMES) >= 300
+    assert len({slug for _, slug in NAMES}) >= 180
+    assert sum(slug == "-" for _, slug in NAMES) >= 25
+
+
+def test_names_mean_the_network_that_they_name_or_none() -> None:
+    zoo = shipped_zoo()
+    found = {name: model.slug if (model := zoo.get(name)) else "-" for name, _ in NAMES}
+    assert found == dict(NAMES)
+
+
+def test_a_name_of_several_networks_means_none_and_names_the_nearest() -> None:
+    zoo = shipped_zoo()
+    assert zoo.get("llama3") is None
+    assert "llama-3-8b" in zoo.nearest("llama-3-9b")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("Org/Gemma-2-2B-it-GGUF", "gemma 2 2b"), ("gemma-22b", "gemma 22b"), ("x/Y-7B-Instruct-GPTQ-Int4", "y 7b"),
+     ("bert-base-uncased", "bert base uncased"), ("Falcon3-10B-Base", "falcon 3 10b")],
+)  # fmt: skip
+def test_words_that_change_no_layer_are_left_out(name: str, words: str) -> None:
+    assert reduced(name) == words
+
+
+def test_the_day_of_a_release_is_left_out_only_when_asked() -> None:
+    assert reduced("Qwen3-4B-Instruct-2507") != reduced("Qwen3-4B")
+    assert reduced("Qwen3-4B-Instruct-2507", dated=True) == reduced("Qwen3-4B")
+
+
+def test_the_tag_of_the_weights_is_cut_from_a_timm_name() -> None:
+    assert without_weights("timm/resnet50.a1_in1k") == "resnet50"
+    assert without_weights("llama-3.1-8b") is None
