@@ -2,7 +2,7 @@
 the owner's card or board is not in the catalog, one of the same generation or of the same layout stands for it."""
 
 from real_builds import RTX4090, RTX5090
-from real_failures import K80, P40, P100, R5950X, ROME, T4, V100, X570, Failure, llama
+from real_failures import K80, P40, P100, R5950X, ROME, RTX2080TI, T4, V100, X570, Failure, heads, llama
 
 from rigplanner.catalog.parts import Layout, Motherboard, Slot
 from rigplanner.rig.task import Parallelism, Workload
@@ -82,6 +82,24 @@ MORE_FAILURES = (
             job=llama(task="inference", stack="vllm", parallelism=Parallelism(tensor=2))),
     Failure("V100 SXM2 module for a desktop", "r/homelab: SXM2 modules need an adapter board", (X570, R5950X,
             "nvidia.tesla.v100-sxm2-16gb"), ("GPU001",)),
+    Failure("FlashAttention on two Quadro RTX 5000", "komikndr/raylight issue 68", (("nvidia.quadro.rtx-5000", 2),), ("SW006",),
+            job=llama(task="inference", attention="flash")),
+    Failure("FlashAttention on Turing in vLLM", "vllm-project/vllm issue 8189", (RTX2080TI,), ("SW006",),
+            job=llama(task="inference", stack="vllm", precision="fp16", attention="flash")),
+    Failure("FlashAttention on a V100 in PLLaVA", "magic-research/PLLaVA pull request 62", (V100,), ("SW006",),
+            job=llama(task="train", attention="flash")),
+    Failure("FlashAttention on a T4", "Dao-AILab/flash-attention issue 762, comment", (T4,), ("SW006",),
+            job=llama(task="inference", attention="flash")),
+    Failure("52 heads on eight GPUs", "vllm-project/vllm issue 2652", ((RTX4090, 8),), ("WRK001",), job=heads(52, 8)),
+    Failure("12 heads on eight GPUs", "MIV-XJTU/FSDrive issue 21", ((RTX4090, 8),), ("WRK001",), job=heads(12, 8)),
+    Failure("25 heads on two GPUs", "vllm-project/vllm issue 1705", ((RTX4090, 2),), ("WRK001",), job=heads(25, 2)),
+    Failure("64 heads on six A6000", "vllm-project/vllm issue 11147", (("nvidia.rtx.a6000", 6),), ("WRK001",), job=heads(64, 6)),
+    Failure("32 heads on three GPUs", "containers/ai-lab-recipes issue 514", ((RTX4090, 3),), ("WRK001",), job=heads(32, 3)),
+    Failure("32 heads on five GPUs", "dylanyunlon/Neuron_SP issue 4", (("nvidia.rtx.a6000", 5),), ("WRK001",), job=heads(32, 5)),
+    Failure("64 heads on five V100", "vllm-project/vllm issue 596, comment", ((V100, 5),), ("WRK001",), job=heads(64, 5)),
+    Failure("Three GPUs for a model of 32 heads", "gpustack/gpustack issue 2259", ((TURBO3090, 3),), ("WRK001",), job=heads(32, 3)),
+    Failure("A serving engine without a build for Windows", "vLLM documentation: Linux only", (RTX4090,), ("SW013",),
+            {"os": "Windows 11"}, job=llama(task="inference", stack="vllm")),
     Failure("M40 on a Z77 Extreme4", REBAR.format(212), (Z77.id, M40), ("PCI010",)),
     Failure("M40 on a P8Z77-V Deluxe", REBAR.format(45), (Z77.id, M40), ("PCI010",)),
     Failure("M40 on a Z97S", REBAR.format(82), (Z97.id, M40), ("PCI010",)),
