@@ -28,4 +28,5 @@ def speak_as_qt(code: str) -> None:
     else:
         log.warning("Qt has no texts of its own in %s here.", code)
     if code == "zh_TW" and not QFontDatabase.families(QFontDatabase.WritingSystem.TraditionalChinese):
-        QFontDatabase.addApplicationFont(str(data_path("resources") / "fonts" / "NotoSansTC-Regular.ttf"))
+        for name in ("NotoSansTC-Regular.ttf", "NotoSansTC-SemiBold.ttf"):
+            QFontDatabase.addApplicationFont(str(data_path("resources") / "fonts" / name))

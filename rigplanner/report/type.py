@@ -7,8 +7,12 @@ from xml.sax.saxutils import escape
 
 from rigplanner.data import data_path
 
-REGULAR, STRONG, CHINESE = "RigSans", "RigSans-SemiBold", "RigSans-TC"
-FILES = {REGULAR: "NotoSans-Regular.ttf", STRONG: "NotoSans-SemiBold.ttf", CHINESE: "NotoSansTC-Regular.ttf"}
+REGULAR, STRONG, CHINESE, STRONG_CHINESE = "RigSans", "RigSans-SemiBold", "RigSans-TC", "RigSans-TC-SemiBold"
+FILES = {
+    REGULAR: "NotoSans-Regular.ttf", STRONG: "NotoSans-SemiBold.ttf",
+    CHINESE: "NotoSansTC-Regular.ttf", STRONG_CHINESE: "NotoSansTC-SemiBold.ttf",
+}  # fmt: skip
+"""The strong Chinese face holds the 5,401 common characters of Big5; a rarer one is set in the regular face."""
 LONGEST_CELL = 400
 REPLACEMENT = "\ufffd"
 
@@ -48,14 +52,18 @@ def _face_for(char: str, latin: str) -> tuple[str, str]:
     code = ord(char)
     if code in font(latin).face.charToGlyph:
         return latin, char
-    if code in font(CHINESE).face.charToGlyph:
-        return CHINESE, char
+    for face in (STRONG_CHINESE, CHINESE) if latin == STRONG else (CHINESE,):
+        if code in font(face).face.charToGlyph:
+            return face, char
     return latin, REPLACEMENT
 
 
 def face_of(text: str, latin: str = REGULAR) -> str:
-    """Return the face for a text that is drawn in one: the Chinese one has Latin letters too."""
-    return CHINESE if is_chinese(text) else latin
+    """Return the face for a text that is drawn in one: the Chinese ones have Latin letters too."""
+    if not is_chinese(text):
+        return latin
+    held = latin == STRONG and all(ord(char) in font(STRONG_CHINESE).face.charToGlyph for char in text)
+    return STRONG_CHINESE if held else CHINESE
 
 
 def is_chinese(text: str) -> bool:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rigplanner.report import format as fmt
-from rigplanner.report.type import REPLACEMENT, markup, printable
+from rigplanner.report.type import REPLACEMENT, STRONG, face_of, markup, printable
 
 S = fmt.THIN
 
@@ -53,3 +53,11 @@ def test_direction_and_control_characters_are_dropped_and_length_is_bounded() ->
 @given(st.text())
 def test_any_text_becomes_markup(text: str) -> None:
     markup(text)
+
+
+def test_strong_chinese_is_strong_and_what_it_lacks_is_still_printed() -> None:
+    assert 'name="RigSans-TC-SemiBold">報價單<' in markup("報價單", strong=True)
+    rare = markup("報價單龘", strong=True)
+    assert 'name="RigSans-TC-SemiBold">報價單<' in rare
+    assert 'name="RigSans-TC">龘<' in rare
+    assert [face_of(text, STRONG) for text in ("Quote", "報價單 A", "龘")] == [STRONG, "RigSans-TC-SemiBold", "RigSans-TC"]
