@@ -322,13 +322,16 @@ class Rating(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Supply(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a power supply gives: `ratings` by input voltage, `plugs` that can be used at the same time."""
+    """What a power supply gives: `ratings` by input voltage, `plugs` that can be used at the same time.
+
+    `pcie8_instead` counts 8-pin plugs on cables of the box that take a 16-pin socket of the supply, two plugs for one socket."""
 
     ratings: tuple[Rating, ...] = ()
     standard: str | None = None
     efficiency_label: str | None = None
     efficiency_50: float | None = None
     plugs: tuple[Plug, ...] | None = None
+    pcie8_instead: int = 0
     inlet: str | None = None
     redundant: bool = False
     units: int = 1

@@ -7,7 +7,7 @@ from msgspec import Struct
 from rigplanner.catalog.parts import GPU, Accessory, Motherboard, PowerSupply, System
 from rigplanner.machine.machine import PlugDemand
 from rigplanner.rules.finding import Finding
-from rigplanner.rules.power import INTERCHANGEABLE, Load, larger_supply, loads
+from rigplanner.rules.power import INTERCHANGEABLE, PLUGS_INSTEAD, Load, larger_supply, loads
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Situation, is_built_in
 
@@ -44,8 +44,8 @@ def demands(situation: Situation) -> Iterator[Demand]:
         return
     plugs = {demand.type: demand for demand in situation.machine.power.plugs}
     eight = plugs.get("pcie8")
-    have8 = _offer(situation, "pcie8")
-    spare8 = max(0, (have8 or 0) - (eight.needed if eight else 0))
+    have8 = (_offer(situation, "pcie8") or 0) + _swapped(situation)
+    spare8 = max(0, have8 - (eight.needed if eight else 0))
     for load in loads(situation):
         for demand in plugs.values():
             yield Demand(
@@ -92,14 +92,25 @@ def _offer(situation: Situation, kind: str) -> int | None:
     return count
 
 
+def _swapped(situation: Situation) -> int:
+    """Return the 8-pin plugs that cables give in place of 16-pin plugs that no card needs."""
+    sockets = sum(_offer(situation, kind) or 0 for kind in INTERCHANGEABLE)
+    needed = sum(plug.needed for plug in situation.machine.power.plugs if plug.type in INTERCHANGEABLE)
+    instead = sum(supply.pcie8_instead for _, _, supply in situation.supplies)
+    return min(instead, PLUGS_INSTEAD * max(0, sockets - needed))
+
+
 def offered(situation: Situation, demand: PlugDemand) -> int | None:
-    """Return the plugs that mate with a type: 16-pin plugs of both revisions, 8-pin (6+2) plugs also for 6-pin sockets."""
+    """Return the plugs that mate with a type: 16-pin plugs of both revisions, 8-pin (6+2) plugs also for 6-pin sockets, and the
+    8-pin plugs of cables that take an unused 16-pin socket of the supply."""
     own = _offer(situation, demand.type)
     if own is None:
         return None
+    if demand.type == "pcie8":
+        return own + _swapped(situation)
     if demand.type == "pcie6":
         taken = next((other.needed for other in situation.machine.power.plugs if other.type == "pcie8"), 0)
-        return own + max(0, (_offer(situation, "pcie8") or 0) - taken)
+        return own + max(0, (_offer(situation, "pcie8") or 0) + _swapped(situation) - taken)
     if demand.type == "eps4":
         taken = next((other.needed for other in situation.machine.power.plugs if other.type == "eps8"), 0)
         return own + max(0, (_offer(situation, "eps8") or 0) - taken)

@@ -201,6 +201,8 @@ def rating_at(supply: Supply, volts: float) -> float | None:
 
 INTERCHANGEABLE = {"12vhpwr": "12v-2x6", "12v-2x6": "12vhpwr"}
 """The 16-pin plugs of ATX 3.0 and 3.1 mate with each other (PCI-SIG CEM 5.1)."""
+PLUGS_INSTEAD = 2
+"""8-pin plugs on a cable that takes one 16-pin socket of a supply (cable lists of Corsair RMe and ASUS TUF)."""
 
 
 def has_plugs(supply: Supply, needed: dict[str, int]) -> bool:
@@ -208,6 +210,8 @@ def has_plugs(supply: Supply, needed: dict[str, int]) -> bool:
     have: dict[str, int] = {}
     for plug in supply.plugs or ():
         have[plug.type] = have.get(plug.type, 0) + plug.count
+    unused = sum(have.get(kind, 0) - needed.get(kind, 0) for kind in INTERCHANGEABLE)
+    have["pcie8"] = have.get("pcie8", 0) + min(supply.pcie8_instead, PLUGS_INSTEAD * max(0, unused))
     return all(have.get(kind, 0) + have.get(INTERCHANGEABLE.get(kind, ""), 0) >= count for kind, count in needed.items())
 
 

@@ -47,6 +47,7 @@ BACKED = bench_rig(ups="ups.mid")
 WALL_W = DESK_W / 0.94
 EPS, EIGHT = Plug("eps8", 1), Plug("pcie8", 2)
 CPU_SOCKET = {"gpu.card": {"connectors": (Plug("eps8", 1),)}}
+SWAPPED = {"psu.mid": {"supply.plugs": (EPS, Plug("pcie8", 1), Plug("12v-2x6", 1)), "supply.pcie8_instead": 2}}
 SIXTEEN = {"gpu.card": {"connectors": (Plug("12v-2x6", 1),)}}
 
 CASES = (
@@ -73,6 +74,9 @@ CASES = (
     case("PWR006", "fires", PAIR_MID, _plugs(EPS, Plug("pcie8", 3))),
     case("PWR006", "fires", MID, {**_plugs(EIGHT, EPS), "board.desk": {"layout.eps8": 2}}, "warning"),
     case("PWR006", "limit", PAIR_MID, _plugs(EPS, Plug("pcie8", 4))),
+    case("PWR006", "fires", PAIR_MID, SWAPPED),
+    case("PWR006", "limit", MID, SWAPPED),
+    case("PWR006", "fires", MID, {**SWAPPED, "gpu.card": {"connectors": (Plug("pcie8", 2), Plug("12v-2x6", 1))}}),
     case("PWR006", "silent", DESK_RIG),
     case("PWR006", "unknown", DESK_RIG, {"psu.big": {"supply.plugs": None}}),
     case("PWR007", "fires", MID, {**_plugs(EPS, Plug("pcie8", 4)), **SIXTEEN}),
