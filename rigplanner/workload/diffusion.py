@@ -7,7 +7,8 @@ from rigplanner.workload.job import OPTIMIZERS, Job
 from rigplanner.workload.network import Network, pixels
 from rigplanner.workload.quant import weight_bytes
 from rigplanner.workload.stacks import MemoryStack
-from rigplanner.workload.training import Demand
+from rigplanner.workload.tape import F32
+from rigplanner.workload.training import Demand, parameter_type
 
 VALUES_PER_TOKEN = 18.0
 """Values per token, layer and hidden unit that a transformer block keeps for backward: the inputs of its products, norms and
@@ -62,8 +63,8 @@ def diffuse(network: Network, job: Job, stack: MemoryStack) -> Demand:
     waits = waiting("components", "denoiser + text encoders + image decoder", base + beside, DIFFUSERS)
     if "sequential_cpu_offload" in job.flags:
         return Demand(weights=base / layers, gradients=0, optimizer=0, activations=max(decode, working), host=waits)
-    if "model_cpu_offload" in job.flags:
-        largest = max(base, weight_bytes(word, job.quant, encoders, 0.0))
+    if "model_cpu_offload" in job.flags or stack.in_turn:
+        largest = max(base, beside - (4 if whole else 2) * vae)
         alone = max(largest + working, 2 * vae + decode)
         return Demand(weights=min(largest, alone), gradients=0, optimizer=0, activations=alone - min(largest, alone), host=waits)
     return Demand(weights=base + beside, gradients=0, optimizer=0, activations=max(decode, working))
@@ -88,7 +89,9 @@ def _training(network: Network, job: Job, stack: MemoryStack, base: float, row: 
     activations = row * layers + 2 * kept if job.checkpointing == "full" else kept * layers
     if job.checkpointing == "full" and "compile" in job.flags:
         activations += row * PRODUCTS_PER_TOKEN * layers
-    width = 2.0 if full else 4.0
-    state = trained * (optimizer.state_16 if full else optimizer.state_fp32) / (job.data if job.zero >= 1 else 1)
+    whole = not full or parameter_type(job) == F32
+    width = 4.0 if whole else 2.0
+    base += (width - 2.0) * network.params if full else 0.0
+    state = trained * (optimizer.state_fp32 if whole else optimizer.state_16) / (job.data if job.zero >= 1 else 1)
     return Demand(weights=base + (0 if full else trained * width), gradients=trained * width / (job.data if job.zero >= 2 else 1),
                   optimizer=state + optimizer.copies * trained * width, activations=activations)  # fmt: skip

@@ -166,15 +166,18 @@ class Encoder:
         bias = self._bias()
         rope = rope_tables(net, form.hidden // form.heads, x.dtype) if form.rotary else None
         weights: list[Tensor | None] = [None]
+        first = True
 
         def run(y: Tensor, *others: Tensor, block: EncoderBlock) -> Tensor:
             y, seen = block(y, others[0] if others else None, rope)
-            weights.append(seen)
+            if first:
+                weights.append(seen)
             return y
 
         for block in self.blocks:
             x = checkpointed(net, partial(run, block=block), x, *([] if bias is None else [bias]))
             del weights[:-1]
+        first = False
         weights.clear()
         x = x if self.last_norm is None else self.last_norm(x)
         del embedded

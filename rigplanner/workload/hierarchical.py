@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from rigplanner.workload import ops
@@ -57,44 +58,42 @@ class SwinBlock:
         inner = int(config["mlp_ratio"] * width)
         self.up, self.down = net.linear("fc1", width, inner, True), net.linear("fc2", inner, width, True)
 
-    def __call__(self, x: Tensor) -> Tensor:
+    def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """The map, and the attention weights."""
         tape, shortcut = self.net.tape, x
-        x = self.first_norm(x)
-        attended, _held = self._windows(x)
-        del x
+        attended, weights, padded, _held = self._windows(self.first_norm(x))
         x = ops.add(tape, shortcut, drop_path(self.net, attended, self.rate))
+        del padded
         residual = x
         x = self.last_norm(x)
         x = self.down(ops.keeping_input(tape, self.up(x)))
-        return ops.add(tape, x, residual)
+        return ops.add(tape, x, residual), weights
 
-    def _windows(self, x: Tensor) -> tuple[Tensor, list[Tensor]]:
-        """The attended map, and what the layer's variables hold to its end."""
+    def _windows(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, list[Tensor | None]]:
+        """The attended map, its weights, the padded map, and what the layer's variables hold to its end."""
         tape, shape = self.net.tape, x.shape
         high = -(-self.side // self.window) * self.window
-        padded = record(
-            tape, new(tape, (shape[0], high * high, shape[2]), x.dtype), (x,), lambda grad: (new(tape, shape, grad.dtype),)
-        )
-        rolled = roll(tape, padded) if self.shifted else padded
-        windows = ops.copy(tape, rolled)
+        x = record(tape, new(tape, (shape[0], high * high, shape[2]), x.dtype), (x,), lambda grad: (new(tape, shape, grad.dtype),))
+        windows = ops.copy(tape, roll(tape, x) if self.shifted else x)
         area, width = self.window**2, shape[2]
         count = windows.size // (area * width)
-        windows = windows.view(count, area, width)
+        mask = new(tape, (count // shape[0], area, area), x.dtype) if self.shifted else None
+        result, weights = self._attended(windows.view(count, area, width), mask)
+        whole = roll(tape, ops.copy(tape, result)) if self.shifted else ops.copy(tape, result)
+        if high != self.side:
+            whole = ops.copy(tape, ops.cut(tape, whole, shape))
+        return whole.view(*shape), weights, x, [windows, mask, result, whole]
+
+    def _attended(self, windows: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        tape, (count, area, width) = self.net.tape, windows.shape
         heads = (count, self.heads, area, width // self.heads)
         query, key, value = (layer(windows).view(*heads) for layer in (self.query, self.key, self.value))
-        result, _weights = eager(tape, query, key, value, self._bias(count, area, x.dtype))
-        result = self.out(result.view(count, area, width))
-        joined = ops.copy(tape, result)
-        whole = roll(tape, joined) if self.shifted else joined
-        held = [rolled, windows, result, joined]
-        return whole.view(shape[0], high * high, width) if high == self.side else ops.cut(tape, whole, shape), held
-
-    def _bias(self, count: int, area: int, dtype: str) -> Tensor:
-        tape = self.net.tape
         bias = ops.copy(tape, ops.embedding(tape, self.table, (area, area))).view(1, self.heads, area, area)
-        if not self.shifted:
-            return bias
-        return ops.add(tape, bias, new(tape, (count, 1, area, area), dtype))
+        if mask is not None:
+            spread = mask if mask.shape[0] == count else new(tape, (count, area, area), windows.dtype)
+            bias = ops.add(tape, bias, Tensor((count, 1, area, area), spread.dtype, spread.storage))
+        result, weights = eager(tape, query, key, value, bias)
+        return self.out(result.view(count, area, width)), weights
 
 
 class SwinMerge:
@@ -134,12 +133,35 @@ class Swin:
         image = net.given(net.setting.batch, 3, side, side, dtype=net.setting.dtype)
         x = self.stem(image)
         x = embedded = self.stem_norm(x.view(x.shape[0], x.shape[2] * x.shape[3], x.shape[1]))
-        for block in self.blocks:
-            x = checkpointed(net, block, x)
+        x = self._stages(x)
         x = self.norm(x)
         scores = self.head(ops.reduce_to(tape, x, (x.shape[0], x.shape[2])))
         del image, embedded
         return class_loss(net, scores) if net.setting.training else scores
+
+    def _stages(self, x: Tensor) -> Tensor:
+        """Blocks and reductions; the input of a stage, and the weights of the block and of the stage before, live on meanwhile."""
+        weights: list[Tensor] = []
+        before: list[Tensor] = []
+        entered, first = x, True
+
+        def run(y: Tensor, block: SwinBlock) -> Tensor:
+            y, made = block(y)
+            if first:
+                weights.append(made)
+            return y
+
+        for block in self.blocks:
+            if isinstance(block, SwinBlock):
+                x = checkpointed(self.net, partial(run, block=block), x)
+                del weights[:-1]
+            else:
+                x = entered = block(x)
+                before, weights = weights[-1:], []
+        del entered, before
+        first = False
+        weights.clear()
+        return x
 
 
 class SegformerBlock:

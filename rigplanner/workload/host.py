@@ -28,6 +28,7 @@ DEEPSPEED = "DeepSpeed, estimate_zero2/3_model_states_mem_needs"
 DEEPSPEED_CONFIG = "https://www.deepspeed.ai/docs/config-json/"
 FSDP = "PyTorch, torch.distributed.fsdp.CPUOffload"
 PAGED = "bitsandbytes: paged states are unified memory and leave the GPU when it is full (arXiv 2305.14314)"
+UNSLOTH = "Unsloth, gradient checkpointing that off-loads to system memory (https://unsloth.ai/blog/long-context)"
 DIFFUSERS = "diffusers, Reduce memory usage: offloaded components wait in host memory"
 ACCELERATE = "accelerate, cpu_offload and disk_offload: a layer comes to the GPU when it runs"
 LLAMA_CPP = "llama.cpp: layers beyond --n-gpu-layers, their cache and the token embedding stay in host memory"
@@ -41,9 +42,12 @@ class HostNeed(Struct, frozen=True, kw_only=True):
     steps: tuple[Step, ...] = ()
 
 
-def training_host(network: Network, job: Job, trained: float, state: float) -> HostNeed:
-    """The host's share of training: `trained` parameters of all ranks together, `state` the optimizer's bytes of one GPU."""
+def training_host(network: Network, job: Job, trained: float, state: float, checkpoints: float = 0.0) -> HostNeed:
+    """The host's share of training: `trained` parameters of all ranks together, `state` the optimizer's bytes of one GPU, and
+    `checkpoints` those of what its recomputed layers begin from."""
     need = HostNeed()
+    if checkpoints:
+        need = _with(need, "checkpoints", "inputs of the layers x GPUs", {"gpus": job.data}, checkpoints * job.data, UNSLOTH)
     if job.optimizer.startswith("paged"):
         need = _with(need, "paged_states", "optimizer state x GPUs", {"gpus": job.data}, state * job.data, PAGED)
     if job.offload == "none":

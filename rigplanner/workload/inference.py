@@ -45,10 +45,11 @@ def infer(network: Network, job: Job, stack: MemoryStack, card: GPU | None = Non
     if network.vocab and stack.gathers_all and ways > 1:
         weights += 2.0 * network.embedding_params * (1 - 1 / ways)
     if stack.slug == "llama.cpp":
-        return _ggml(network, job, weights)
+        return _ggml(network, job, weights - _narrowed(network, job))
     if stack.pool:
         return _served(network, job, stack, weights, card)
-    prompt, caches = job.input_tokens or 1, (job.generates or network.heard > 0) and _caches(network) and stack.slug != "trace"
+    holds = job.generates or network.heard > 0 or stack.preallocates
+    prompt, caches = job.input_tokens or 1, holds and _caches(network) and stack.slug != "trace"
     per_value = job.batch * stack.beams * KV_BITS[job.kv_precision] / 8 / ways if caches else 0.0
     cache = network.kv_values(prompt + job.output_tokens) * per_value
     activations = _activations(network, job, stack, job.generates) / job.tensor
@@ -136,6 +137,14 @@ def _ggml(network: Network, job: Job, weights: float) -> Demand:
     host = waiting("layers", "token embedding + layers and their cache beyond gpu_layers", table + moved + away * cache, LLAMA_CPP)
     return Demand(weights=max(0.0, weights - table - moved), gradients=0.0, optimizer=0.0, activations=max(outputs, layers),
                   kv_cache=cache * (1 - away), host=host)  # fmt: skip
+
+
+def _narrowed(network: Network, job: Job) -> float:
+    """Bytes that a GGUF file of MXFP4 experts takes less than the published weights: all else is Q8_0 (llama.cpp, the file type
+    MXFP4_MOE; gpt-oss-20b logs 10.69 GiB on the GPU)."""
+    if job.precision != "mxfp4" or job.stored_bytes is not None or not network.expert_params:
+        return 0.0
+    return (2.0 - BITS["q8_0"] / 8) * (network.params - network.expert_params)
 
 
 def _left_behind(network: Network, job: Job) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from msgspec import Struct
 
 from rigplanner.rig.task import Parallelism, Workload
@@ -184,8 +185,8 @@ def _offload(degrees: Parallelism) -> str:
 
 PICTURES = ("cnn", "vit", "detector", "segmenter")
 DRAWN = ("diffusion_unet", "diffusion_transformer")
-USUAL_EDGE, DRAWN_EDGE, LATENT = 224, 1024, 8
-"""Pixels of ImageNet's crops, of images that are drawn, and pixels a latent value (AutoencoderKL halves three times)."""
+USUAL_EDGE, DRAWN_EDGE, EARLY_EDGE, EARLY_PARAMS = 224, 1024, 512, 1.5e9
+"""Pixels of ImageNet's crops and of images that are drawn: 512 by Stable Diffusion 1 and 2 (0.86e9 parameters), 1024 since SDXL."""
 
 
 def _image(workload: Workload, network: Network, assumed: dict[str, str]) -> int | tuple[int, int]:
@@ -202,15 +203,14 @@ def _image(workload: Workload, network: Network, assumed: dict[str, str]) -> int
 
 
 def _native_image(network: Network) -> int | tuple[int, int]:
-    """The edge that a network is usually run at: ImageNet's where its figures list it, else the first listed; its configuration's."""
+    """The edge that a network is usually run at: ImageNet's where its figures list it, else the first listed, or the one that its
+    configuration names."""
     listed = [row.image_size for row in network.figures]
     if listed:
         return USUAL_EDGE if USUAL_EDGE in listed else listed[0]
-    config = msgspec.json.decode(network.config) if network.config else {}
     if network.kind in DRAWN:
-        latent = config.get("sample_size")
-        return latent * LATENT if isinstance(latent, int) and latent >= 16 and network.kind == "diffusion_unet" else DRAWN_EDGE
-    edge = config.get("image_size")
+        return EARLY_EDGE if network.kind == "diffusion_unet" and network.params < EARLY_PARAMS else DRAWN_EDGE
+    edge = msgspec.json.decode(network.config).get("image_size") if network.config else None
     return edge if isinstance(edge, int) else USUAL_EDGE if network.kind in PICTURES else DRAWN_EDGE
 
 

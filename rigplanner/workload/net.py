@@ -14,7 +14,8 @@ from rigplanner.workload.tape import F32, Grads, Shape, Storage, Tape, Tensor, b
 class Setting(Struct, frozen=True, kw_only=True):
     """How a step runs: `dtype` of the parameters, `attention` eager or sdpa, LoRA rank and the names of the layers it
     adapts. `loss`: plain, chunked or fused (no logits are kept). `headless` stops before the head; `fused_act` has one kernel for
-    gelu_new; `dora` adapters scale every output by a learned magnitude."""
+    gelu_new; `dora` adapters scale every output by a learned magnitude. `sheds`: gradients of parameters go as soon as they are
+    made, to other GPUs, to host memory, or into the step."""
 
     batch: int
     length: int
@@ -28,6 +29,7 @@ class Setting(Struct, frozen=True, kw_only=True):
     fused_act: bool = False
     headless: bool = False
     dora: bool = False
+    sheds: bool = False
 
 
 class Net:
@@ -49,6 +51,8 @@ class Net:
         if trains and self.setting.training:
             self.trained += made.size
             self.trained_tensors.append(made.storage.bytes)
+            if self.setting.sheds:
+                self.tape.shed.add(made.storage)
         self.held.append(made)
         return made
 

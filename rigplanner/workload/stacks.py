@@ -41,7 +41,10 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     `fused_optimizer`: the step needs no copies of the gradients. `reduces_fp32`: sharded gradients are brought to fp32 before
     they are summed over the cards. `raises_rest`: beside a quantised base, embedding and head are kept in fp32. `lora_dropout`:
     its recipes drop values before the adapter. `keeps_quantised_inputs`: products with a quantised matrix keep their input, as
-    bitsandbytes did up to 0.42 (MatMul4Bit.forward)."""
+    bitsandbytes did up to 0.42 (MatMul4Bit.forward). `master_fp32`: 16-bit parameters have a copy of 4 bytes beside the optimizer's
+    state, `gradients_fp32`: and gradients of 4 bytes. `waits_checkpoints`: inputs of recomputed layers wait in host memory.
+    `in_turn`: a pipeline's networks come to the GPU one after the other. `doubly_quantised`: its 4-bit scales are quantised too.
+    `preallocates`: the cache is there before the prompt, whether or not anything is generated."""
 
     slug: str = ""
     context_gib: float = 0.6
@@ -66,6 +69,12 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     fused_optimizer: bool = False
     reduces_fp32: bool = False
     raises_rest: bool = False
+    master_fp32: bool = False
+    gradients_fp32: bool = False
+    waits_checkpoints: bool = False
+    in_turn: bool = False
+    preallocates: bool = False
+    doubly_quantised: bool = False
     adapters: Literal["fp32", "base"] = "base"
     note: str = ""
 

@@ -55,6 +55,7 @@ class Tape:
         self.casts: dict[Tensor, Tensor] = {}
         self.numbers = count()
         self.trace: list[tuple[int, int]] | None = None
+        self.shed: set[Storage] = set()
 
     def forget_casts(self) -> None:
         """Drop the weights that autocast has cast and kept, as leaving the autocast region does."""
@@ -224,6 +225,8 @@ def _sum(tape: Tape, old: Tensor, piece: Tensor) -> Tensor:
 
 
 def _keep(tape: Tape, leaf: Tensor, piece: Tensor) -> None:
+    if leaf.storage in tape.shed:
+        return
     if leaf.grad is None:
         leaf.grad = Tensor(piece.shape, piece.dtype, piece.storage)
         tape.gradient_bytes += piece.storage.bytes

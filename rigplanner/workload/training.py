@@ -75,7 +75,7 @@ ACTIVATIONS_LEFT = 0.5
 """Share of activations that stays on the card when they are off-loaded: logits and the layers in flight."""
 
 
-def step_walk(network: Network, job: Job, stack: MemoryStack) -> tuple[Walk, float]:
+def step_walk(network: Network, job: Job, stack: MemoryStack, sheds: bool = False) -> tuple[Walk, float]:
     """The walk of the step, and the share of its activations that remains (selective recomputation; a compiled graph keeps about
     as much as an eager one in the measurements there are)."""
     assert network.config is not None
@@ -87,7 +87,7 @@ def step_walk(network: Network, job: Job, stack: MemoryStack) -> tuple[Walk, flo
     share = ACTIVATIONS_LEFT if "activation_offload" in job.flags else 1.0
 
     def run(checkpointing: bool, eager: bool = job.eager or stack.eager) -> Walk:
-        setting = msgspec.structs.replace(setting_of(job, checkpointing, stack), eager=eager)
+        setting = msgspec.structs.replace(setting_of(job, checkpointing, stack), eager=eager, sheds=sheds)
         return walked(network.config or b"", setting, words["precision"], words["optimizer"], traced)
 
     if checkpointing == "full":
@@ -126,24 +126,17 @@ def kept_products(network: Network, job: Job) -> float:
 def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
     """The demand of one training step on the fullest GPU."""
     step, share = step_walk(network, job, stack)
-    plain = (
-        job.data == 1 and job.tensor == job.pipeline == 1 and job.offload == "none" and job.task != "train_qlora" and share == 1.0
-    )
     optimizer = OPTIMIZERS[job.optimizer]
-    if (
-        plain
-        and job.optimizer in ("adamw", "adamw_fused", "sgd", "sgd_momentum")
-        and not job.saves_embedding
-        and job.accumulation == 1
-        and stack.slug == "trace"
-    ):
+    if _as_traced(job, stack, share):
         return Demand(weights=step.weights, gradients=step.gradients, optimizer=step.optimizer, activations=step.activations)
     width = 4.0 if parameter_type(job) == F32 else 2.0
     ways = job.tensor * job.pipeline
     trained = step.trained / ways
-    state = trained * (optimizer.state_fp32 if width == 4 or (job.lora_rank and stack.adapters == "fp32") else optimizer.state_16)
-    gradients = trained * width
-    base = (_base_bytes(network, job, step, width) + untied_bytes(network, stack, width)) / ways
+    master = 4.0 if stack.master_fp32 and width == 2 else 0.0
+    wide = width == 4 or master or (job.lora_rank and stack.adapters == "fp32")
+    state = trained * ((optimizer.state_fp32 if wide else optimizer.state_16) + master)
+    gradients = trained * (4.0 if stack.gradients_fp32 else width)
+    base = (_base_bytes(network, job, stack, step, width) + untied_bytes(network, stack, width)) / ways
     raised, spared = _raised(network, job, stack)
     base += raised / ways
     if job.saves_embedding:
@@ -155,30 +148,58 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
     experts = 0.0 if job.lora_rank else _expert_share(network)
     state, held = state * _part(shards[0], experts, job.expert), gradients * _part(shards[1], experts, job.expert)
     whole_base, base = base, base * _part(shards[2], _expert_share(network), job.expert)
-    activations = _shared_activations(max(0.0, step.working * share - spared), network, job) + dense_bytes(network, job, width)
+    waits = waiting_checkpoints(network, job, stack)
+    activations = _shared_activations(max(0.0, step.working * share - spared - waits), network, job)
+    activations += dense_bytes(network, job, width)
     if "optimizer_in_backward" in job.flags:
         held, gradients = held / max(1, network.layers), gradients / max(1, network.layers)
     scratch = 0 if stack.fused_optimizer else optimizer.copies
     copies = scratch * trained * width / shards[0] if "optimizer_in_backward" not in job.flags else 0.0
     there = 1.0 if job.accumulation > 1 else min(1.0, step.working_gradients / max(1.0, step.trained * width))
     at_activations = activations + held * there
-    at_step = held + copies if job.offload == "none" else 0.0
     whole = stack.gathers_all and shards[2] > 1 and bool(job.lora_rank)
-    gathered = whole_base if whole else _gathered(network, job, stack.reduces_fp32)
+    gathered, later = (whole_base, 0.0) if whole else _gathered(network, job, stack.reduces_fp32)
+    if held < step.trained * width / ways or job.accumulation > 1:
+        before = _as_it_begins(network, job, stack, spared + waits) + dense_bytes(network, job, width)
+        at_activations = max(at_activations, before + held * (job.accumulation > 1) - later)
+    at_step = held + copies if job.offload == "none" else 0.0
     beside = gathered + _dequantised(network, job)
     moving = max(at_activations, at_step)
     kept = 0.0 if job.offload in ("all", "nvme") else held
     demand = Demand(weights=base, gradients=min(kept, moving), optimizer=state, activations=moving - min(kept, moving),
                     buffers=beside, communication=gathered)  # fmt: skip
-    return _offloaded(demand, job, training_host(network, job, float(step.trained), state))
+    return _offloaded(demand, job, training_host(network, job, float(step.trained), state, waits))
 
 
-def _base_bytes(network: Network, job: Job, step: Walk, width: float) -> float:
+def _as_traced(job: Job, stack: MemoryStack, share: float) -> bool:
+    """Whether the step is the walk's own: one device, nothing quantised, saved apart or accumulated, of the operators alone."""
+    alone = job.data == job.tensor == job.pipeline == job.accumulation == 1 and job.offload == "none" and share == 1.0
+    known = job.optimizer in ("adamw", "adamw_fused", "sgd", "sgd_momentum") and job.task != "train_qlora"
+    return alone and known and not job.saves_embedding and stack.slug == "trace"
+
+
+def _as_it_begins(network: Network, job: Job, stack: MemoryStack, less: float) -> float:
+    """Bytes of activations where they are most, as the backward pass begins: gradients that are sharded, off-loaded, stepped at
+    once or accumulated no longer put the peak of a recomputed network at its end. `less`: what is elsewhere."""
+    walk, share = step_walk(network, job, stack, sheds=True)
+    return _shared_activations(max(0.0, walk.working * share - less), network, job)
+
+
+def waiting_checkpoints(network: Network, job: Job, stack: MemoryStack) -> float:
+    """Bytes of one GPU's checkpoints, the input of each layer, where the stack sends them to host memory."""
+    whole = (stack.unknown_checkpointing if job.checkpointing == "unknown" else job.checkpointing) == "full"
+    if not (stack.waits_checkpoints and whole):
+        return 0.0
+    return 2.0 * job.batch * job.length / job.context * network.hidden * network.layers
+
+
+def _base_bytes(network: Network, job: Job, stack: MemoryStack, step: Walk, width: float) -> float:
     params = max(float(step.values), network.params + step.trained if job.lora_rank else network.params)
     if job.task != "train_qlora":
         return params * width
     word = job.precision if job.precision not in ("bf16", "fp16", "fp32") else "nf4"
-    return weight_bytes(word, job.quant, network.params, network.embedding_params + network.side_params) + step.trained * 2.0
+    quant = "bnb_double" if stack.doubly_quantised and job.quant in (None, "bnb") else job.quant
+    return weight_bytes(word, quant, network.params, network.embedding_params + network.side_params) + step.trained * 2.0
 
 
 def _raised(network: Network, job: Job, stack: MemoryStack) -> tuple[float, float]:
@@ -213,23 +234,25 @@ attention and of the feed-forward part, their outputs before the scatter, and th
 gathered; a pipeline's micro-batch is taken as the batch divided by its stages)."""
 
 
-def _gathered(network: Network, job: Job, reduces_fp32: bool) -> float:
+def _gathered(network: Network, job: Job, reduces_fp32: bool) -> tuple[float, float]:
     """ZeRO-3 and FSDP: two layers and the root (embedding, head) whole in the compute type, and one layer's gradients, which
-    may be brought to fp32 to be reduced. Under a
-    pipeline the stage stays whole over its micro-batches, with gradients in fp32 (FSDP2 without resharding)."""
+    may be brought to fp32 to be reduced; and of these bytes the gradients that are not there yet when the backward pass begins,
+    all but the head's. Under a pipeline the stage stays whole over its micro-batches, with gradients in fp32 (FSDP2 without
+    resharding)."""
     fetched = job.offload in ("all", "nvme")
     if not network.layers or not (fetched or (job.zero == 3 and job.data > 1)):
-        return 0.0
+        return 0.0, 0.0
     ways, compute = job.tensor * job.pipeline, 2.0 if job.precision != "fp32" else 4.0
     if job.pipeline > 1:
-        return network.params / ways * (compute + 4.0)
+        return network.params / ways * (compute + 4.0), 0.0
     local = network.params - network.embedding_params - network.expert_params * (1 - 1 / job.expert)
     layer = local / network.layers / ways
     trained = layer if not job.lora_rank else 0.02 * layer
     bits = 4.5 / 8 if job.task == "train_qlora" else compute
     reduced = 4.0 if compute == 2.0 and reduces_fp32 else 0.0
     root = network.embedding_params / ways * compute * (1.0 if job.lora_rank else 2.0)
-    return 2 * layer * bits + trained * (compute + reduced) + root
+    table = 0.0 if job.lora_rank or network.tied else network.vocab * network.hidden / ways * compute
+    return 2 * layer * bits + trained * (compute + reduced) + root, trained * (compute + reduced) + min(table, root / 4)
 
 
 def _dequantised(network: Network, job: Job) -> float:
