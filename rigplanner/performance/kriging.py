@@ -6,10 +6,10 @@ fitted by `tools/fit_speed_model.py` on rows whose whole GPU, generation, source
 Method: Gaussian-process regression (Rasmussen and Williams 2006, equations 2.25 and 2.26) on the nearest rows only.
 """
 
-import heapq
 import math
 from collections.abc import Iterable, Sequence
-from operator import mul
+from functools import cached_property
+from operator import attrgetter, eq, mul
 
 from msgspec import Struct
 
@@ -49,9 +49,9 @@ WORDS = (
     "data",
     "count",
 )
-BITS = tuple(1 << i for i in range(len(WORDS)))
-REMEMBERED = 400_000
-"""Pairs of points whose covariance is kept."""
+_words = attrgetter(*WORDS)
+REMEMBERED_ROWS, REMEMBERED_SILICON = 4_000, 1_000
+"""Measured rows whose covariances with others are kept, and kinds of silicon whose likeness to others is."""
 FACTORS = ("", "w", "n", "bc", "b", "c", "t", "y", "m")
 UNSHARED = ("noise", "source", "machine", "release", "release_model")
 """Variances that a job does not share with a row, or only where its release is told."""
@@ -59,7 +59,7 @@ NO_BATCH = -100.0
 """Stands for the logarithm of a batch that nobody named: as far from every real one as can be, and equal to itself."""
 
 
-class Point(Struct, frozen=True, cache_hash=True):
+class Point(Struct, frozen=True, cache_hash=True, dict=True):
     """Where a row lies: what it shares with others by name, and its coordinates. `release` is the version of the stack and `source`
     who measured, both empty where unknown (and then shared with nobody); `data` says whether samples were real or synthetic.
     `silicon` holds the coordinates of the GPU; `lane` is the class of link of several GPUs, `year` that of the stack's release;
@@ -85,6 +85,16 @@ class Point(Struct, frozen=True, cache_hash=True):
     year: float
     batch: float
 
+    @cached_property
+    def words(self) -> tuple[object, ...]:
+        """What rows may share by name, in the order of `WORDS`."""
+        return _words(self)
+
+
+def _told(point: Point) -> tuple[object, ...]:
+    """Return the words of a job; those that it does not tell it shares with nobody."""
+    return tuple([word if word != "" else None for word in point.words])
+
 
 class Corrected(Struct, frozen=True):
     """Mean and standard deviation of the log correction, and the weight of each row used, in their order."""
@@ -109,71 +119,73 @@ class Field:
     def __init__(self, model: SpeedModel) -> None:
         v = model.variances
         self._model, self.noise = model, v["noise"]
-        self._terms = [(sum(1 << WORDS.index(key) for key in keys), FACTORS.index(factor), v[name])
-                       for name, (keys, factor) in TERMS.items()]  # fmt: skip
-        self._sums: dict[int, tuple[float, ...]] = {}
-        self._similar: dict[tuple[tuple[float, ...], tuple[float, ...]], tuple[float, float]] = {}
-        self._pairs: dict[tuple[Point, Point], float] = {}
-        self._named: dict[Point, tuple[object, ...]] = {}
+        self._terms = [
+            ([WORDS.index(key) for key in keys], FACTORS.index(factor), v[name]) for name, (keys, factor) in TERMS.items()
+        ]
+        self._sums: dict[tuple[bool, ...], tuple[float, ...]] = {}
+        self._similar: dict[tuple[float, ...], dict[tuple[float, ...], tuple[float, float]]] = {}
+        self._pairs: dict[Point, dict[Point, float]] = {}
         self._constant = sum(v[name] for name, (_, factor) in TERMS.items() if factor != "m" and name not in UNSHARED)
         self._per_count = sum(v[name] for name, (_, factor) in TERMS.items() if factor == "m")
         self._released = v["release"] + v["release_model"]
 
-    def _shared(self, bits: int) -> tuple[float, ...]:
+    def _shared(self, equal: tuple[bool, ...]) -> tuple[float, ...]:
         """Sums of the variances by factor, of all terms whose words are among those that two points share."""
-        found = self._sums.get(bits)
-        if found is None:
-            sums = [0.0] * len(FACTORS)
-            for needed, factor, variance in self._terms:
-                if bits & needed == needed:
-                    sums[factor] += variance
-            found = self._sums[bits] = tuple(sums)
+        sums = [0.0] * len(FACTORS)
+        for needed, factor, variance in self._terms:
+            if all(equal[word] for word in needed):
+                sums[factor] += variance
+        found = self._sums[equal] = tuple(sums)
         return found
 
     def _similarity(self, a: tuple[float, ...], b: tuple[float, ...]) -> tuple[float, float]:
-        found = self._similar.get((a, b))
-        if found is None:
-            squares = [(x - y) ** 2 for x, y in zip(a, b, strict=True)]
-            wide, narrow = sum(map(mul, self._model.wide, squares)), sum(map(mul, self._model.narrow, squares))
-            found = self._similar[(a, b)] = 1 / (1 + wide), math.exp(-0.5 * narrow)
-            if len(self._similar) > REMEMBERED:
-                self._similar.clear()
-        return found
-
-    def _words(self, point: Point) -> tuple[object, ...]:
-        found = self._named.get(point)
-        if found is None:
-            if len(self._named) > REMEMBERED:
-                self._named.clear()
-            found = self._named[point] = tuple(getattr(point, name) for name in WORDS)
-        return found
+        squares = [(x - y) ** 2 for x, y in zip(a, b, strict=True)]
+        wide, narrow = sum(map(mul, self._model.wide, squares)), sum(map(mul, self._model.narrow, squares))
+        return 1 / (1 + wide), math.exp(-0.5 * narrow)
 
     def covariance(self, a: Point, b: Point) -> float:
         """Return the covariance of two rows, without the noise of a measurement."""
         return self.covariances(a, (b,), told=True)[0]
 
-    def covariances(self, a: Point, points: Iterable[Point], alike: bool = False, told: bool = False) -> list[float]:
-        """Return the covariance of one point with each of many, without the noise of a measurement; `alike` as if they had the same
-        batch, length and number of GPUs, `told` where `a` is a row too: empty words of a job are shared with nobody."""
-        d, exp, shared, similar = self._model.distances, math.exp, self._shared, dict[str, tuple[float, float]]()
-        per_year, per_count, per_batch, per_token, per_written = (d[k] for k in ("year", "count", "batch", "tokens", "written"))
-        words = self._words(a) if told else tuple(word if word != "" else None for word in self._words(a))
+    def _similar_to(self, silicon: tuple[float, ...]) -> dict[tuple[float, ...], tuple[float, float]]:
+        """What is known of the likeness of one silicon to others."""
+        if len(self._similar) > REMEMBERED_SILICON:
+            self._similar.clear()
+        return self._similar.setdefault(silicon, {})
+
+    def alike(self, a: Point, points: Iterable[Point]) -> list[float]:
+        """Return the covariance of a job with each of many rows as if they had its batch, length and number of GPUs."""
+        exp, known, similar, per_year = math.exp, self._sums, self._similar_to(a.silicon), self._model.distances["year"]
+        words, year = _told(a), a.year
         found = []
         for b in points:
-            bits = 0
-            for bit, own, other in zip(BITS, words, self._words(b), strict=True):
-                if own == other:
-                    bits |= bit
-            s = shared(bits)
-            if b.gpu not in similar:
-                similar[b.gpu] = self._similarity(a.silicon, b.silicon)
-            wide, narrow = similar[b.gpu]
-            total = s[0] + s[1] * wide + s[2] * narrow + s[8] * (b.count if alike else min(a.count, b.count))
+            equal = tuple(map(eq, words, b.words))
+            s = known.get(equal) or self._shared(equal)
+            near = similar.get(b.silicon)
+            if near is None:
+                near = similar[b.silicon] = self._similarity(a.silicon, b.silicon)
+            total = s[0] + s[1] * near[0] + s[2] * near[1] + s[8] * b.count
+            if s[7]:
+                total += s[7] * exp(-per_year * (year - b.year) ** 2)
+            found.append(total + s[3] + s[4] + s[5] + s[6])
+        return found
+
+    def covariances(self, a: Point, points: Iterable[Point], told: bool = False) -> list[float]:
+        """Return the covariance of one point with each of many, without the noise of a measurement; `told` where it is a row too:
+        empty words of a job are shared with nobody."""
+        d, exp, known, similar = self._model.distances, math.exp, self._sums, self._similar_to(a.silicon)
+        per_year, per_count, per_batch, per_token, per_written = (d[k] for k in ("year", "count", "batch", "tokens", "written"))
+        words = a.words if told else _told(a)
+        found = []
+        for b in points:
+            equal = tuple(map(eq, words, b.words))
+            s = known.get(equal) or self._shared(equal)
+            like = similar.get(b.silicon)
+            if like is None:
+                like = similar[b.silicon] = self._similarity(a.silicon, b.silicon)
+            total = s[0] + s[1] * like[0] + s[2] * like[1] + s[8] * min(a.count, b.count)
             if s[7]:
                 total += s[7] * exp(-per_year * (a.year - b.year) ** 2)
-            if alike:
-                found.append(total + s[3] + s[4] + s[5] + s[6])
-                continue
             if s[3] or s[5] or s[4]:
                 near = exp(-per_count * (a.count - b.count) ** 2)
                 total += s[5] * near + (s[3] * near + s[4]) * exp(-per_batch * (a.batch - b.batch) ** 2)
@@ -182,13 +194,17 @@ class Field:
             found.append(total)
         return found
 
-    def known_covariance(self, a: Point, b: Point) -> float:
-        """Return the same, remembered: for pairs of measured rows, which meet again and again."""
-        found = self._pairs.get((a, b))
-        if found is None:
-            if len(self._pairs) > REMEMBERED:
-                self._pairs.clear()
-            found = self._pairs[(a, b)] = self._pairs[(b, a)] = self.covariance(a, b)
+    def known_covariances(self, a: Point, points: Iterable[Point]) -> list[float]:
+        """Return the covariance of a measured row with others, remembered: they meet again and again."""
+        if a not in self._pairs and len(self._pairs) > REMEMBERED_ROWS:
+            self._pairs.clear()
+        pairs = self._pairs.setdefault(a, {})
+        found = []
+        for b in points:
+            value = pairs.get(b)
+            if value is None:
+                value = pairs[b] = self._pairs.get(b, {}).get(a) or self.covariance(a, b)
+            found.append(value)
         return found
 
     def prior(self, point: Point) -> float:
@@ -216,8 +232,8 @@ def nearest(field: Field, point: Point, rows: Sequence[Point], most: int) -> lis
     length and number of GPUs, so that all jobs of a cell lean on the same ones."""
     if len(rows) <= most:
         return list(range(len(rows)))
-    near = field.covariances(point, rows, alike=True)
-    return heapq.nlargest(most, range(len(rows)), key=near.__getitem__)
+    near = field.alike(point, rows)
+    return sorted(range(len(rows)), key=near.__getitem__, reverse=True)[:most]
 
 
 def neighbours(field: Field, points: Sequence[Point], residuals: Sequence[float]) -> Neighbours:
@@ -228,13 +244,12 @@ def neighbours(field: Field, points: Sequence[Point], residuals: Sequence[float]
 
 def _factorise(rows: Sequence[Point], field: Field) -> list[list[float]]:
     """The lower triangle of the Cholesky factor of the rows' covariance with noise on its diagonal."""
-    known, lower = field.known_covariance, list[list[float]]()
+    lower = list[list[float]]()
     for i, row in enumerate(rows):
-        line: list[float] = []
-        for j in range(i):
-            above = lower[j]
-            line.append((known(row, rows[j]) - sum(map(mul, line, above))) / above[j])
-        pivot = known(row, row) + field.noise - sum(map(mul, line, line))
+        known, line = field.known_covariances(row, rows[: i + 1]), list[float]()
+        for near, above in zip(known, lower, strict=False):
+            line.append((near - sum(map(mul, line, above))) / above[-1])
+        pivot = known[i] + field.noise - sum(map(mul, line, line))
         line.append(math.sqrt(max(pivot, field.noise / 4)))
         lower.append(line)
     return lower
