@@ -250,9 +250,22 @@ class Attention:
         elif form.traits.projection == "sliced":
             joint = self.joint(x)
             query, key, value = (ops.cut(tape, joint, (*x.shape[:-1], width)) for width in (wide, narrow, narrow))
+        elif form.traits.projection == "picked":
+            joint = self.joint(x)
+            query, key, value = (ops.cut(tape, joint, (*x.shape[:-1], width)) for width in (wide, narrow, narrow))
+            return self._picked(query, key, value)
         else:
             query, key, value = ops.split(tape, self.joint(x), (wide, narrow, narrow))
         return self._heads(query, form.heads), self._heads(key, form.kv_heads), self._heads(value, form.kv_heads)
+
+    def _picked(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Key and value indexed out of the joint projection; several of each are spread over all heads before the rotation."""
+        tape, form = self.net.tape, self.form
+        key, value = (self._heads(ops.copy(tape, side), form.kv_heads) for side in (key, value))
+        if form.traits.broadcast_heads:
+            return self._heads(query, form.heads), key, value
+        query = query if form.kv_heads == 1 else ops.copy(tape, query)
+        return self._heads(query, form.heads), repeat_heads(tape, key, form.heads), repeat_heads(tape, value, form.heads)
 
     def _normed(self, x: Tensor, norm: Norm | HeadNorms | None) -> Tensor:
         if norm is None or self.form.traits.qk_norm == "late":

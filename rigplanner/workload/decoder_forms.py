@@ -169,8 +169,8 @@ def traits_of(config: dict[str, Any], kind: str) -> Traits:
 
 
 def _falcon(config: dict[str, Any], traits: Traits) -> dict[str, Any]:
-    bias = bool(config.get("bias"))
-    told: dict[str, Any] = {"qkv_bias": bias, "out_bias": bias, "mlp_bias": bias}
+    bias, heads = bool(config.get("bias")), bool(config.get("multi_query", True)) or bool(config.get("new_decoder_architecture"))
+    told: dict[str, Any] = {"qkv_bias": bias, "out_bias": bias, "mlp_bias": bias, "projection": "picked" if heads else "split"}
     if not config.get("parallel_attn", True) and not config.get("new_decoder_architecture"):
         return told | {"block": "pre"}
     norms = config.get("num_ln_in_parallel_attn") or (2 if config.get("new_decoder_architecture") else 1)
