@@ -202,10 +202,19 @@ def slots_reason(assessment: Assessment) -> Reason:
 def cost_steps(assessment: Assessment, catalog: Catalog) -> tuple[Step, ...]:
     """Return what years cost, and after how many hours the rig is cheaper than the machines for hire that it ever beats."""
     from rigplanner.catalog.cloud import shipped_cloud
-    from rigplanner.planning.renting import offers
+    from rigplanner.planning.renting import offers, own_hires
 
     sums = assessment.totals
     steps = list(year_steps(assessment))
+    for hire in own_hires(assessment):
+        paid: Inputs = {tr("price"): sums.total, tr("rent"): hire.rent.amount, tr("energy"): hire.running}
+        source = f"{hire.rent.source}, {hire.rent.day}"
+        if hire.months is not None and hire.whole is not None:
+            over: Inputs = {tr("months"): float(hire.months), tr("rent"): hire.rent.amount}
+            steps.append(Step(tr("Hire as entered"), tr("months × rent"), over, hire.whole, hire.rent.currency, source))
+        if hire.after is not None:
+            unit = "h" if hire.months is None else tr("months")
+            steps.append(Step(tr("Cheaper than the hire after"), tr("price / (rent − energy)"), paid, hire.after, unit, source))
     for job in assessment.jobs:
         for offer in offers(assessment, job, catalog, shipped_cloud()):
             if offer.hours is None:

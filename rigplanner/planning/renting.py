@@ -1,6 +1,7 @@
 """Buying against renting: after how much work of its own is the rig cheaper than a machine for hire?"""
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.cloud import Cloud, CloudInstance
 from rigplanner.catalog.load import Catalog
@@ -42,41 +43,36 @@ class Offer(Struct, frozen=True, kw_only=True):
 
 
 class OwnHire(Struct, frozen=True, kw_only=True):
-    """A hire that the owner of the rig was offered, of whatever speed: `rent` an hour or a month (`monthly`), what it comes to
-    over `months`, and after how many hours or months the rig is cheaper (None: never, or its own price is not whole)."""
+    """A hire that the owner of the rig was offered, of whatever speed: `rent` an hour, or a month where `months` is set, which
+    come to `whole`. `running` is what the rig's energy costs in an hour or a month (None: not known). `after` so many hours or
+    months the rig is cheaper; None when it never is, or `comparable` is false: its own price is not whole or in other money."""
 
     rent: Price
-    monthly: bool
-    months: int | None
-    sum: float | None
+    months: int | None = None
+    whole: float | None = None
+    running: float | None
+    comparable: bool
     after: float | None
-    energy_counted: bool
 
 
 def own_hires(assessment: Assessment) -> tuple[OwnHire, ...]:
     """Return the hires that the site names, against the rig's price; () where it names none."""
     site, found = assessment.rig.site, []
-    if site.hire_per_hour:
-        running = _energy_per_hour(assessment, site.hire_per_hour.currency)
-        after = _own_break_even(assessment, site.hire_per_hour, running)
-        found.append(OwnHire(rent=site.hire_per_hour, monthly=False, months=None, sum=None, after=after,
-                             energy_counted=running is not None))  # fmt: skip
-    if site.hire_per_month:
+    if hour := site.hire_per_hour:
+        found.append(_own_hire(assessment, hour, _energy_per_hour(assessment, hour.currency)))
+    if month := site.hire_per_month:
         year = yearly_energy(assessment)
-        same = year is not None and site.energy_per_kwh and site.energy_per_kwh.currency == site.hire_per_month.currency
-        running = year.cost / MONTHS_PER_YEAR if year is not None and same else None
-        after = _own_break_even(assessment, site.hire_per_month, running)
-        whole = rent_over(site.hire_months, site.hire_per_month.amount)
-        found.append(OwnHire(rent=site.hire_per_month, monthly=True, months=site.hire_months, sum=whole, after=after,
-                             energy_counted=running is not None))  # fmt: skip
+        running = year.cost / MONTHS_PER_YEAR if year and month.currency == assessment.totals.currency else None
+        hire = _own_hire(assessment, month, running)
+        found.append(replace(hire, months=site.hire_months, whole=rent_over(site.hire_months, month.amount)))
     return tuple(found)
 
 
-def _own_break_even(assessment: Assessment, rent: Price, running: float | None) -> float | None:
+def _own_hire(assessment: Assessment, rent: Price, running: float | None) -> OwnHire:
     totals = assessment.totals
-    if totals.unpriced or totals.foreign or not totals.total or rent.currency != totals.currency:
-        return None
-    return break_even_hours(totals.total, rent.amount, running or 0.0)
+    comparable = not totals.unpriced and not totals.foreign and totals.total > 0 and rent.currency == totals.currency
+    after = break_even_hours(totals.total, rent.amount, running or 0.0) if comparable else None
+    return OwnHire(rent=rent, running=running, comparable=comparable, after=after)
 
 
 def offers(assessment: Assessment, job: Job, catalog: Catalog, cloud: Cloud) -> tuple[Offer, ...]:

@@ -62,14 +62,16 @@ def renting_rows(assessment: Assessment, catalog: Catalog) -> list[tuple[str, ..
 
 def _own(hire: OwnHire) -> tuple[str, str, str, str, str]:
     amount = fmt.money(hire.rent.amount, hire.rent.currency)
-    if hire.monthly:
-        whole = fmt.money(hire.sum or 0.0, hire.rent.currency)
-        rent = tr("{amount} a month, {whole} over {months}", amount=amount, whole=whole, months=_months(hire.months))
-        after = _months(hire.after)
-    else:
+    if hire.months is None:
         rent = tr("{amount} an hour", amount=amount)
         after = fmt.quantity(hire.after, "h", 0)
-    return tr("Any work"), tr("Hire as entered"), rent, tr("not compared"), after if hire.after is not None else tr("never")
+    else:
+        whole = fmt.money(hire.whole or 0.0, hire.rent.currency)
+        rent = tr("{amount} a month, {whole} over {months}", amount=amount, whole=whole, months=_months(hire.months))
+        after = _months(hire.after)
+    if hire.after is None:
+        after = tr("never") if hire.comparable else tr(fmt.UNKNOWN)
+    return tr("Any work"), tr("Hire as entered"), rent, tr("not compared"), after
 
 
 def _months(value: float | None) -> str:

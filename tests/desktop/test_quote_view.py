@@ -125,10 +125,11 @@ def test_costs_and_the_total_open_their_steps(qtbot, window, view):
     missing = window.session.assessment.totals.unpriced
     window.session.edit("Prices", *(Edit("set_price", {"uid": uid, "price": price}) for uid in missing))
     tariff = Price(amount=0.25, currency=rig.currency, day="2026-11-20", source="bill")
-    window.session.edit("Site", Edit("change_site", {"energy_per_kwh": tariff, "hours_per_day": 8.0}))
+    window.session.edit("Site", Edit("change_site", {"energy_per_kwh": tariff, "hours_per_day": 8.0, "hire_per_month": price}))
     names = [step.name for step in cost_steps(window.session.assessment, window.session.catalog)]
     assert "Three years" in names
     assert any("cheaper than" in name for name in names)
+    assert {"Hire as entered", "Cheaper than the hire after"} <= set(names)
     view.show_costs()
     qtbot.waitUntil(lambda: any(made.windowTitle() == "Costs" for made in view.findChildren(QDialog)), timeout=30_000)
     qtbot.mouseClick(window.build._total, Qt.MouseButton.LeftButton)

@@ -68,7 +68,7 @@ def test_a_hire_of_ones_own_gives_the_classic_figures(priced: Rig, catalog: Cata
     hour, month = replace(RENT, amount=3.60), replace(RENT, amount=70.0)
     by_hour, by_month = own_hires(assess(_costing(priced, 8500, hire_per_hour=hour, hire_per_month=month), catalog))
     assert by_hour.after is not None and round(by_hour.after) == 2361
-    assert (by_month.sum, by_month.months) == (1680, 24)
+    assert (by_month.whole, by_month.months) == (1680, 24)
     assert by_month.after == pytest.approx(8500 / 70)
 
 
@@ -76,11 +76,11 @@ def test_energy_and_other_currencies_count_in_a_hire_of_ones_own(priced: Rig, ca
     tariff = replace(RENT, amount=0.40)
     month = replace(RENT, amount=70.0)
     (hire,) = own_hires(assess(_costing(priced, 700, hire_per_month=month, energy_per_kwh=tariff, hours_per_day=2), catalog))
-    assert hire.energy_counted and hire.after is not None and hire.after > 10
+    assert hire.running and hire.after is not None and hire.after > 10
     (never,) = own_hires(assess(_costing(priced, 700, hire_per_month=month, energy_per_kwh=tariff, hours_per_day=24), catalog))
-    assert never.after is None
+    assert never.after is None and never.comparable
     (foreign,) = own_hires(assess(_costing(priced, 700, hire_per_month=replace(month, currency="EUR")), catalog))
-    assert foreign.after is None and foreign.sum == 1680
+    assert foreign.after is None and not foreign.comparable and foreign.whole == 1680
     assert own_hires(assess(priced, catalog)) == ()
 
 
