@@ -19,6 +19,7 @@ from rigplanner.workload.encoder import Encoder, EncoderForm
 from rigplanner.workload.gemma4 import gemma4
 from rigplanner.workload.hierarchical import Pvt2, Segformer, Swin
 from rigplanner.workload.llama4 import llama4
+from rigplanner.workload.mobilevit import MobileVit
 from rigplanner.workload.modernbert import ModernBert
 from rigplanner.workload.moe import Experts
 from rigplanner.workload.net import Net
@@ -75,7 +76,7 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "dinov2_with_registers": Vit, "clip_vision_model": Vit, "siglip_vision_model": Vit, "ijepa": Vit,
     "swin": Swin, "segformer": Segformer, "t5": T5, **dict.fromkeys(KIN, Bart),
     "modernbert": ModernBert, "whisper": Whisper, "deberta-v2": Deberta, "swinv2": Swin2,
-    "pvt_v2": Pvt2, "efficientnet": efficientnet, "poolformer": poolformer,
+    "pvt_v2": Pvt2, "mobilevit": MobileVit, "efficientnet": efficientnet, "poolformer": poolformer,
 }  # fmt: skip
 
 

@@ -1,0 +1,142 @@
+"""MobileViT on the tape: convolutions that write small maps, and attention between the pixels of equal place in their patches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rigplanner.workload import ops
+from rigplanner.workload.attention import activate
+from rigplanner.workload.convnets import CLASSES, Conv
+from rigplanner.workload.decoder_forms import ACTS
+from rigplanner.workload.encoder import class_loss
+from rigplanner.workload.net import Net, Norm, checkpointed
+from rigplanner.workload.tape import F32, Tensor
+from rigplanner.workload.vision import resized
+
+LAYERS = (2, 4, 3)
+"""Layers of attention in the three last stages (Mehta and Rastegari 2022, table 4)."""
+
+
+def divisible(value: float, by: int = 8) -> int:
+    """The nearest multiple that is not more than a tenth smaller, as MobileNet rounds its channels."""
+    rounded = max(by, int(value + by / 2) // by * by)
+    return rounded + by if rounded < 0.9 * value else rounded
+
+
+class Inverted:
+    """Wider, a depthwise convolution, narrow again; the sum where the shape stays."""
+
+    def __init__(self, net: Net, config: dict[str, Any], inputs: int, outputs: int, stride: int) -> None:
+        wide, act = divisible(round(inputs * config["expand_ratio"])), config["hidden_act"]
+        self.net, self.adds = net, stride == 1 and inputs == outputs
+        self.layers = [
+            Conv(net, inputs, wide, 1, act=act), Conv(net, wide, wide, 3, stride=stride, groups=wide, act=act),
+            Conv(net, wide, outputs, 1, act=""),
+        ]  # fmt: skip
+
+    def __call__(self, x: Tensor) -> Tensor:
+        residual = x
+        for layer in self.layers:
+            x = layer(x)
+        return ops.add(self.net.tape, residual, x) if self.adds else x
+
+
+class PatchLayer:
+    """Attention and feed-forward layer over pixels of equal place."""
+
+    def __init__(self, net: Net, config: dict[str, Any], width: int) -> None:
+        self.net, self.heads = net, config["num_attention_heads"]
+        self.share, self.attention_share = config["hidden_dropout_prob"], config["attention_probs_dropout_prob"]
+        bias, inner = config.get("qkv_bias", True), int(width * config["mlp_ratio"])
+        self.query, self.key, self.value = (net.linear(name, width, width, bias) for name in ("query", "key", "value"))
+        self.out = net.linear("dense", width, width, True)
+        self.up, self.down = net.linear("dense", width, inner, True), net.linear("dense", inner, width, True)
+        self.norms = Norm(net, "layer", width), Norm(net, "layer", width)
+        self.act = ACTS.get(config["hidden_act"], "gelu")
+
+    def __call__(self, x: Tensor) -> Tensor:
+        tape, trains = self.net.tape, self.net.setting.training
+        x = ops.add(tape, ops.dropout(tape, self.out(self._attend(self.norms[0](x))), self.share, trains), x)
+        fed = self.down(activate(tape, self.up(self.norms[1](x)), self.act))
+        return ops.add(tape, ops.dropout(tape, fed, self.share, trains), x)
+
+    def _attend(self, x: Tensor) -> Tensor:
+        tape = self.net.tape
+        shape = (x.shape[0], self.heads, x.shape[1], x.shape[2] // self.heads)
+        query, key, value = self.query(x).view(*shape), self.key(x).view(*shape), self.value(x).view(*shape)
+        scores = ops.sub_self(tape, self._scores(query, key))
+        raised = F32 if tape.autocast and tape.semantics.float_norms else scores.dtype
+        weights = ops.keeping_result(tape, ops.cast(tape, scores, raised))
+        weights = ops.dropout(tape, weights, self.attention_share, self.net.setting.training)
+        result = ops.unpacked(tape, ops.bmm(tape, weights, ops.packed(tape, value), shape))
+        del scores
+        return result.view(*x.shape)
+
+    def _scores(self, query: Tensor, key: Tensor) -> Tensor:
+        tape, square = self.net.tape, (*query.shape[:3], query.shape[2])
+        return ops.bmm(tape, ops.packed(tape, query), ops.packed(tape, key), square)
+
+
+class PatchStage:
+    """A reduction, convolutions, attention over the unfolded map, and the join with the map before."""
+
+    def __init__(self, net: Net, config: dict[str, Any], at: int) -> None:
+        act, kernel = config["hidden_act"], config["conv_kernel_size"]
+        inputs, outputs = config["neck_hidden_sizes"][at + 2 : at + 4]
+        width = config["hidden_sizes"][at]
+        self.net, self.patch = net, config["patch_size"]
+        self.down = Inverted(net, config, inputs, outputs, 2)
+        self.local = Conv(net, outputs, outputs, kernel, act=act)
+        self.widen = Conv(net, outputs, width, 1, act="", norm=False)
+        self.layers = [PatchLayer(net, config, width) for _ in range(LAYERS[at])]
+        self.norm = Norm(net, "layer", width)
+        self.narrow = Conv(net, width, outputs, 1, act=act)
+        self.join = Conv(net, 2 * outputs, outputs, kernel, act=act)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        tape, given = self.net.tape, x
+        residual = self.down(x)
+        x = self.widen(self.local(residual))
+        high, whole = x.shape[2], -(-x.shape[2] // self.patch) * self.patch
+        patches = self._unfolded(x, whole)
+        y = patches
+        for layer in self.layers:
+            y = layer(y)
+        patches = y = self.norm(y)
+        x = ops.copy(tape, ops.copy(tape, y)).view(x.shape[0], x.shape[1], whole, whole)
+        x = x if whole == high else resized(tape, x, (*x.shape[:2], high, high))
+        x = self.narrow(x)
+        del given
+        return self.join(ops.cat(tape, (residual, x), 1))
+
+    def _unfolded(self, x: Tensor, whole: int) -> Tensor:
+        tape, area = self.net.tape, self.patch**2
+        x = x if whole == x.shape[2] else resized(tape, x, (*x.shape[:2], whole, whole))
+        return ops.copy(tape, ops.copy(tape, x)).view(x.shape[0] * area, whole**2 // area, x.shape[1])
+
+
+class MobileVit:
+    """MobileViT (Mehta and Rastegari 2022) as transformers writes it."""
+
+    def __init__(self, net: Net, config: dict[str, Any]) -> None:
+        self.net, neck, act = net, config["neck_hidden_sizes"], config["hidden_act"]
+        self.stem = Conv(net, 3, neck[0], 3, stride=2, act=act)
+        self.first = [Inverted(net, config, neck[0], neck[1], 1), Inverted(net, config, neck[1], neck[2], 2)]
+        self.first += [Inverted(net, config, neck[2], neck[2], 1) for _ in range(2)]
+        self.stages = [PatchStage(net, config, at) for at in range(3)]
+        self.last = Conv(net, neck[5], neck[6], 1, act=act)
+        self.head = net.linear("classifier", neck[6], CLASSES, True)
+
+    def loss(self) -> Tensor:
+        """The loss of the class; without training, the scores."""
+        net, tape, side = self.net, self.net.tape, self.net.setting.length
+        image = net.given(net.setting.batch, 3, side, side, dtype=net.setting.dtype)
+        x = stem = self.stem(image)
+        for block in self.first:
+            x = block(x)
+        for stage in self.stages:
+            x = checkpointed(net, stage, x)
+        x = self.last(x)
+        scores = self.head(ops.reduce_to(tape, x, x.shape[:2]))
+        del image, stem
+        return class_loss(net, scores) if net.setting.training else scores
