@@ -266,7 +266,7 @@ def _offloaded(demand: Demand, job: Job, host: HostNeed) -> Demand:
         return msgspec.structs.replace(demand, optimizer=0.0, weights=0.0, gradients=0.0, host=host)
     if job.offload == "optimizer" or job.optimizer.startswith("paged"):
         return msgspec.structs.replace(demand, optimizer=0.0, host=host)
-    return demand
+    return msgspec.structs.replace(demand, host=host)
 
 
 def _expert_share(network: Network) -> float:

@@ -21,7 +21,7 @@ DENSE = {"model_type": "qwen3", "hidden_size": 512, "intermediate_size": 1536, "
 EXPERTS = {"model_type": "qwen3_moe", "hidden_size": 512, "moe_intermediate_size": 256, "intermediate_size": 1536,
            "num_hidden_layers": 6, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 64, "num_experts": 16,
            "num_experts_per_tok": 2, "vocab_size": 8000}  # fmt: skip
-TRAIN = {"config": DENSE, "task": "train_full", "precision": "bf16", "optimizer": "adamw", "stack": "deepspeed"}
+TRAIN = {"config": DENSE, "task": "train_full", "precision": "bf16", "optimizer": "adamw", "stack": "pytorch-hf"}
 LORA = {**TRAIN, "task": "train_lora", "lora_rank": 8}
 SERVE = {"config": DENSE, "task": "inference", "precision": "bf16", "output_tokens": 64, "stack": "pytorch-hf"}
 GGUF = {"config": DENSE, "task": "inference", "precision": "q4_k_m", "output_tokens": 64, "stack": "llama.cpp"}

@@ -11,7 +11,7 @@ from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.performance.anchors import find_gpu
-from rigplanner.rig.task import Workload
+from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.accuracy import compare, compare_first, error_table
 from rigplanner.workload.answer import MemoryEstimate
 from rigplanner.workload.cases import BadCase, read_case
@@ -137,3 +137,70 @@ def test_bounds_of_an_interval_leave_what_is_known_alone(zoo: Zoo) -> None:
                     stack="pytorch-hf", input_tokens=128, output_tokens=64)  # fmt: skip
     assert told.parts.weights_gib * 0.95 < told.low_gib < told.allocated_gib <= told.device_gib < told.high_gib
     assert msgspec.json.decode(msgspec.json.encode(told))["low_gib"] == told.low_gib
+
+
+def test_sharded_gradients_leave_the_peak_where_the_backward_pass_begins(zoo: Zoo) -> None:
+    """Llama 2 7B recomputed: 2 GiB of checkpoints of four samples, and logits beside them, however few gradients a GPU keeps."""
+    gpu = card("nvidia.datacenter.a100-sxm4-80gb")
+    usual: dict[str, Any] = {"model": "llama-2-7b", "task": "train_full", "precision": "bf16", "optimizer": "adamw",
+                             "seq_len": 2048, "gradient_checkpointing": True, "stack": "deepspeed",
+                             "parallelism": Parallelism(zero=2)}  # fmt: skip
+    one, four = (estimate(zoo, gpu, 8, batch_per_gpu=batch, **usual) for batch in (1, 4))
+    assert four.parts.activations_gib - one.parts.activations_gib > 1.5 + 3 * 4 * 2048 * 32000 / GIB
+    assert four.parts.optimizer_gib == pytest.approx(12 * 6.738e9 / 8 / GIB, rel=0.01)
+    assert four.parts.gradients_gib == pytest.approx(2 * 6.738e9 / 8 / GIB, rel=0.01)
+
+
+def test_megatron_keeps_18_bytes_a_parameter_or_6_and_12_over_the_ranks(zoo: Zoo) -> None:
+    gpu = card("nvidia.datacenter.h100-sxm5-80gb")
+    for zero, wanted in ((0, 18.0), (1, 6 + 12 / 8)):
+        told = estimate(zoo, gpu, 8, model="gpt2-xl", task="train_full", precision="bf16", optimizer="adamw", batch_per_gpu=1,
+                        seq_len=128, stack="megatron-lm", parallelism=Parallelism(zero=zero))  # fmt: skip
+        parts = told.parts
+        states = parts.weights_gib + parts.gradients_gib + parts.optimizer_gib
+        assert states == pytest.approx(wanted * 1.5576e9 / GIB, rel=0.02)
+
+
+def test_unsloth_sends_checkpoints_to_host_memory(zoo: Zoo) -> None:
+    """Its benchmarks: Llama 3.1 8B at 78,475 tokens in 24 GB where Trainer has 5,789, Llama 3.3 70B fits in 41 GB."""
+    gpu = card("nvidia.datacenter.a100-sxm4-80gb")
+    usual: dict[str, Any] = {"task": "train_qlora", "batch_per_gpu": 1, "lora_rank": 32, "optimizer": "adamw_8bit",
+                             "gradient_checkpointing": True}  # fmt: skip
+    long = estimate(zoo, gpu, 1, model="llama-3.1-8b", seq_len=78_475, stack="unsloth", **usual)
+    assert long.low_gib < 24 < long.high_gib
+    assert long.host_gib >= 32 * 78_475 * 4096 * 2 / GIB
+    large = estimate(zoo, gpu, 1, model="llama-3.3-70b", seq_len=1024, stack="unsloth", **usual)
+    assert large.low_gib < 41 < large.high_gib
+
+
+def test_comfyui_needs_the_largest_network_of_a_pipeline_only(zoo: Zoo) -> None:
+    usual = {"model": "flux.1-dev", "task": "inference", "precision": "fp8", "image_size": 1024}
+    turn, beside = (estimate(zoo, card("nvidia.geforce.rtx-4080"), 1, stack=stack, **usual) for stack in ("comfyui", "diffusers"))
+    assert turn.device_gib < 16 < beside.device_gib and turn.host_gib > 15
+
+
+def test_mixed_precision_trains_diffusion_in_fp32(zoo: Zoo) -> None:
+    usual: dict[str, Any] = {
+        "model": "sd-1.5",
+        "task": "train_full",
+        "optimizer": "adamw",
+        "batch_per_gpu": 1,
+        "stack": "diffusers",
+    }
+    amp, low = (estimate(zoo, card("nvidia.geforce.rtx-3090"), 1, precision=word, **usual) for word in ("amp_fp16", "bf16"))
+    assert amp.parts.gradients_gib == pytest.approx(2 * low.parts.gradients_gib, rel=0.01)
+    assert amp.assumed["image_size"] == "512"
+
+
+def test_what_is_run_without_a_size_is_run_at_the_usual_one_and_says_so(zoo: Zoo) -> None:
+    usual: dict[str, Any] = {"model": "resnet50", "task": "train_full", "precision": "amp_fp16", "batch_per_gpu": 256}
+    told = estimate(zoo, card("nvidia.tesla.v100-sxm2-16gb"), 1, **usual)
+    assert told.assumed["image_size"] == "224"
+    assert told.allocated_gib == estimate(zoo, card("nvidia.tesla.v100-sxm2-16gb"), 1, image_size=224, **usual).allocated_gib
+
+
+def test_gguf_files_of_mxfp4_keep_the_rest_in_8_bits(zoo: Zoo) -> None:
+    """llama.cpp logs 10.69 GiB of gpt-oss-20b on the GPU."""
+    told = estimate(zoo, card("nvidia.geforce.rtx-4080"), 1, model="gpt-oss-20b", task="inference", precision="mxfp4",
+                    stack="llama.cpp", input_tokens=512)  # fmt: skip
+    assert told.parts.weights_gib == pytest.approx(10.69, rel=0.03)
