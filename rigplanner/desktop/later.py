@@ -24,6 +24,7 @@ class Later(QWidget, Generic[V]):
         if self._made is None:
             self._made = self._make()
             self._layout.addWidget(self._made)
+            self._made.show()
         return self._made
 
     def showEvent(self, event: QShowEvent) -> None:

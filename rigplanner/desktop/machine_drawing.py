@@ -13,6 +13,8 @@ from rigplanner.report.language import tr
 
 WIDTH_TOKENS = ((16, "weights"), (8, "activations"), (4, "gradients"), (1, "kv_cache"))
 """Least number of lanes to the hue of a link when lines are coloured by width; the label says the width too."""
+EDGE = 16.0
+"""Pixels by which pens and labels reach beyond their lines."""
 
 
 class MachineDrawing(QWidget):
@@ -131,10 +133,13 @@ class MachineDrawing(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        shown = QRectF(event.rect()).adjusted(-EDGE, -EDGE, EDGE, EDGE)
         for wire in self._drawing.wires:
-            self._paint_wire(painter, wire)
+            if shown.intersects(wire_area(wire)):
+                self._paint_wire(painter, wire)
         for box in self._drawing.boxes:
-            self._paint_box(painter, box)
+            if shown.intersects(QRectF(box.x, box.y, box.width, box.height)):
+                self._paint_box(painter, box)
         if self._dragged:
             self._paint_dragged(painter)
 
@@ -237,3 +242,10 @@ class MachineDrawing(QWidget):
         painter.setFont(sized_font(1.0))
         painter.drawText(area.adjusted(8, 0, -8, 0), Qt.AlignmentFlag.AlignVCenter, box.text)
         painter.setOpacity(1.0)
+
+
+def wire_area(wire: Wire) -> QRectF:
+    """Return the room that a line and its label take, at least a pixel wide."""
+    across, down = [x for x, _ in wire.points], [y for _, y in wire.points]
+    area = QRectF(min(across), min(down), max(across) - min(across) + 1, max(down) - min(down) + 1)
+    return area.united(QRectF(wire.label_x - 1, wire.label_y - 1, 2, 2)) if wire.label else area

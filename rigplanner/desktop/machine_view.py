@@ -69,6 +69,7 @@ class MachineView(QWidget):
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.better = BetterPlaces(session)
         self.setLayout(column(split, self.better, mover, spacing=0))
+        self._stale = True
         session.rig_changed.connect(self._rig_changed)
         session.subject_pointed.connect(self._show_piece)
         look.look_changed.connect(self.drawing.update)
@@ -95,13 +96,15 @@ class MachineView(QWidget):
         return pictures
 
     def _rig_changed(self, change: Change) -> None:
-        if change.machine:
+        self._stale |= change.machine
+        if self._stale and self.isVisible():
             self._refresh()
 
     def _refresh(self) -> None:
         assessment = self._session.assessment
         if assessment is None:
             return
+        self._stale = False
         machine = assessment.machine
         self._draw()
         names = {piece.name: piece.part.name for piece in machine.pieces}
@@ -178,6 +181,9 @@ class MachineView(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        if self._stale:
+            self._refresh()
+            return
         self._draw()
         self._fill_targets()
         if self._session.assessment is not None:

@@ -65,6 +65,7 @@ class WorkloadsView(QWidget):
         self.setLayout(column(strip(column(self.add)), self.list, self._none, split, self._rest, spacing=0))
         self._delay = QTimer(self, singleShot=True, interval=PROSPECTS_DELAY_MS)
         self._delay.timeout.connect(self._ask_prospects)
+        self._stale = True
         session.rig_changed.connect(self._rig_changed)
         session.subject_pointed.connect(self._point)
         self._refresh()
@@ -83,16 +84,20 @@ class WorkloadsView(QWidget):
             self.add.add_file(Path(url.toLocalFile()))
 
     def _rig_changed(self, change: Change) -> None:
-        if change.machine or change.workloads:
+        self._stale |= change.machine or change.workloads
+        if self._stale and self.isVisible():
             self._refresh()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        if self._stale:
+            self._refresh()
         self._delay.start()
 
     def _refresh(self) -> None:
         if self._session.pending:
             return
+        self._stale = False
         assessment = self._session.assessment if self._session.is_open else None
         jobs = assessment.jobs if assessment else ()
         if len(jobs) > self._count > 0:
@@ -158,6 +163,8 @@ class WorkloadsView(QWidget):
         self._session.tasks.run_task("prospects", lambda _: prospects(job, assessment, catalog), take)
 
     def _point(self, subject: str) -> None:
+        if self._stale:
+            self._refresh()
         head, _, tail = subject.partition(".")
         if head == "workload" and tail.isdigit() and int(tail) < self.list.rowCount():
             self.list.setCurrentCell(int(tail), 0)

@@ -152,6 +152,7 @@ def test_a_card_moves_by_drag_and_by_the_fields(qtbot, window, sample_folder):
 
 def test_slots_and_cards_are_drawn_as_the_report_draws_them(window, sample_folder):
     open_sample(window, sample_folder, "quad-rtx-4090")
+    window.show_tab("Machine")
     picture = window.view("Machine").slots
     assert "4090" in picture.accessibleDescription()
     assert picture.minimumHeight() > 100
