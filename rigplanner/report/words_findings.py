@@ -242,6 +242,7 @@ FIX_TEXTS = {
     "let-solver-place": "Let {piece} find its own place",
     "remove": "Remove {piece}",
     "fewer-pieces": "Take {count} of them",
+    "on-risers": "Hang them on risers: {count} × {part}",
     "free-lanes": "Let the drive in {places} find another place",
     "move-drive": "Move {piece} to {places}",
     "move-card": "Move {piece} to {place}",

@@ -7,14 +7,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.parts import GPU, Motherboard, NetworkCard, Part, Riser, Storage, System
+from rigplanner.machine.adapters import is_extension
 from rigplanner.machine.machine import PlacementProblem, SlotUse
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding, Fix
-from rigplanner.rules.fixes import fix, item_of, move
+from rigplanner.rules.fixes import cheapest, fix, item_of, move
 from rigplanner.rules.registry import Rule, rule
 from rigplanner.rules.situation import Situation, is_built_in
 
 MANUAL = "Board manuals, slot tables"
+RISER = Riser(id="any.riser.any", name="riser", vendor="any")
+"""What a riser is chosen in the stead of."""
 
 
 P = TypeVar("P", bound=Part)
@@ -88,6 +91,33 @@ def fewer(situation: Situation, case: Seeker[Part]) -> tuple[Fix, ...]:
     return (fix(situation, "fewer-pieces", edit, piece=case.name, count=item.quantity - homeless),)
 
 
+def on_risers(situation: Situation, case: Seeker[Part]) -> tuple[Fix, ...]:
+    """Hang the item's cards on risers where only their thickness is in the way, and an open frame (or no case) can hold them."""
+    found, enclosure = item_of(situation, case.name), situation.enclosure
+    part = case.part
+    if found is None or not isinstance(part, GPU) or part.form_factor != "pcie" or not situation.advise:
+        return ()
+    if enclosure and enclosure[1].enclosure and enclosure[1].enclosure.airflow != "open":
+        return ()
+    living = [use for use in situation.machine.slots if use.slot.kind == "pcie" and not use.disabled_by]
+    cards = sum(1 for piece in situation.machine.pieces if wants_slot(piece.part) and not isinstance(piece.part, Riser))
+    if len(living) < cards or any(isinstance(piece.part, Riser) for piece in situation.machine.pieces):
+        return ()
+    reach = max((use.gen or use.slot.gen or 0 for use in living), default=0)
+    riser = cheapest(situation, RISER, lambda other: _carries(other, part, reach), lambda other: other.length_mm or 0.0)
+    if riser is None:
+        return ()
+    count = found[0].quantity
+    edit = Edit("add_part", {"part": riser.id, "stem": "riser", "quantity": count})
+    return (fix(situation, "on-risers", edit, piece=case.name, part=riser.id, count=count),)
+
+
+def _carries(riser: Riser, card: GPU, reach: int) -> bool:
+    """Say whether a riser leads a slot to a card whole and at the generation that both reach."""
+    wanted = min(card.edge_gen or reach, reach)
+    return is_extension(riser) and (riser.width or 0) >= (card.edge_width or 16) and (riser.gen or 0) >= wanted
+
+
 def stopped(entry: Rule, case: Seeker[Part], fixes: tuple[Fix, ...]) -> Finding:
     """Return the finding about what the solver reported."""
     problem = case.problem
@@ -106,10 +136,12 @@ def _is(case: Seeker[Part], *reasons: str) -> bool:
     source=MANUAL,
 )  # fmt: skip
 def no_slot(situation: Situation, case: Seeker[Part]) -> Iterator[Finding]:
-    """The solver found no slot; one finding for all pieces of an item."""
+    """The solver found no slot, or ended before it had tried everything; one finding for all pieces of an item."""
     pieces = situation.homeless.get((case.name.partition("/")[0].rpartition(".")[0], "no-slot"), ())
-    if _is(case, "no-slot") and case.name == pieces[0]:
-        yield replace(stopped(no_slot, case, fewer(situation, case)), subjects=pieces)
+    if _is(case, "no-slot") and case.name == pieces[0] and case.problem and not case.problem.proven:
+        yield replace(no_slot.unknown(case, variant="cut"), subjects=pieces)
+    elif _is(case, "no-slot") and case.name == pieces[0]:
+        yield replace(stopped(no_slot, case, on_risers(situation, case) + fewer(situation, case)), subjects=pieces)
 
 
 @rule(
