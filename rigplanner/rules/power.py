@@ -177,10 +177,12 @@ def cap_power(situation: Situation, card: GPU, watts: float, *edits: Edit) -> Fi
 
 
 def larger_supply(situation: Situation, case: Load, watts: float, transient_w: float = 0.0) -> tuple[Fix, ...]:
-    """Put the cheapest supply that gives `watts` at the site's voltage, with the plugs the rig needs, in the stead of the first."""
+    """Put the cheapest supply that gives `watts` at the site's voltage and bears the load with headroom, with the plugs the rig
+    needs, in the stead of the first."""
     if not situation.advise or not isinstance(case.supply, PowerSupply) or is_built_in(case.name):
         return ()
     volts = situation.site.volts or 230.0
+    watts = max(watts, (case.power.sustained_w or 0.0) / HEADROOM)
     plugs = {demand.type: demand.needed for demand in situation.machine.power.plugs}
     form = case.supply.form_factor
 
