@@ -108,7 +108,8 @@ class Edge(Struct, frozen=True, kw_only=True):
 class PlacementProblem(Struct, frozen=True, kw_only=True):
     """A piece for which no place was found, or whose wished place cannot be: `reason` is a code (no-slot, slot-missing,
     slot-taken, slot-covered, slot-disabled, wrong-kind, too-narrow, no-port, port-missing, port-taken, port-disabled, protocol,
-    no-socket, socket-mismatch, no-memory-slot, bridge-pair, bridge-spacing, bridge-connector, bridge-identical)."""
+    no-socket, socket-mismatch, no-memory-slot, bridge-pair, bridge-spacing, bridge-connector, bridge-identical). Not `proven` where
+    the search ended before it had tried everything."""
 
     piece: str
     reason: str
@@ -116,6 +117,7 @@ class PlacementProblem(Struct, frozen=True, kw_only=True):
     by: tuple[str, ...] = ()
     needed: float | str | None = None
     actual: float | str | None = None
+    proven: bool = True
 
 
 class PlugDemand(Struct, frozen=True):

@@ -77,10 +77,10 @@ def protocols_of(drives: list[Drive], ports: dict[str, str]) -> dict[str, str]:
 def search(
     seating: Seating, cards: list[Card], drives: list[Drive], bridges: list[BridgeSeeker], start: Standing, steps: int = STEPS
 ) -> tuple[Standing, bool]:
-    """Return the best placement that keeps `start`, and whether the search ran to its end within `steps` (the answer is then
-    proven best)."""
+    """Return the best placement that keeps `start`, and whether no other is known to be possible that places more cards: the search
+    ran to its end within `steps`, or places as many as could be."""
     run = _Search(seating, cards, drives, bridges, start, steps)
-    return run.found, run.steps <= steps
+    return run.found, run.steps <= steps or run.places_all()
 
 
 class _Search:
@@ -110,6 +110,10 @@ class _Search:
         self.found = start
         self.ideal = self._bound(0, start, -1)
         self._descend(0, start, -1)
+
+    def places_all(self) -> bool:
+        """Say whether as many GPUs and cards are placed as no placement can beat."""
+        return self.best is not None and self.best[0] >= self.ideal[0] and self.best[2] >= self.ideal[2]
 
     def _ranked(self, card: Card) -> list[tuple[Slot, float]]:
         offers = self.seating.offers

@@ -19,7 +19,7 @@ _BLOCK = re.compile(r"(.*?)(\d+)-(\d+)")
 
 class Settled(Struct, frozen=True):
     """One board with everything that found a place on it. `bridges` gives the pieces that each bridge joins; `proven` says that
-    the solver looked at everything."""
+    the solver could not place more cards."""
 
     standing: Standing
     bridges: dict[str, tuple[str, ...]]
@@ -59,7 +59,8 @@ def settle(
     steps = min(STEPS, max(1, STEPS_OF_ALL // boards))
     seeking = [card for card in cards if card.name not in refused]
     standing, proven = search(seating, seeking, [d for d in drives if d.name not in refused], bridges, standing, steps)
-    problems += [_no_slot(card, seating, slots, standing) for card in seeking if card.name not in standing.slots]
+    lost = [_no_slot(card, seating, slots, standing) for card in seeking if card.name not in standing.slots]
+    problems += [replace(problem, proven=proven or problem.reason != "no-slot") for problem in lost]
     problems += [_no_port(d, seating, drives, standing) for d in drives if d.name not in standing.ports and d.name not in refused]
     by_name = {card.name: card for card in cards}
     where = {name: slots[slot] for name, slot in standing.slots.items()}

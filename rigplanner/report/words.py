@@ -108,6 +108,9 @@ def _unknown_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:
     fault = finding.values.get("fault")
     if fault:
         return tr("Not judged: {fault}", fault=fault)
+    if finding.values.get("variant") == "cut":
+        names = _joined([subject_name(subject, rig, catalog) for subject in finding.subjects])
+        return tr("Not judged for {subject}: the search for a place ended before it had tried everything.", subject=names)
     facts = _joined([fact_text(fact, rig, catalog) for fact in finding.missing])
     if finding.code == "RIG002":
         return tr("Not chosen yet: {kind}.", kind=tr(VALUE_WORDS.get(str(finding.values.get("kind")), "part")))

@@ -72,9 +72,16 @@ def gpu_length(situation: Situation, case: CardInCase) -> Iterator[Finding]:
 
 
 def holds(chassis: Chassis | System, situation: Situation) -> bool:
-    """Say whether a case is known to hold the rig's cards, board, supply and cooler; a system is no case for another board."""
-    if not isinstance(chassis, Chassis):
-        return False
+    """Say whether a case of the catalog is known to hold the rig's cards, board, supply and cooler."""
+    return chassis.id in situation.cases(roomy)
+
+
+def roomy(situation: Situation) -> Iterator[str]:
+    """The ids of the cases that hold what the rig has."""
+    return (case.id for case in situation.catalog.of_kind("chassis") if isinstance(case, Chassis) and _has_room(case, situation))
+
+
+def _has_room(chassis: Chassis, situation: Situation) -> bool:
     space = chassis.enclosure
     cards = [card.card for card in situation.own_cards if card.card.form_factor == "pcie"]
     lengths = [card.length_mm for card in cards if card.length_mm is not None]

@@ -323,3 +323,19 @@ def test_many_boards_share_the_steps_of_the_search() -> None:
     machine = machine_of((pair_board(), 40), (cpu(), 40), (gpu(), 80), (m2(), 40))
     assert machine.problems == ()
     assert len({(use.board, use.slot.id) for use in machine.slots if use.piece}) == 80
+
+
+def test_a_search_that_is_cut_proves_nothing_of_what_it_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first try gives the GPU the wide slot, and hides that of a network card; moved on, all have a place."""
+    crowded = board([slot("S1", 1), slot("S2", 2, 4), slot("S3", 3, 8)])
+    chosen = (crowded, cpu(), gpu(), (nic(), 2))
+    assert machine_of(*chosen).problems == ()
+    monkeypatch.setattr("rigplanner.machine.settle.STEPS", 1)
+    (problem,) = machine_of(*chosen).problems
+    assert (problem.reason, problem.proven) == ("no-slot", False)
+
+
+def test_more_cards_than_slots_need_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rigplanner.machine.settle.STEPS", 1)
+    problems = machine_of(board([slot("S1", 1), slot("S2", 3)]), cpu(), (gpu(), 3)).problems
+    assert [(problem.reason, problem.proven) for problem in problems] == [("no-slot", True)]

@@ -8,11 +8,13 @@ from rule_bench import bench_catalog, bench_rig
 from test_rule_cases import found, judge
 
 from rigplanner.catalog.load import shipped_catalog
+from rigplanner.report.words import finding_text
 from rigplanner.rig.document import Item, Rig, Site
 from rigplanner.rig.task import Workload
 from rigplanner.rules.assess import assess, link_of, machine_of
-from rigplanner.rules.check import ORDER
+from rigplanner.rules.check import ORDER, check
 from rigplanner.rules.fitting import fits
+from rigplanner.rules.situation import Situation
 from rigplanner.workload.memory import estimate_memory
 
 POWER = ("PWR002", "PWR003", "PWR004", "PWR012", "CLG005")
@@ -35,6 +37,15 @@ def test_cards_without_a_slot_are_one_finding() -> None:
     (finding,) = found(judge(bench_rig(gpu=("gpu.card", 100)), bench_catalog()), "SLT001")
     assert len(finding.subjects) == 98
     assert finding.fixes[0].edits[0].args == {"uid": "gpu", "quantity": 2}
+
+
+def test_a_search_that_was_cut_leaves_the_place_of_a_card_unknown() -> None:
+    rig, catalog = bench_rig(gpu=("gpu.card", 4)), bench_catalog()
+    machine = machine_of(rig, catalog)
+    cut = replace(machine, problems=tuple(replace(problem, proven=False) for problem in machine.problems))
+    (finding,) = found(check(Situation(rig=rig, catalog=catalog, machine=cut)), "SLT001")
+    assert finding.severity == "unknown"
+    assert "had tried everything" in finding_text(finding, rig, catalog)
 
 
 @pytest.mark.parametrize("task", ["train", "train_lora", "inference", "serve"])
