@@ -11,6 +11,7 @@ from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.attention import Form
 from rigplanner.workload.bart import KIN, Bart
 from rigplanner.workload.config import SAME_AS, full_config, pick
+from rigplanner.workload.cvt import Cvt
 from rigplanner.workload.deberta import Deberta
 from rigplanner.workload.decoder import Decoder, Mlp
 from rigplanner.workload.decoder_forms import ACTS, TRAITS, decoder_form, expert_form
@@ -76,7 +77,7 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "dinov2_with_registers": Vit, "clip_vision_model": Vit, "siglip_vision_model": Vit, "ijepa": Vit,
     "swin": Swin, "segformer": Segformer, "t5": T5, **dict.fromkeys(KIN, Bart),
     "modernbert": ModernBert, "whisper": Whisper, "deberta-v2": Deberta, "swinv2": Swin2,
-    "pvt_v2": Pvt2, "mobilevit": MobileVit, "efficientnet": efficientnet, "poolformer": poolformer,
+    "pvt_v2": Pvt2, "mobilevit": MobileVit, "cvt": Cvt, "efficientnet": efficientnet, "poolformer": poolformer,
 }  # fmt: skip
 
 

@@ -164,7 +164,15 @@ def cut(tape: Tape, x: Tensor, shape: Shape) -> Tensor:
 
 def split(tape: Tape, x: Tensor, sizes: Sequence[int]) -> list[Tensor]:
     """x.split on the last axis: views whose gradients are joined into one tensor."""
-    pieces = [Tensor((*x.shape[:-1], size), x.dtype, x.storage) for size in sizes]
+    return _split(tape, x, [Tensor((*x.shape[:-1], size), x.dtype, x.storage) for size in sizes])
+
+
+def split_rows(tape: Tape, x: Tensor, sizes: Sequence[int]) -> list[Tensor]:
+    """x.split on the middle axis of three."""
+    return _split(tape, x, [Tensor((x.shape[0], size, x.shape[2]), x.dtype, x.storage) for size in sizes])
+
+
+def _split(tape: Tape, x: Tensor, pieces: list[Tensor]) -> list[Tensor]:
     if not (tape.recording and x.needs_grad):
         return pieces
     full = x.shape
