@@ -31,8 +31,23 @@ def letters(a: Location, b: Location) -> str:
 
 
 def matrix(devices: list[Device], links: dict[tuple[str, str], str]) -> tuple[tuple[str, ...], ...]:
-    """Return the full matrix. `links` labels the pairs that NVLink or xGMI joins, in one order or the other."""
-    return tuple(tuple(_cell(a, b, links) for b in devices) for a in devices)
+    """Return the full matrix. `links` labels the pairs that NVLink or xGMI joins, in one order or the other. Between boards only
+    such links are looked at."""
+    boards: dict[int, list[int]] = {}
+    for index, device in enumerate(devices):
+        boards.setdefault(device.location.board, []).append(index)
+    if len(boards) == 1:
+        return tuple(tuple(_cell(a, b, links) for b in devices) for a in devices)
+    where = {device.node: index for index, device in enumerate(devices)}
+    rows = [[""] * len(devices) for _ in devices]
+    for (a, b), label in links.items():
+        if a in where and b in where:
+            rows[where[a]][where[b]] = rows[where[b]][where[a]] = label
+    for members in boards.values():
+        for a in members:
+            for b in members:
+                rows[a][b] = _cell(devices[a], devices[b], links)
+    return tuple(map(tuple, rows))
 
 
 def _cell(a: Device, b: Device, links: dict[tuple[str, str], str]) -> str:

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.parts import GPU, Motherboard, System
 from rigplanner.machine.links import labels
-from rigplanner.machine.machine import GpuNode, Machine
+from rigplanner.machine.machine import GpuNode, Machine, NicNode
 from rigplanner.rig.document import Rig
 
 NO_ACROSS = frozenset(("LGA1366", "LGA2011", "LGA2011-3"))
@@ -37,10 +37,18 @@ def has_direct_access(gpu: GPU) -> bool | None:
 
 
 def direct_paths(machine: Machine) -> tuple[DirectPath, ...]:
-    """Return GPUDirect RDMA paths for every GPU and network port of the matrix. They pay below one switch (PIX, PXB), work over a
+    """Return GPUDirect RDMA paths for every GPU and network port of its board. They pay below one switch (PIX, PXB), work over a
     host bridge, and do not cross NUMA nodes at a useful rate."""
     count = len(machine.gpus)
-    cells = [(gpu, f"nic{nic.index}", machine.matrix[gpu.index][count + nic.index]) for gpu in machine.gpus for nic in machine.nics]
+    board_of = {use.piece: use.board for use in machine.slots if use.piece is not None}
+    on_board: dict[str, list[NicNode]] = {}
+    for nic in machine.nics:
+        on_board.setdefault(board_of.get(nic.piece, ""), []).append(nic)
+    cells = [
+        (gpu, f"nic{nic.index}", machine.matrix[gpu.index][count + nic.index])
+        for gpu in machine.gpus
+        for nic in on_board.get(board_of.get(gpu.piece, ""), ())
+    ]
     return tuple(DirectPath(gpu.index, device, letter, _possible(gpu.gpu, letter)) for gpu, device, letter in cells)
 
 
@@ -89,7 +97,17 @@ def peers(
 ) -> tuple[tuple[str, ...], ...]:
     """Return per pair OK, GNS (GPU not supported), CNS (chipset not supported), NS (models differ), or "" where the GPU's policy
     is not known. `patched` is a driver that opens PCIe peer access on cards where the maker's driver refuses it."""
-    return tuple(tuple(_cell(a, b, cells[a.index][b.index], linked, sockets, patched) for b in gpus) for a in gpus)
+    asked: dict[tuple[str, str, str], str] = {}
+
+    def cell(a: GpuNode, b: GpuNode) -> str:
+        if a.index == b.index or (a.index, b.index) in linked or (b.index, a.index) in linked:
+            return _cell(a, b, "", linked, sockets, patched)
+        key = (a.gpu.id, b.gpu.id, cells[a.index][b.index])
+        if key not in asked:
+            asked[key] = _cell(a, b, key[2], linked, sockets, patched)
+        return asked[key]
+
+    return tuple(tuple(cell(a, b) for b in gpus) for a in gpus)
 
 
 def _cell(a: GpuNode, b: GpuNode, letter: str, linked: set[tuple[int, int]], sockets: set[str], patched: bool) -> str:
