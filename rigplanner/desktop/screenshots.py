@@ -165,6 +165,14 @@ def _guide(window: "Window") -> "QWidget":
     return guide_dialog(window)
 
 
+def _rig_settings(window: "Window") -> "QWidget":
+    from rigplanner.desktop.rig_settings import RigSettings
+
+    dialog = RigSettings(window)
+    dialog.open()
+    return dialog
+
+
 def _settings(window: "Window") -> "QWidget":
     from rigplanner.desktop.settings_dialog import SettingsDialog
 
@@ -187,6 +195,7 @@ VIEWS: dict[str, "Callable[[Window], QWidget | None]"] = {
     "shortcuts": _shortcuts,
     "guide": _guide,
     "settings": _settings,
+    "rig-settings": _rig_settings,
 }
 
 
