@@ -32,7 +32,9 @@ from rigplanner.performance.silicon import shares_of
 NEUTRAL = Physics(
     matrix={}, generation={}, generation_traffic={}, kind_matrix={}, kind_traffic={}, kind_launch={}, launch={}, update={},
     update_wide=1.0, half_rate=1.0, traffic_train=1.0, traffic_forward=1.0, weights=1.0,
-    tail=1.0, stream_traffic=1.0, stream_fast_memory=1.0, stream_tail=1.0, cache=0.0, power_slope=0.0, watt_rate=0.8, watt_era=1.0,
+    tail=1.0, stream_traffic=1.0, stream_fast_memory=1.0, serve_traffic=1.0, stream_tail=1.0,
+    cache=0.0, power_slope=0.0, power_vector=0.3,
+    watt_rate=0.8, watt_era=1.0, youth=0.0,
     exchange={}, crowd=0.0, crowd_staged=0.0, overlap=0.6, last_bucket=0.15,
 )  # fmt: skip
 DISTANCES = ("batch", "count", "tokens", "written", "year")
@@ -40,12 +42,14 @@ FREEDOM = 6.0
 """Degrees of freedom of the likelihood: fewer forgive outliers more."""
 CALIBRATED, FEW_SCORES = ("gpu", "itself", "source"), 20
 """Schemes whose errors set the width of the intervals, and the scores at which a stack counts as much as all."""
-SCHEMES = {"gpu": 1.0, "source": 0.4, "itself": 0.5, "generation": 0.4, "stack": 0.3, "model": 0.4}
+SCHEMES = {"gpu": 1.0, "source": 0.8, "itself": 0.5, "generation": 0.4, "stack": 0.3, "model": 0.4}
 GLOBALS = (
-    "traffic_train", "traffic_forward", "weights", "tail", "cache", "power_slope", "watt_rate", "watt_era", "crowd", "crowd_staged",
-    "overlap", "last_bucket", "network", "stream_traffic", "stream_fast_memory", "stream_tail", "update_wide", "half_rate",
+    "traffic_train", "traffic_forward", "weights", "tail", "cache", "power_slope", "power_vector", "watt_rate", "watt_era", "youth",
+    "crowd", "crowd_staged",
+    "overlap", "last_bucket", "network", "stream_traffic", "stream_fast_memory", "serve_traffic", "stream_tail",
+    "update_wide", "half_rate",
 )  # fmt: skip
-MULTIPLIERS = ("traffic", "weights", "tail", "stream", "update", "half")
+MULTIPLIERS = ("traffic", "weights", "tail", "stream", "serve", "update", "half")
 PRIORS = {
     "path": 0.3,
     "generation": 0.25,
@@ -75,7 +79,8 @@ def describe(row: Measured) -> dict[str, Any]:
         "hbm": float(silicon.fast_memory), "path": job.path, "lane": job.lane if job.count > 1 else "none",
         "gpus": float(job.count), "update": 0.0, "wide": 0.0,
         "halved": float(silicon.half_rate_tensor and job.path in ("half", "tf32")),
-        "network": float(job.nodes > 1), "train": float(point.task.startswith("train")),
+        "youth": roofline.youth(job), "share": roofline.share_kind(point.kind, job.task), "network": float(job.nodes > 1),
+        "train": float(point.task.startswith("train")),
     }  # fmt: skip
     return found | (_step_parts(job, modelled.times) if modelled.times else _stream_parts(job, modelled.samples_s))
 
@@ -84,7 +89,7 @@ def _step_parts(job: Job, times: Any) -> dict[str, float]:
     several = job.count > 1 and job.task != "inference"
     exchange = scaling.exchange_seconds(job) if several and scaling.replicas(job) > 1 else 0.0
     return {"step": 1.0, "matrix": times.matrix_s, "traffic": times.traffic_s, "weights": times.weights_s, "tail": times.tail_s,
-            "launch": times.launch_s, "rest": 0.0, "exchange": exchange, "samples": job.batch * job.count,
+            "launch": times.launch_s, "rest": 0.0, "host": 0.0, "exchange": exchange, "samples": job.batch * job.count,
             "together": scaling.tensor_seconds(job) + scaling.shuffle_seconds(job) if several else 0.0,
             "bubble": scaling.pipeline_bubble(job),
             "update": times.update_s, "wide": float(job.precision in ("fp32", "tf32"))}  # fmt: skip
@@ -95,11 +100,13 @@ def _stream_parts(job: Job, samples_s: float) -> dict[str, float]:
     tail, launch = job.shape.kernels * roofline.KERNEL_TAIL_S, job.shape.kernels * job.stack.launch_us * 1e-6
     if job.task == "serve":
         tail = launch = 0.0
+        stream = msgspec.structs.replace(stream, other_s=stream.exchange_s)
     whole = stream.matrix_s + stream.traffic_s + stream.other_s
     busy = stream.matrix_s + stream.traffic_s + tail
     rest = stream.other_s if job.task == "serve" else whole - (busy**3 + launch**3) ** (1 / 3)
     return {"step": 0.0, "matrix": stream.matrix_s, "traffic": stream.traffic_s, "weights": 0.0, "tail": tail, "launch": launch,
-            "rest": max(0.0, rest), "exchange": 0.0, "samples": samples_s * whole,
+            "rest": max(0.0, rest), "host": stream.host_s, "exchange": 0.0,
+            "samples": stream.streams if job.task == "serve" else samples_s * whole,
             "together": 0.0, "bubble": 1.0}  # fmt: skip
 
 
@@ -167,9 +174,9 @@ def parameters(words: dict[str, list[str]], model: SpeedModel) -> dict[str, Tens
         "lane": logs("lane", physics.exchange),
         "scatter": logs("family", model.scatter),
         "kind_scatter": logs("kind", {word.removeprefix("kind "): value for word, value in model.scatter.items()}),
-        "kind_matrix": logs("kind", physics.kind_matrix),
-        "kind_traffic": logs("kind", physics.kind_traffic),
-        "kind_launch": logs("kind", physics.kind_launch),
+        "kind_matrix": logs("share", physics.kind_matrix),
+        "kind_traffic": logs("share", physics.kind_traffic),
+        "kind_launch": logs("share", physics.kind_launch),
         "generation_traffic": logs("generation", physics.generation_traffic),
         "launch": logs("family", physics.launch),
         "update": logs("family", physics.update),
@@ -188,8 +195,10 @@ def _vector(physics: Physics) -> dict[str, float]:
     found = {name: math.log(getattr(physics, name)) for name in GLOBALS if name.startswith(MULTIPLIERS)}
     return found | {
         "cache": math.log(max(physics.cache, 1e-3) / 0.1) / 2, "power_slope": logit(physics.power_slope) / 2,
+        "power_vector": logit(physics.power_vector) / 2 + 0.42,
         "watt_rate": math.log(physics.watt_rate / 0.8), "watt_era": physics.watt_era - 1, "crowd": physics.crowd - 0.3,
-        "crowd_staged": physics.crowd_staged - 0.5, "overlap": logit(physics.overlap) - 0.4,
+        "crowd_staged": physics.crowd_staged - 0.5, "youth": math.log(max(physics.youth, 0.02) / 0.2) / 2,
+        "overlap": logit(physics.overlap) - 0.4,
         "last_bucket": math.log(physics.last_bucket / 0.15), "network": math.log(physics.exchange.get("network", 1.0)),
     }  # fmt: skip
 
@@ -199,6 +208,8 @@ def constants(p: dict[str, Tensor]) -> dict[str, Tensor]:
     g = dict(zip(GLOBALS, p["globals"], strict=True))
     found = {name: g[name].exp() for name in GLOBALS}
     found["cache"], found["power_slope"] = 0.1 * (2 * g["cache"]).exp(), torch.sigmoid(2 * g["power_slope"])
+    found["power_vector"] = torch.sigmoid(2 * (g["power_vector"] - 0.42))
+    found["youth"] = 0.2 * (2 * g["youth"]).exp()
     found["watt_rate"], found["watt_era"] = 0.8 * g["watt_rate"].exp(), 1 + g["watt_era"]
     found["crowd"], found["crowd_staged"] = 0.3 + g["crowd"], 0.5 + g["crowd_staged"]
     found["overlap"], found["last_bucket"] = torch.sigmoid(g["overlap"] + 0.4), 0.15 * g["last_bucket"].exp()
@@ -207,16 +218,17 @@ def constants(p: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def modelled(data: Data, p: dict[str, Tensor]) -> Tensor:
     """Return the log of the modelled speed; the same formulas as rigplanner.performance.roofline, scaling and serving."""
-    c, step, kind = constants(p), data["step"], data.index("kind")
+    c, step, kind = constants(p), data["step"], data.index("share")
     softplus = torch.nn.functional.softplus
     excess = 3 * (data["half"] / (data["tdp"] * c["watt_rate"] * (0.15 * (data["era"] - 4.6) * c["watt_era"]).exp())).log()
     vector = (data.index("path") == data.words["path"].index("vector")).double()
-    throttled = (c["power_slope"] * softplus(excess) / 3 * (1 - 0.7 * vector)).exp()
+    throttled = (c["power_slope"] * softplus(excess) / 3 * (1 - (1 - c["power_vector"]) * vector)).exp()
     generation = data.index("generation")
     share = p["path"][data.index("path")] + p["generation"][generation] + p["kind_matrix"][kind]
-    share = share + data["halved"] * c["half_rate"].log()
+    share = share + data["halved"] * c["half_rate"].log() - c["youth"] * data["youth"]
     own = p["kind_traffic"][kind].exp() * (c["traffic_train"] * data["train"] + c["traffic_forward"] * (1 - data["train"]))
     stream = c["stream_traffic"] * (1 + data["hbm"] * (c["stream_fast_memory"] - 1))
+    stream = torch.where(data["host"] > 0, c["serve_traffic"], stream)
     traffic = data["traffic"] * torch.where(
         step > 0, own * (data["l2"] / 6) ** -c["cache"] * p["generation_traffic"][generation].exp(), stream
     )
@@ -225,7 +237,7 @@ def modelled(data: Data, p: dict[str, Tensor]) -> Tensor:
     family = data.index("family")
     launch = data["launch"] * p["launch"][family].exp() * torch.where(step > 0, p["kind_launch"][kind].exp(), 1.0)
     update = data["update"] * p["update"][family].exp() * (1 + data["wide"] * (c["update_wide"] - 1))
-    total = (busy**3 + launch**3 + 1e-30) ** (1 / 3) + torch.where(step > 0, update, data["rest"])
+    total = (busy**3 + launch**3 + data["host"] ** 3 + 1e-30) ** (1 / 3) + torch.where(step > 0, update, data["rest"])
     lanes = data.index("lane")
     staged, shared = (torch.isin(lanes, torch.tensor([i for i, word in enumerate(data.words["lane"]) if word.startswith(names)]))
                       for names in (("staged",), ("pcie", "bridge")))  # fmt: skip
@@ -298,9 +310,9 @@ def shipped(p: dict[str, Tensor], words: dict[str, list[str]], widening: dict[st
         return {word: _round(value.exp()) for word, value in zip(words[key], p[name], strict=True) if word != "none"}
 
     physics = Physics(
-        matrix=table("path", "path"), generation=table("generation", "generation"), kind_matrix=table("kind_matrix", "kind"),
-        kind_traffic=table("kind_traffic", "kind"), launch=table("launch", "family"),
-        kind_launch=table("kind_launch", "kind"), generation_traffic=table("generation_traffic", "generation"),
+        matrix=table("path", "path"), generation=table("generation", "generation"), kind_matrix=table("kind_matrix", "share"),
+        kind_traffic=table("kind_traffic", "share"), launch=table("launch", "family"),
+        kind_launch=table("kind_launch", "share"), generation_traffic=table("generation_traffic", "generation"),
         update=table("update", "family"), exchange=table("lane", "lane") | {"network": c.pop("network")}, **c,
     )  # fmt: skip
     variances = {name: _round(value.exp()) for name, value in zip((*TERMS, "noise"), p["variances"], strict=True)}
@@ -332,6 +344,62 @@ def _round(value: Tensor) -> float:
     return float(f"{value.item():.4g}")
 
 
+FLAT = SpeedModel(
+    NEUTRAL,
+    dict.fromkeys((*TERMS, "noise"), 0.01),
+    (0.1,) * 8,
+    (0.1,) * 8,
+    dict.fromkeys(DISTANCES, 0.1),
+    {},
+    {"": 1.0},
+    "",
+)
+"""Where a fit begins that must know nothing of the rows it leaves out."""
+
+
+HELD = {"moe": 0.4}
+"""Shares of the matrix rate by kind of net that are set, not fitted: for served experts only three rows of one machine with a slow
+host speak (single products of few tokens per expert reach a third to a half of what those of dense models do)."""
+
+
+def described(rows: Sequence[Measured]) -> list[dict[str, Any]]:
+    """Return all rows but collectives by the components of their modelled times."""
+    neutral = msgspec.structs.replace(speed_model(), physics=NEUTRAL)
+    modules, shipped_model = (roofline, scaling, serving), roofline.speed_model
+    for module in modules:
+        module.speed_model = lambda: neutral  # type: ignore[assignment]
+    try:
+        return [describe(row) for row in rows if row.workload.task != "collective"]
+    finally:
+        for module in modules:
+            module.speed_model = shipped_model
+
+
+def fit(rows: Sequence[dict[str, Any]], start: SpeedModel, steps: int, most: int, rate: float, told: bool = True) -> SpeedModel:
+    """Return the constants fitted to at most `most` of the rows in `steps` steps, beginning at `start`; `told` prints progress."""
+    torch.set_default_dtype(torch.float64)
+    words = {name: sorted({row[name] for row in rows}) for name in ("path", "generation", "lane", "kind", "family", "share")}
+    chosen = torch.randperm(len(rows), generator=torch.Generator().manual_seed(0))[:most].sort().values
+    data = Data([rows[i] for i in chosen], words)
+    measured, p = data["measured"], parameters(words, start)
+    optimizer = torch.optim.Adam(list(p.values()), lr=rate)
+    for step in range(steps):
+        optimizer.zero_grad()
+        value = loss(data, measured, p)
+        value.backward()
+        optimizer.step()
+        with torch.no_grad():
+            p["variances"].clamp_(math.log(1e-6), math.log(20))
+            p["variances"][0].clamp_(max=math.log(0.02))
+            for kind in set(HELD) & set(words["share"]):
+                p["kind_matrix"][words["share"].index(kind)] = math.log(HELD[kind])
+        if told and step % 10 == 0:
+            print(f"step {step}: {value.item():.4f}", flush=True)
+    provenance = f"tools/fit_speed_model.py: {steps} steps on {data.size} of {len(rows)} measured rows"
+    with torch.no_grad():
+        return shipped(p, words, widening(data, measured, p), provenance)
+
+
 def main() -> None:
     """Fit and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -340,30 +408,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=0.06)
     parser.add_argument("-o", "--output", type=Path, required=True)
     args = parser.parse_args()
-    torch.set_default_dtype(torch.float64)
-    start = speed_model()
-    neutral = msgspec.structs.replace(start, physics=NEUTRAL)
-    for module in (roofline, scaling, serving):
-        module.speed_model = lambda: neutral  # type: ignore[attr-defined]
-    rows = [describe(row) for row in shipped_measured() if row.workload.task != "collective"]
-    words = {name: sorted({row[name] for row in rows}) for name in ("path", "generation", "lane", "kind", "family")}
-    chosen = torch.randperm(len(rows), generator=torch.Generator().manual_seed(0))[: args.rows].sort().values
-    data = Data([rows[i] for i in chosen], words)
-    measured, p = data["measured"], parameters(words, start)
-    optimizer = torch.optim.Adam(list(p.values()), lr=args.rate)
-    for step in range(args.steps):
-        optimizer.zero_grad()
-        value = loss(data, measured, p)
-        value.backward()
-        optimizer.step()
-        with torch.no_grad():
-            p["variances"].clamp_(math.log(1e-6), math.log(20))
-            p["variances"][0].clamp_(max=math.log(0.02))
-        if step % 10 == 0:
-            print(f"step {step}: {value.item():.4f}", flush=True)
-    provenance = f"tools/fit_speed_model.py: {args.steps} steps on {data.size} of {len(rows)} measured rows"
-    with torch.no_grad():
-        found = shipped(p, words, widening(data, measured, p), provenance)
+    found = fit(described(shipped_measured()), speed_model(), args.steps, args.rows, args.rate)
     args.output.write_text(json.dumps(msgspec.to_builtins(found), indent=1) + "\n", "utf-8")
 
 

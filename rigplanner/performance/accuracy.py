@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
+import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.zoo import shipped_zoo
@@ -112,6 +113,14 @@ def judge(rows: Iterable[Measured], scheme: Scheme) -> list[Judged]:
             continue
         judged.append(Judged(row, found.value, found.low, found.high))
     return judged
+
+
+def at_first_sight(rows: Iterable[Measured], lines: Iterable[bytes]) -> list[Judged]:
+    """Return the rows of a file that keep what was predicted before anyone had looked at their source (`first`: `value`, null where
+    it was refused, `low`, `high`)."""
+    first = {str(raw.get("id")): raw["first"] for raw in map(msgspec.json.decode, lines) if isinstance(raw.get("first"), dict)}
+    kept = [(row, first[row.id]) for row in rows if row.id in first]
+    return [Judged(row, told["value"], told["low"], told["high"]) for row, told in kept if told.get("value")]
 
 
 def summarise(judged: Sequence[Judged], left_out: str, group: str, rows: int) -> ErrorRow:

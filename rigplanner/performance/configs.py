@@ -1,5 +1,6 @@
 """Shapes of networks that the model zoo or a Hugging Face configuration describes."""
 
+import re
 from typing import Any
 
 from rigplanner.catalog.zoo import Model
@@ -62,8 +63,16 @@ KINDS = {
 """Kind of the zoo -> class of the speed model where they differ."""
 USUAL_KERNELS = {"cnn": 200, "cnn-mobile": 300, "vit": 250, "detector": 350, "diffusion": 1200, "asr": 600, "encoder": 400}
 USUAL_LENGTH = {"llm": 2048, "moe": 2048, "encoder": 512, "asr": 1500, "diffusion": 4096}
-DEPTHWISE = ("efficientnet", "mobilenet", "mobileone", "mnasnet", "convnext", "ghostnet", "regnety", "fbnet", "lcnet", "tinynet")
+DEPTHWISE = ("efficientnet", "mobilenet", "mobileone", "mnasnet", "ghostnet", "regnety", "fbnet", "lcnet", "tinynet")
 """Beginnings of slugs whose convolutions are mostly depthwise: little arithmetic per byte."""
+LAYERS_IN_NAME = re.compile(r"(resnet|resnext|densenet|vgg|darknet)[a-z]*(\d+)")
+KERNELS_PER_LAYER = {"vgg": 2.3}
+"""Kernels per numbered layer: 3.4 (convolution, normalisation, activation and the sums, as ResNet-50 and -152 run), fewer in
+nets without normalisation."""
+VISION_TRANSFORMERS = ("vit", "deit", "beit", "eva", "swin", "cait", "xcit", "pit_", "twins", "crossvit", "mixer", "volo", "tnt_")
+CONCATENATED, CONCATENATION = "densenet", 3.6
+"""Nets whose layers copy, normalise and rectify all earlier maps of their block: 9.1 million such inputs beside the 6.9 million
+outputs that DenseNet-121 is listed with (summed over its 58 layers), each passed over twice."""
 TIED = ("gpt2", "bert", "roberta", "opt", "bloom", "mpt", "gemma", "falcon", "distilbert", "gpt_bigcode")
 """Model types that read and write with one table of words unless their configuration says otherwise."""
 LOWERED_ATTENTION_RANK = "kv_lora_rank"
@@ -83,15 +92,17 @@ def zoo_shape(model: Model, workload: Workload) -> Shape:
         raise WorkloadFault(f"model: the zoo lacks the arithmetic of '{model.slug}', so its speed cannot be told.")
     nearest = min(sizes, key=lambda pair: pair[0])[1] if asked else sizes[0][1]
     assert nearest.gmacs
-    kind = "cnn-mobile" if kind == "cnn" and model.slug.startswith(DEPTHWISE) else kind
-    values = nearest.activations_m or _usual_values(nearest.gmacs)
+    kind = _kind_by_name(model.slug, kind)
+    values = (nearest.activations_m or _usual_values(nearest.gmacs)) * (
+        CONCATENATION if model.slug.startswith(CONCATENATED) else 1.0
+    )
     known = Figures(
         kind=kind,
         unit="image",
         params_m=params_m,
         gmacs=nearest.gmacs,
         activations_m=values,
-        kernels=USUAL_KERNELS.get(kind, 250),
+        kernels=_kernels(model.slug, kind),
         source=model.source,
         image_size=int(_edge(nearest.image_size)),
     )
@@ -104,19 +115,35 @@ def _params_of(config: dict[str, Any]) -> float:
     return form.layers * (4 * form.hidden * form.hidden + form.ffn_matrices * form.hidden * form.ffn) / 1e6
 
 
+def _kind_by_name(slug: str, kind: str) -> str:
+    """The class of an image net told by the beginning of its name."""
+    if kind != "cnn":
+        return kind
+    return "cnn-mobile" if slug.startswith(DEPTHWISE) else "vit" if slug.startswith(VISION_TRANSFORMERS) else kind
+
+
+def _kernels(slug: str, kind: str) -> int:
+    """Kernels of a forward pass: by the layers that the name of a net tells, else the usual of its class."""
+    told = LAYERS_IN_NAME.search(slug)
+    if kind == "cnn" and told and 8 <= int(told[2]) <= 300:
+        return round(int(told[2]) * (KERNELS_PER_LAYER.get(told[1], 3.4) if "bn" not in slug else 3.4))
+    return USUAL_KERNELS.get(kind, 250)
+
+
 def figured_shape(workload: Workload) -> Shape:
     """Return the shape of a net that the workload gives by its figures (`params_m`, `gmacs`, `activations_m` at its image)."""
     assert workload.gmacs
-    kind = workload.kind or "cnn"
+    kind = workload.kind or _kind_by_name(workload.model or "", "cnn")
     params = workload.params_m or (workload.params_b or 0.025) * 1e3
     values = workload.activations_m or _usual_values(workload.gmacs)
+    values *= CONCATENATION if (workload.model or "").startswith(CONCATENATED) else 1.0
     known = Figures(
         kind=kind,
         unit="image",
         params_m=params,
         gmacs=workload.gmacs,
         activations_m=values,
-        kernels=USUAL_KERNELS.get(kind, 250),
+        kernels=_kernels(workload.model or "", kind),
         source="workload",
     )
     return figures_shape(workload.model or workload.name or "custom", known, workload)

@@ -16,11 +16,12 @@ class Physics(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     `generation_traffic`: traffic by architecture; `half_rate`: matrix rate of cards whose units halve it when they accumulate in
     FP32 (they come nearer to that smaller peak). `update`: host time of the optimizer by family of stack, `update_wide` that of
     unfused FP32 optimizers.
-    `stream_...`: traffic, traffic on HBM and kernel overhead of language models that write. `cache` is the exponent of L2 size over
-    6 MiB by which traffic shrinks. Power: cards whose FP16 rate per watt passes `watt_rate` (growing by `watt_era` per era)
-    lose `power_slope` of the excess. `exchange`: time of an exchange by link class; `crowd` and `crowd_staged`: its growth per
-    doubling of the GPUs beyond two over PCIe, with peer access and staged through the host. `overlap`: share of a step that
-    hides an exchange; `last_bucket`: share of an exchange that nothing hides."""
+    `stream_...`: traffic, traffic on HBM and kernel overhead of language models that write, `serve_traffic` traffic of many streams
+    together. `cache` is the exponent of L2 size over 6 MiB by which traffic shrinks. Power: cards whose FP16 rate per watt passes
+    `watt_rate` (growing by `watt_era` per era) lose `power_slope` of the excess, shader arithmetic `power_vector` of that. `youth`:
+    log of the matrix rate lost where software is as old as the silicon. `exchange`: time of an exchange by link class; `crowd` and
+    `crowd_staged`: its growth per doubling of the GPUs beyond two over PCIe, with peer access and staged through the host.
+    `overlap`: share of a step that hides an exchange; `last_bucket`: share of an exchange that nothing hides."""
 
     matrix: dict[str, float]
     generation: dict[str, float]
@@ -38,11 +39,14 @@ class Physics(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     tail: float
     stream_traffic: float
     stream_fast_memory: float
+    serve_traffic: float
     stream_tail: float
     cache: float
     power_slope: float
+    power_vector: float
     watt_rate: float
     watt_era: float
+    youth: float
     exchange: dict[str, float]
     crowd: float
     crowd_staged: float

@@ -11,8 +11,8 @@ from rigplanner.machine.machine import Machine
 from rigplanner.performance.links import bus_gbs, lane
 from rigplanner.performance.measured import release_of
 from rigplanner.performance.resolve import resolve_shape
-from rigplanner.performance.shapes import Shape
-from rigplanner.performance.silicon import Silicon, arithmetic_path, matrix_tflops, silicon_of
+from rigplanner.performance.shapes import Shape, asked_steps
+from rigplanner.performance.silicon import BF16_ERA, Silicon, arithmetic_path, matrix_tflops, silicon_of
 from rigplanner.performance.stacks import Stack, find_stack, usual_stack
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import WorkloadFault
@@ -112,6 +112,8 @@ def read_job(
         embedded = gpu.form_factor in ("embedded", "chip")
         named = usual_stack(task, shape.kind, precision, count, silicon.generation, embedded)
         assumed["stack"] = named.slug
+    if shape.steps > 1 and not asked_steps(workload):
+        assumed["steps"] = f"{shape.steps}"
     if not precision:
         precision = assumed["precision"] = _usual_precision(named, silicon)
     batch, given = _batch(workload, shape, task, count, silicon)
@@ -175,7 +177,13 @@ def _language_task(task: str, shape: Shape, workload: Workload) -> str:
 
 
 def _arithmetic(precision: str, stack: Stack, shape: Shape, silicon: Silicon) -> str:
-    """MLPerf's transformers train in 8-bit floats wherever the silicon has them at full rate (submitters' code since v2.1)."""
+    """MLPerf's transformers train in 8-bit floats wherever the silicon has them at full rate (submitters' code since v2.1). Weights
+    stored as mxfp4 are widened to 16 bits where there are no units for them (llama.cpp, vLLM's Marlin kernels), bf16 to 32 bits on
+    silicon before it (PyTorch)."""
+    if precision == "mxfp4" and silicon.fp4 is None:
+        return "fp16"
+    if precision in ("bf16", "amp_bf16") and silicon.era < BF16_ERA:
+        return "fp32"
     lowered = stack.family == "mlperf" and precision == "mixed" and shape.kind in ("encoder", "llm", "moe")
     return "fp8" if lowered and silicon.fp8 is not None and silicon.era >= 6.0 else precision
 

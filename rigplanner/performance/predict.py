@@ -31,6 +31,8 @@ from rigplanner.workload.answer import WorkloadFault
 NEIGHBOURS = 16
 STRANGE_SILICON = 2.0
 """Factor either way by which architectures may differ that no measured row knows (estimate)."""
+MOST_EFFICIENCY = 1.03
+"""Several GPUs of the same batch do no more than this times their number; sharded states and noise explain the rest."""
 EIGHTY_PERCENT = 1.2816
 """Quantile of the normal distribution that bounds its middle 80 %."""
 
@@ -67,6 +69,8 @@ def predict_speed(
         width = math.hypot(width, math.log(STRANGE_SILICON))
     if job.named.kin:
         width = math.hypot(width, math.log(job.named.kin.spread))
+    alone = _alone(job, gpu, asked, known, allowed)
+    samples_s = min(samples_s, job.count * alone * MOST_EFFICIENCY) if alone else samples_s
     most = decode_ceiling(job) if job.task == "decode" else math.inf if job.task in WRITING else ceiling(job)
     capped, heated = _capped(gpu, machine, modelled), speed_in_heat(machine) if machine else None
     kept, low_kept, high_kept = (a * b for a, b in zip(capped, _range(heated), strict=True))
@@ -77,7 +81,7 @@ def predict_speed(
         job=job, workload=workload, gpu=gpu, modelled=modelled, anchored=anchored, metric=asked, samples_s=value,
         low_s=min(value, _fed(samples_s * low_kept * math.exp(-width), fed)),
         high_s=max(value, _fed(min(samples_s * math.exp(width), most) * high_kept, fed)),
-        alone_s=_alone(job, gpu, asked, known, allowed), anchored_s=samples_s, kept=kept, heat=heated, feed=starved,
+        alone_s=alone, anchored_s=samples_s, kept=kept, heat=heated, feed=starved,
     )  # fmt: skip
     return estimate(found)
 

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from rigplanner.performance.constants import speed_model
 from rigplanner.performance.job import Job
+from rigplanner.performance.measured import year_of
 from rigplanner.performance.silicon import shares_of, weight_bits
 
 KERNEL_TAIL_S = 3e-6
@@ -26,12 +27,16 @@ ATTENTION_COST = 1.6
 CEILING = 0.85
 """Share of the matrix peak that no language model passes: the best published training runs reach 0.6 to 0.75 with recomputation
 counted (Megatron-LM, MPT and torchtitan tables), single GEMMs about 0.9."""
-CEILING_KINDS = ("llm", "moe")
+CEILING_KINDS = ("llm", "moe", "vit")
 DEQUANTISE_BYTES = 8.0
 """Traffic that widening a 4-bit weight costs per pass in training, from QLoRA against LoRA on 1.8B and 7B models (README of
 QwenLM/Qwen)."""
-IMAGE_STEPS = 50
-"""Denoising steps of one generated image where none are named."""
+LAUNCHED = {
+    "volta": 2017.5, "turing": 2018.7, "ampere": 2020.4, "ada": 2022.8, "hopper": 2022.8, "blackwell": 2024.9,
+    "blackwell-rtx": 2025.1, "cdna": 2020.9, "cdna2": 2021.9, "cdna3": 2023.9, "rdna3": 2022.9, "rdna4": 2025.2,
+}  # fmt: skip
+"""Year in which the first card with the matrix units of a generation was sold."""
+MATURING_YEARS = 1.5
 EMBEDDING_ONLY_M = 5.0
 """Dense parameters in millions of a recommender; its tables are touched sparsely."""
 
@@ -64,17 +69,29 @@ def passes_through(job: Job) -> float:
 
 
 def kin_of(kind: str) -> str:
-    """Return the kind of net whose learned shares stand for one that has no measured rows: vision transformers and speech
-    transformers are encoders."""
-    return "encoder" if kind in ("vit", "asr") else kind
+    """Return the kind of net whose learned shares stand for one that has no measured rows: speech transformers are encoders."""
+    return "encoder" if kind == "asr" else kind
+
+
+def share_kind(kind: str, task: str) -> str:
+    """Return the kind of net whose learned shares hold for a task: experts in training are sorted and exchanged as well."""
+    return "moe-train" if kind == "moe" and task.startswith("train") else kin_of(kind)
+
+
+def youth(job: Job) -> float:
+    """Return how young the software is for the matrix units that it drives: 1 in the year that they came out, falling by half a
+    year after year (libraries take two to three years to learn a new generation)."""
+    if job.path == "vector":
+        return 0.0
+    return math.exp(-max(0.0, year_of(job.stack.slug, job.release) - LAUNCHED.get(job.silicon.generation, 0.0)) / MATURING_YEARS)
 
 
 def matrix_seconds(job: Job, flops: float) -> float:
     """Return the seconds that `flops` of matrix arithmetic take: peak x share of the stack x learned shares of path, generation and
-    kind of net, less what the power limit takes away."""
+    kind of net, less what the power limit and young software take away."""
     physics = speed_model().physics
     share = job.stack.tuned * physics.matrix.get(job.path, 1.0) * physics.generation.get(shares_of(job.silicon.generation), 1.0)
-    share *= physics.kind_matrix.get(kin_of(job.shape.kind), 1.0)
+    share *= physics.kind_matrix.get(share_kind(job.shape.kind, job.task), 1.0) * math.exp(-physics.youth * youth(job))
     if job.path in ("half", "tf32") and job.silicon.half_rate_tensor:
         share *= physics.half_rate
     return flops / (job.matrix_tflops * 1e12 * share) * throttling(job)
@@ -83,18 +100,18 @@ def matrix_seconds(job: Job, flops: float) -> float:
 def attention_cost(job: Job) -> float:
     """Return the products of activations of one sample in GFLOP of weight arithmetic that would take as long: they run at half
     precision whatever the weights are, and with softmax between them at about 0.6 of the rate (FlashAttention-2 and 3 papers)."""
-    slower = job.matrix_tflops / job.silicon.half if job.path in ("low", "int8") else 1.0
+    slower = job.matrix_tflops / job.silicon.half if job.path in ("low", "fp4", "int8") else 1.0
     return job.shape.attention_gflop * ATTENTION_COST * max(1.0, slower)
 
 
 def throttling(job: Job) -> float:
     """Return by how much the power limit lengthens matrix work: a smooth step above the FP16 rate per watt that the generation
-    sustains. Shader arithmetic draws less, so it suffers 0.3 of it."""
+    sustains. Shader arithmetic draws less, so it suffers a share of it."""
     physics, silicon = speed_model().physics, job.silicon
     sustained = physics.watt_rate * math.exp(0.15 * (silicon.era - 4.6) * physics.watt_era)
     excess = 3 * math.log(silicon.half / (silicon.tdp_w * sustained))
     lost = physics.power_slope * math.log1p(math.exp(min(excess, 30.0))) / 3
-    return math.exp(lost * (0.3 if job.path == "vector" else 1.0))
+    return math.exp(lost * (physics.power_vector if job.path == "vector" else 1.0))
 
 
 def step_times(job: Job) -> Times:
@@ -109,10 +126,12 @@ def step_times(job: Job) -> Times:
     passes = (TRAIN_PASSES if training else FORWARD_PASSES) * (1 - job.stack.fusion)
     passes *= 4 / 3 if training and job.checkpointing == "full" else 1.0
     traffic = (shape.elements_m + 2 * scores) * 1e6 * size * passes * job.batch / bandwidth
-    traffic *= physics.kind_traffic.get(kin_of(shape.kind), 1.0) * (physics.traffic_train if training else physics.traffic_forward)
+    traffic *= physics.kind_traffic.get(share_kind(shape.kind, job.task), 1.0) * (
+        physics.traffic_train if training else physics.traffic_forward
+    )
     traffic *= (job.silicon.l2_mib / 6.0) ** -physics.cache * physics.generation_traffic.get(shares_of(job.silicon.generation), 1.0)
     weights = _weight_seconds(job, params, bandwidth) * physics.weights
-    kernels, kin = kernels_of(job), kin_of(shape.kind)
+    kernels, kin = kernels_of(job), share_kind(shape.kind, job.task)
     tail = kernels * KERNEL_TAIL_S * physics.tail
     launch = kernels * job.stack.launch_us * 1e-6 * physics.launch.get(job.stack.family, 1.0) * physics.kind_launch.get(kin, 1.0)
     update = update_seconds(job)
@@ -145,8 +164,7 @@ def update_seconds(job: Job) -> float:
 def _weight_seconds(job: Job, params: float, bandwidth: float) -> float:
     """Seconds to read the weights (three times to train, once per denoising step of an image) and to update them."""
     stored, shape = params * weight_bits(job.precision) / 8, job.shape
-    steps = IMAGE_STEPS if shape.kind == "diffusion" and shape.unit == "image" else 1
-    seconds = stored * (steps if job.task == "inference" else 3) / bandwidth
+    seconds = stored * (shape.steps if job.task == "inference" else 3) / bandwidth
     if job.task == "train_lora" and job.precision in ("int4", "nf4"):
         seconds += params * DEQUANTISE_BYTES * passes_through(job) / bandwidth
     if job.task == "train":

@@ -14,6 +14,10 @@ DECODE_BANDWIDTH_SHARE, SERVE_BANDWIDTH_SHARE = 0.8, 0.75
 ALLREDUCE_LATENCY_S = {"nvlink": 2e-5, "bridge": 2.5e-5, "pcie": 4e-5, "staged": 9e-5}
 """One small all-reduce between tensor-parallel GPUs (NCCL LL protocol plus launch), two per layer; staged through the host as the
 times per token of an 8B model on one, two and four RTX 4090 tell (19.2, 16.0, 10.5 ms with vLLM 0.8.5)."""
+HOST_STREAM_S = 2.5e-5
+"""Host time of an engine per stream and step (scheduling, sampling, detokenising), beside which the GPU works: an 8B model on an
+H100 and one of 3B active weights on a GB200 both end at 24,000 to 28,000 tokens/s (TensorRT-LLM 1.0). Engines of experts run one
+scheduler per GPU (attention in data parallel)."""
 MOST_STREAMS = 2048.0
 """Streams that serving engines run at once before the scheduler limits them."""
 FEW_STREAMS = 16.0
@@ -26,7 +30,8 @@ PIPELINE_GAIN = 1.3
 
 class Stream(Struct, frozen=True):
     """Tokens per second of the system; seconds of one step in arithmetic, in reading weights and cache, and else, of which
-    `exchange_s` between GPUs. `starved` says that memory holds fewer streams than would keep the arithmetic busy."""
+    `exchange_s` between GPUs; `host_s` of the engine beside them. `starved` says that memory holds fewer streams than would
+    keep the arithmetic busy."""
 
     tokens_s: float
     matrix_s: float
@@ -35,6 +40,7 @@ class Stream(Struct, frozen=True):
     streams: float
     starved: bool = False
     exchange_s: float = 0.0
+    host_s: float = 0.0
 
 
 def _degree(job: Job) -> int:
@@ -102,7 +108,8 @@ def prefill(job: Job) -> Stream:
 
 
 def serve(job: Job) -> Stream:
-    """Many streams at once: the cache that fits beside the weights sets how many; times of arithmetic, traffic and exchange add."""
+    """Many streams at once: the cache that fits beside the weights sets how many; times of arithmetic, traffic and exchange add.
+    A pipeline's stages share the streams out among them, so each reads its weights for fewer."""
     shape, n = job.shape, job.count
     inp, out = job.input_tokens or 128, job.output_tokens or 128
     stored = shape.params_m * 1e6 * weight_bits(job.precision) / 8
@@ -111,15 +118,17 @@ def serve(job: Job) -> Stream:
     streams = max(1.0, min(free / max(1.0, shape.kv_values * value_bytes * (inp + 0.6 * out)), MOST_STREAMS))
     if job.batch_given:
         streams = min(streams, job.batch * n)
-    bandwidth = job.silicon.bandwidth_gbs * 1e9 * n * SERVE_BANDWIDTH_SHARE / _traffic_factor(job)
+    bandwidth = job.silicon.bandwidth_gbs * 1e9 * n * SERVE_BANDWIDTH_SHARE / speed_model().physics.serve_traffic
     per_token = 2 * shape.active_m * 1e6
     prompt = inp / out * (per_token + shape.attention_gflop * 1e9 / shape.tokens * 0.5)
-    traffic = (stored / streams + shape.kv_values * value_bytes * (inp + out / 2)) / bandwidth
+    traffic = (stored * job.pipeline / streams + shape.kv_values * value_bytes * (inp + out / 2)) / bandwidth
     matrix = matrix_seconds(job, per_token + prompt) / n
     exchange = _exchange(job, streams * (1 + inp / out))
     starved = streams < FEW_STREAMS and not job.batch_given
-    per_s = 1 / (matrix + traffic + exchange / streams)
-    return Stream(per_s, matrix * streams, traffic * streams, exchange, streams, starved, exchange)
+    busy = (matrix + traffic) * streams
+    host = HOST_STREAM_S * streams / (n if shape.kind == "moe" else 1)
+    step = _joined(busy, host) + exchange
+    return Stream(streams / step, matrix * streams, traffic * streams, step - busy, streams, starved, exchange, host)
 
 
 def latency(job: Job, tokens_s: float) -> tuple[float, float]:

@@ -9,6 +9,9 @@ from rigplanner.data import data_path
 from rigplanner.evidence import Source
 from rigplanner.rig.task import Workload
 
+MOST_STEPS = 10_000
+"""Denoising steps of one image beyond which a number is taken for a slip."""
+
 
 class Geometry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A transformer by its configuration: `experts` counts those a layer holds, `experts_used` those a token visits (shared ones in
@@ -39,7 +42,7 @@ class Geometry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A network known by its published figures for one sample of its usual size; a sample of its inference benchmark is
     `inference_scale` times as much work (a whole scan, a user with many items, a sentence). `shuffled_values` of embedding
-    tables spread over the GPUs travel per sample."""
+    tables spread over the GPUs travel per sample. `steps`: denoising steps of one image that the figures hold for."""
 
     kind: str
     unit: str
@@ -52,6 +55,7 @@ class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     seq_len: int | None = None
     inference_scale: float = 1.0
     shuffled_values: float = 0.0
+    steps: int = 1
     state: str | None = None
     note: str | None = None
 
@@ -59,7 +63,8 @@ class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Shape(Struct, frozen=True, kw_only=True):
     """One forward pass of one sample: `gflop` in matrix operations on weights, `attention_gflop` in products of activations,
     `elements_m` millions of values written, `kernels` launched per pass. `params_m` are stored, `active_m` used by a token.
-    `tokens` per sample; `kv_values` cached per token; `hidden` and `layers` 0 where the net is no transformer."""
+    `tokens` per sample; `kv_values` cached per token; `hidden` and `layers` 0 where the net is no transformer; `steps` passes of
+    denoising that make one image."""
 
     slug: str
     kind: str
@@ -76,6 +81,7 @@ class Shape(Struct, frozen=True, kw_only=True):
     layers: int = 0
     hidden: int = 0
     shuffled_values: float = 0.0
+    steps: int = 1
     samples_to_train: float | None = None
     source: str = ""
 
@@ -103,6 +109,12 @@ def pixels(size: int | list[int] | None) -> float | None:
     return float(size * size) if isinstance(size, int) else float(size[0] * size[-1])
 
 
+def asked_steps(workload: Workload) -> int | None:
+    """Return the denoising steps that a case names among the words of its variant, or None."""
+    value = workload.variant.get("steps")
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST_STEPS else None
+
+
 def figures_shape(slug: str, known: Figures, workload: Workload) -> Shape:
     """Return the shape of a net known by figures, scaled to the image of the workload by area (convolutions cost per pixel)."""
     scale = 1.0
@@ -111,6 +123,8 @@ def figures_shape(slug: str, known: Figures, workload: Workload) -> Shape:
         scale = asked / listed
     if workload.task == "inference":
         scale *= known.inference_scale
+    steps = asked_steps(workload) or known.steps if known.steps > 1 else 1
+    scale *= steps / known.steps
     return Shape(
         slug=slug,
         kind=known.kind,
@@ -120,7 +134,8 @@ def figures_shape(slug: str, known: Figures, workload: Workload) -> Shape:
         gflop=2 * known.gmacs * scale,
         attention_gflop=0.0,
         elements_m=known.activations_m * scale,
-        kernels=known.kernels,
+        kernels=known.kernels * steps / known.steps,
+        steps=steps,
         tokens=workload.seq_len or known.seq_len or 1,
         shuffled_values=known.shuffled_values,
         samples_to_train=tables().samples_to_train.get(slug),

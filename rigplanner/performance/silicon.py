@@ -238,7 +238,7 @@ def arithmetic_path(precision: str, tflops: float, silicon: Silicon) -> str:
     if precision == "fp32" or (tflops <= silicon.fp32 * 2.3 and silicon.era < 3.0):
         return "vector"
     path = MATRIX_PRECISIONS[precision]
-    return "low" if path in ("fp8", "fp4") else path
+    return "low" if path == "fp8" else path
 
 
 def weight_bits(precision: str) -> float:

@@ -79,7 +79,11 @@ def test_rtx_blackwell_is_told_from_the_data_centre_chip() -> None:
 
 @pytest.mark.parametrize("kind", ["llama-3.1-8b", "resnet-50", "bert-large"])
 def test_a_card_with_more_of_everything_is_not_slower(kind: str) -> None:
-    """An RTX 5090 has more arithmetic, bandwidth and memory than an RTX 4090 of the same kind of multiprocessor."""
-    workload = Workload(model=kind, task="train_lora" if kind.startswith("llama") else "train", precision="bf16", batch_per_gpu=1)
+    """An RTX 5090 has more arithmetic, bandwidth and memory than an RTX 4090 of the same kind of multiprocessor (single images are
+    left out: the host alone sets their speed)."""
+    language = kind.startswith("llama")
+    workload = Workload(
+        model=kind, task="train_lora" if language else "train", precision="bf16", batch_per_gpu=1 if language else 16
+    )
     newer, older = (predict_speed(workload, find_gpu(name), 1, 1, "none", shipped_zoo()).value for name in ("RTX 5090", "RTX 4090"))
     assert newer > older

@@ -1,0 +1,138 @@
+"""Published rows that no constant was fitted to and that are no anchors, and the physics that they brought to light."""
+
+import json
+import statistics
+from functools import cache
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.performance.accuracy import Judged, judge
+from rigplanner.performance.anchors import find_gpu
+from rigplanner.performance.answer import SpeedEstimate
+from rigplanner.performance.job import Job, read_job
+from rigplanner.performance.measured import Measured, shipped_measured
+from rigplanner.performance.modelled import model_speed
+from rigplanner.performance.own import read_own
+from rigplanner.performance.predict import predict_speed
+from rigplanner.performance.roofline import share_kind, youth
+from rigplanner.rig.task import Workload
+
+FILE = Path(__file__).parent / "held_out_speeds.jsonl"
+
+
+@cache
+def held_out() -> tuple[Measured, ...]:
+    return tuple(read_own(FILE))
+
+
+@cache
+def judged() -> tuple[Judged, ...]:
+    return tuple(judge(held_out()[::3], "nothing"))
+
+
+def workload(**fields: object) -> Workload:
+    return msgspec.convert(fields, Workload)
+
+
+def job(gpu: str, count: int = 1, link: str = "pcie", **fields: object) -> Job:
+    return read_job(workload(**fields), find_gpu(gpu), count, 1, link, shipped_zoo())
+
+
+def predict(gpu: str, count: int = 1, link: str = "pcie", **fields: object) -> SpeedEstimate:
+    return predict_speed(workload(**fields), find_gpu(gpu), count, 1, link, shipped_zoo())
+
+
+def test_no_held_out_row_is_an_anchor() -> None:
+    known = {
+        (row.gpu, row.count, row.workload.model, row.workload.stack, row.workload.precision, row.value)
+        for row in shipped_measured()
+    }
+    for row in held_out():
+        work = row.workload
+        assert (find_gpu(row.gpu).id, row.count, work.model, work.stack, work.precision, row.value) not in known, row.id
+
+
+def test_held_out_rows_name_their_source() -> None:
+    raw = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()]
+    assert len(raw) > 400 and all("/" in row["source"] and row["value"] > 0 for row in raw)
+
+
+def test_most_held_out_rows_are_covered_and_near() -> None:
+    assert len(judged()) > 0.97 * len(held_out()[::3])
+    assert statistics.median(item.error for item in judged()) < 0.20
+
+
+def test_half_of_the_held_out_rows_or_more_lie_in_their_interval() -> None:
+    assert statistics.fmean(item.low <= item.row.value <= item.high for item in judged()) > 0.55
+
+
+def test_an_image_of_half_the_steps_takes_half_the_time() -> None:
+    asked = {"model": "sd-1.4", "task": "inference", "precision": "fp16", "stack": "diffusers", "batch_per_gpu": 4}
+    whole, half = (model_speed(job("RTX 3090", variant={"steps": steps}, **asked)).samples_s for steps in (50, 25))
+    assert half == pytest.approx(2 * whole, rel=0.02)
+    assert predict("RTX 3090", **asked).assumed["steps"] == "30"
+    assert "steps" not in predict("RTX 3090", variant={"steps": 50}, **asked).assumed
+
+
+@pytest.mark.parametrize("gpu", ["T4", "RTX 3090", "A100-SXM4-80GB"])
+def test_a_vision_transformer_stays_below_the_peak(gpu: str) -> None:
+    asked = {
+        "model": "vit_base_patch16_224",
+        "task": "inference",
+        "precision": "fp32",
+        "stack": "pytorch-eager",
+        "batch_per_gpu": 64,
+    }
+    found = predict(gpu, **asked)
+    assert found.high * 2 * 17.6e9 <= 1.0 * job(gpu, **asked).matrix_tflops * 1e12
+
+
+def test_dense_connections_are_traffic() -> None:
+    dense, plain = (job("RTX 3090", model=net, task="train", batch_per_gpu=32).shape for net in ("densenet121", "resnet50"))
+    assert dense.gflop < plain.gflop and dense.elements_m > 1.5 * plain.elements_m
+
+
+def test_a_shallow_net_launches_fewer_kernels() -> None:
+    shallow, deep = (job("RTX 3090", model=net, task="train").shape.kernels for net in ("resnet18", "resnet101"))
+    assert shallow == pytest.approx(deep * 18 / 101, rel=0.05)
+
+
+def test_weights_in_mxfp4_run_where_no_unit_takes_them() -> None:
+    ada = job("RTX 4090", model="gpt-oss-20b", task="decode", precision="mxfp4", stack="llama.cpp")
+    assert ada.matrix_tflops == ada.silicon.half and ada.path == "half"
+
+
+def test_bf16_without_units_for_it_runs_as_fp32() -> None:
+    volta = job("V100-SXM2-16GB", model="resnet-50", task="train", precision="bf16", stack="pytorch-eager")
+    assert volta.path == "vector" and volta.matrix_tflops == volta.silicon.fp32
+
+
+def test_several_gpus_are_no_more_than_their_number() -> None:
+    asked = {"model": "ssd300-resnet50", "task": "train", "precision": "fp32", "stack": "pytorch-ngc", "batch_per_gpu": 32}
+    one, eight = (predict("V100-SXM2-16GB", count, "nvlink-mesh", **asked).value for count in (1, 8))
+    assert eight <= 8 * 1.04 * one
+
+
+def test_a_pipeline_reads_its_weights_for_fewer_streams() -> None:
+    asked = {"model": "llama-3.3-70b", "task": "serve", "precision": "fp4", "stack": "tensorrt-llm", "input_tokens": 128,
+             "output_tokens": 128}  # fmt: skip
+    tensor, pipeline = (
+        model_speed(job("RTX PRO 6000 Blackwell Server Edition", 8, parallelism={"tensor": t, "pipeline": p}, **asked)).stream
+        for t, p in ((8, 1), (1, 8))
+    )
+    assert tensor and pipeline and pipeline.traffic_s > tensor.traffic_s and pipeline.exchange_s < tensor.exchange_s
+
+
+def test_software_grows_into_silicon() -> None:
+    asked = {"model": "resnet-152", "task": "train", "precision": "fp16", "stack": "pytorch-eager", "batch_per_gpu": 16}
+    young, old = (youth(job("V100-SXM2-16GB", framework_text=text, **asked)) for text in ("PyTorch 0.3.0", "PyTorch 2.0"))
+    assert 0 <= old < young <= 1
+    assert youth(job("V100-SXM2-16GB", **{**asked, "precision": "fp32"})) == 0
+
+
+def test_experts_have_shares_of_their_own_in_training() -> None:
+    assert share_kind("moe", "train") != share_kind("moe", "serve") == "moe"
+    assert share_kind("vit", "train") == "vit"
