@@ -296,10 +296,14 @@ def _leaf_edges(
 ) -> list[Edge]:
     """Return the PCIe edges from switches and roots down to cards and drives."""
     edges: list[Edge] = []
+    nodes_of: dict[str, list[str]] = {}
+    for gpu in gpus:
+        nodes_of.setdefault(gpu.piece, []).append(f"gpu{gpu.index}")
+    for nic in nics:
+        nodes_of.setdefault(nic.piece, []).append(f"nic{nic.index}")
     for seat in standing:
         parent = parent_of(seat.ground.tree, seat.origin) or host_node(seat.ground.populated.board)
-        below = [f"gpu{gpu.index}" for gpu in gpus if gpu.piece == seat.card.name]
-        below += [f"nic{nic.index}" for nic in nics if nic.piece == seat.card.name]
+        below = nodes_of.get(seat.card.name, [])
         use = seat.slot
         if len(below) > 1 and below[0].startswith("gpu"):
             edges.append(Edge(a=parent, b=seat.card.name, kind="pcie", width=use.width, gen=use.gen, gbs=use.gbs))
