@@ -40,9 +40,9 @@ def matrix(devices: list[Device], links: dict[tuple[str, str], str]) -> tuple[tu
         return tuple(tuple(_cell(a, b, links) for b in devices) for a in devices)
     where = {device.node: index for index, device in enumerate(devices)}
     rows = [[""] * len(devices) for _ in devices]
-    for (a, b), label in links.items():
-        if a in where and b in where:
-            rows[where[a]][where[b]] = rows[where[b]][where[a]] = label
+    for (one, other), label in links.items():
+        if one in where and other in where:
+            rows[where[one]][where[other]] = rows[where[other]][where[one]] = label
     for members in boards.values():
         for a in members:
             for b in members:
