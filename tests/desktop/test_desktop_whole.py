@@ -7,6 +7,7 @@ from desktop_waiting import settled_session
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu
 
+from rigplanner.catalog.parts import KINDS
 from rigplanner.desktop.build_model import ROW_ROLE
 from rigplanner.desktop.parts_model import NAME
 from rigplanner.rig.files import read_rig
@@ -103,3 +104,50 @@ def test_from_nothing_to_a_saved_rig_and_its_quote(qtbot, window, tmp_path):
     press(qtbot, window, Qt.Key.Key_Z, control)
     assert window.session.rig.workloads == ()
     settled_session(qtbot, window.session)
+
+
+def take_by_keys(qtbot, window, kind: str, words: str) -> None:
+    """Choose a kind from the menu of Add part, type words, go down, take the part: keys alone."""
+    press(qtbot, window, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier)
+    menu = next(each for each in window.build.findChildren(QMenu) if each.isVisible())
+    for _ in range(list(KINDS).index(kind) + 1):
+        qtbot.keyClick(menu, Qt.Key.Key_Down)
+    qtbot.keyClick(menu, Qt.Key.Key_Return)
+    press(qtbot, window, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    assert window.parts.kinds.currentData() == kind
+    qtbot.keyClicks(window.parts.words, words)
+    qtbot.keyClick(window.parts.words, Qt.Key.Key_Down)
+    qtbot.keyClick(window.parts.table, Qt.Key.Key_Return)
+    settled_session(qtbot, window.session)
+
+
+def test_a_rig_by_keys_alone(qtbot, window, tmp_path):
+    control = Qt.KeyboardModifier.ControlModifier
+    press(qtbot, window, Qt.Key.Key_N, control)
+    for kind, words in (("gpu", "geforce rtx 3090"), ("cpu", "5950x"), ("motherboard", "x570s aorus master"), ("psu", "ax1600i")):
+        take_by_keys(qtbot, window, kind, words)
+    names = [piece.part.name for piece in window.session.assessment.machine.pieces]
+    assert len(names) == 4 and any("3090" in name for name in names)
+    view = window.build.view
+    view.setFocus()
+    qtbot.keyClick(view, Qt.Key.Key_Home)
+    qtbot.keyClick(view, Qt.Key.Key_Delete)
+    settled_session(qtbot, window.session)
+    assert len(window.session.rig.items) == 3
+    press(qtbot, window, Qt.Key.Key_Z, control)
+    settled_session(qtbot, window.session)
+    assert len(window.session.rig.items) == 4
+    press(qtbot, window, Qt.Key.Key_3, Qt.KeyboardModifier.AltModifier)
+    settled_session(qtbot, window.session)
+    machine = window.view("Machine")
+    target = next(n for n in range(machine.targets.count()) if machine.targets.itemText(n).startswith("PCIEX8"))
+    machine.targets.setFocus()
+    for _ in range(target - machine.targets.currentIndex()):
+        qtbot.keyClick(machine.targets, Qt.Key.Key_Down)
+    qtbot.keyClick(machine.go, Qt.Key.Key_Space)
+    settled_session(qtbot, window.session)
+    assert window.session.assessment.machine.gpus[0].place == "PCIEX8"
+    press(qtbot, window, Qt.Key.Key_S, control)
+    answer_file_dialog(qtbot, window, tmp_path / "keys.rig")
+    settled_session(qtbot, window.session)
+    assert read_rig(tmp_path / "keys.rig").items == window.session.rig.items
