@@ -1,5 +1,6 @@
 """The right panel: what is wrong, needed against actual, with the ways out."""
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
@@ -76,7 +77,12 @@ class FindingsView(QWidget):
     def _show_cards(self, wanted: list[tuple[Finding, bool]]) -> None:
         from rigplanner.desktop.finding_card import FindingCard
 
-        keys = [f"{f.code} {f.severity} {f.subjects} {waived}" for f, waived in wanted]
+        alike: Counter[str] = Counter()
+        keys = []
+        for f, waived in wanted:
+            key = f"{f.code} {f.severity} {f.subjects} {waived}"
+            alike[key] += 1
+            keys.append(f"{key} {alike[key]}")
         kept: dict[str, FindingCard] = {}
         for n, (key, (finding, waived)) in enumerate(zip(keys, wanted, strict=True)):
             card = self._cards.pop(key, None)

@@ -10,7 +10,7 @@ from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import STATE_OF, look, row_px, sized_font, small_font
 from rigplanner.desktop.words import THIN, VERDICT_ICONS, VERDICT_WORDS, number, percent, shortened
 from rigplanner.planning.limits import Limit, limits
-from rigplanner.report.language import Words, tr
+from rigplanner.report.language import Words, listed, tr
 
 FULL_SCALE = 1.5
 """The bar ends at 150 %, so that the limit stands at two thirds of it."""
@@ -22,15 +22,15 @@ ASKS = Words({"price": "no budget set", "circuit": "no circuit set"})
 def gauge_text(limit: Limit) -> str:
     """Return used and limit in words: "2 170 / 1 440 W"."""
     if limit.used is None:
-        return "unknown"
+        return tr("unknown")
     if limit.axis == "price" and limit.partial and not limit.used:
         return tr("no prices yet")
     used = (tr("at least ") if limit.partial and limit.axis != "price" else "") + number(
         limit.used, 1 if limit.unit == "GiB" else 0
     )
     if limit.limit is None:
-        tail = ASKS.get(limit.axis, "limit unknown") if not limit.stated else tr("limit unknown")
-        return f"{used}{THIN}{limit.unit}, {tail}"
+        tail = tr("limit unknown") if limit.stated else ASKS.get(limit.axis, tr("limit unknown"))
+        return listed([f"{used}{THIN}{limit.unit}" if limit.unit else used, tail])
     of = number(limit.limit, 0)
     return f"{used} / {of}{THIN}{limit.unit}" if limit.unit else f"{used} / {of}"
 

@@ -31,6 +31,7 @@ class MachineDrawing(QWidget):
         self.setMouseTracking(True)
         self.setAccessibleName(tr("Machine drawing; the table of places says the same in words"))
         self._drawing = Drawing(width=1, height=1)
+        self.empty = ""
         self.by_width = False
         self._piece = ""
         self._pressed: QPointF | None = None
@@ -133,6 +134,10 @@ class MachineDrawing(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self.empty:
+            painter.setPen(look.tokens.color("soft"))
+            words = int(Qt.AlignmentFlag.AlignTop) | int(Qt.TextFlag.TextWordWrap)
+            painter.drawText(self.rect().adjusted(12, 12, -12, -12), words, self.empty)
         shown = QRectF(event.rect()).adjusted(-EDGE, -EDGE, EDGE, EDGE)
         for wire in self._drawing.wires:
             if shown.intersects(wire_area(wire)):

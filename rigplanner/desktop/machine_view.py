@@ -117,7 +117,10 @@ class MachineView(QWidget):
     def _draw(self) -> None:
         assessment = self._session.assessment
         if assessment is not None:
-            self.slots.show_picture(slot_picture(assessment.machine))
+            empty = not (assessment.machine.slots or assessment.machine.gpus)
+            said = tr("Choose a motherboard or a system to see its slots and what stands in them.")
+            self.slots.show_picture(slot_picture(assessment.machine), said if empty else "")
+            self.drawing.empty = said if empty else ""
             self.drawing.show_drawing(self._fitted(assessment.machine))
 
     def _fitted(self, machine: Machine) -> Drawing:

@@ -16,14 +16,14 @@ class PictureView(QWidget):
     def __init__(self, name: str, empty: str) -> None:
         super().__init__()
         self._picture = Picture(1.0, 1.0, ())
-        self._empty = empty
+        self._empty = self._said = empty
         self.setAccessibleName(name)
 
-    def show_picture(self, picture: Picture) -> None:
-        """Show another picture."""
-        self._picture = picture
+    def show_picture(self, picture: Picture, empty: str = "") -> None:
+        """Show another picture; `empty` is said instead of the usual words where there is none."""
+        self._picture, self._said = picture, empty or self._empty
         said = [shape.text for shape in picture.shapes if isinstance(shape, Label)]
-        self.setAccessibleDescription(", ".join(said) or self._empty)
+        self.setAccessibleDescription(", ".join(said) or self._said)
         self.setMinimumSize(self.sizeHint())
         self.update()
 
@@ -41,7 +41,7 @@ class PictureView(QWidget):
         if not self._picture.shapes:
             painter.setPen(look.tokens.color("soft"))
             painter.drawText(
-                self.rect().adjusted(12, 12, -12, -12), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop, self._empty
+                self.rect().adjusted(12, 12, -12, -12), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop, self._said
             )
             return
         painter.translate(MARGIN_PX, MARGIN_PX)

@@ -95,7 +95,7 @@ def quote_content(assessment: Assessment, catalog: Catalog, today: date) -> Quot
     """Return the content of a rig's quote. `today` dates a quote that names no date of its own."""
     rig, details, report = assessment.rig, assessment.rig.quote, assessment.report
     issued = _day(details.date) or today
-    verdict = report.verdict()
+    verdict = report.verdict() if rig.items else "unknown"
     return Quote(
         title=rig.name,
         number=details.number,
@@ -140,6 +140,8 @@ def _day(text: str | None) -> date | None:
 def verdict_text(assessment: Assessment) -> str:
     """Return the one sentence that a reader of the quote sees first."""
     report = assessment.report
+    if not assessment.rig.items:
+        return tr("No parts are chosen yet, so nothing was checked.")
     errors, warnings, unknown = (report.count(s) for s in ("error", "warning", "unknown"))
     if errors:
         head = trn("This rig does not work as planned: {count} error", "This rig does not work as planned: {count} errors", errors)

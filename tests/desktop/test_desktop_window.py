@@ -20,14 +20,17 @@ from PySide6.QtWidgets import (
 
 from rigplanner.desktop import documents
 from rigplanner.desktop.actions import COMMANDS, MENUS
+from rigplanner.desktop.finding_card import FindingCard
 from rigplanner.desktop.palette import hits
 from rigplanner.desktop.parts_model import NAME
 from rigplanner.desktop.theme import look
 from rigplanner.desktop.window import TABS
 from rigplanner.planning.limits import limits
+from rigplanner.report.quote import verdict_text
 from rigplanner.rig.document import Site
 from rigplanner.rig.edits import Edit
 from rigplanner.rig.files import read_rig
+from rigplanner.rules.finding import Finding
 
 
 def open_sample(window, sample_folder, name: str) -> None:
@@ -467,3 +470,24 @@ def test_an_unknown_site_is_said_by_one_choice(qtbot, window, sample_folder):
     assert (site.country, site.volts, site.breaker_a) == ("CZ", 230.0, 16.0)
     window.session.undo()
     assert window.session.rig.site == Site()
+
+
+def test_a_new_rig_has_no_findings_and_no_verdict(qtbot, window, sample_folder):
+    open_sample(window, sample_folder, "quad-rtx-4090")
+    twins = [finding for finding in window.session.assessment.report.findings if finding.severity != "unknown"]
+    documents.new_rig(window)
+    settled_session(qtbot, window.session)
+    assert twins
+    assert [card for card in window.findings.findChildren(FindingCard) if not card.isHidden()] == []
+    window.show_tab("Machine")
+    assert "Choose a motherboard" in window.view("Machine").drawing.empty
+    assert verdict_text(window.session.assessment) == "No parts are chosen yet, so nothing was checked."
+
+
+def test_findings_that_are_alike_each_have_a_card_that_goes(qtbot, window, sample_folder):
+    open_sample(window, sample_folder, "quad-rtx-4090")
+    two = [Finding(code="RIG003", severity="info", subjects=("board.0",), values={"n": n}) for n in range(2)]
+    window.findings._show_cards([(finding, False) for finding in two])
+    assert len(window.findings.cards()) == 2
+    window.findings._show_cards([])
+    assert [card for card in window.findings.findChildren(FindingCard) if not card.isHidden()] == []
