@@ -149,7 +149,7 @@ class BuildList(QWidget):
         self._quantity.valueChanged.connect(self._set_quantity)
         self._price = QDoubleSpinBox(minimum=0, maximum=1e9, decimals=2)
         self._price.setAccessibleName(tr("Price of one piece"))
-        self._price.setSpecialValueText("catalog")
+        self._price.setSpecialValueText(tr("catalog"))
         self._price.setKeyboardTracking(False)
         self._price.valueChanged.connect(self._set_price)
         self._cap = QSpinBox(minimum=0, maximum=2000, singleStep=10)

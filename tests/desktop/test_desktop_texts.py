@@ -27,7 +27,7 @@ def plain_texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
         if isinstance(node, ast.Call) and _name(node.func) in SHOWS:
             for given in [*node.args, *(each.value for each in node.keywords if each.arg in ("name", "text", "title", "tip"))]:
                 for text in _bare(given):
-                    if _is_words(text):
+                    if _is_words(text) or (_name(node.func).startswith("set") and text.isalpha() and text.islower()):
                         yield given.lineno, text
 
 
