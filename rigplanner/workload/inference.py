@@ -45,7 +45,7 @@ def infer(network: Network, job: Job, stack: MemoryStack, card: GPU | None = Non
     if network.vocab and stack.gathers_all and ways > 1:
         weights += 2.0 * network.embedding_params * (1 - 1 / ways)
     if stack.slug == "llama.cpp":
-        return _ggml(network, job, weights - _narrowed(network, job))
+        return _ggml(network, job, weights - _narrowed(network, job) + _beside_file(network, job))
     if stack.pool:
         return _served(network, job, stack, weights, card)
     holds = job.generates or network.heard > 0 or stack.preallocates
@@ -131,12 +131,30 @@ def _ggml(network: Network, job: Job, weights: float) -> Demand:
     away, head = _left_behind(network, job), weights * network.vocab * network.hidden / max(1.0, network.params)
     layers_held = max(0.0, weights - table - head)
     moved = away * layers_held + (head if away == 1 else 0.0)
-    if "cpu_moe" in job.flags:
-        moved = max(moved, weights * min(1.0, network.expert_params / max(1.0, network.params)))
+    experts = weights * min(1.0, network.expert_params / max(1.0, network.params))
+    moved += max(0.0, _experts_behind(network, job) - away) * experts
     cache /= job.tensor * job.pipeline
     host = waiting("layers", "token embedding + layers and their cache beyond gpu_layers", table + moved + away * cache, LLAMA_CPP)
     return Demand(weights=max(0.0, weights - table - moved), gradients=0.0, optimizer=0.0, activations=max(outputs, layers),
                   kv_cache=cache * (1 - away), host=host)  # fmt: skip
+
+
+def _experts_behind(network: Network, job: Job) -> float:
+    """The share of the layers whose experts stay in host memory: all by `cpu_moe` (--cpu-moe), the first N by `cpu_moe=N`
+    (--n-cpu-moe N). Whole layers that stay are the first ones too."""
+    if "cpu_moe" in job.flags:
+        return 1.0
+    told = next((flag.partition("=")[2] for flag in job.flags if flag.startswith("cpu_moe=")), "0")
+    if not told.isdigit():
+        raise WorkloadFault(f"flags: expected cpu_moe=N with a number of layers, found {told!r}.")
+    return min(1.0, int(told) / max(1, network.layers))
+
+
+def _beside_file(network: Network, job: Job) -> float:
+    """Bytes that a projector file takes more than the quantised model's share: it stays in 16 bits (llama.cpp, mmproj)."""
+    if network.kind != "vlm" or job.stored_bytes is not None:
+        return 0.0
+    return max(0.0, 2.0 - BITS[job.precision] / 8) * network.side_params
 
 
 def _narrowed(network: Network, job: Job) -> float:

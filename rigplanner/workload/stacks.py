@@ -44,7 +44,9 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     bitsandbytes did up to 0.42 (MatMul4Bit.forward). `master_fp32`: 16-bit parameters have a copy of 4 bytes beside the optimizer's
     state, `gradients_fp32`: and gradients of 4 bytes. `waits_checkpoints`: inputs of recomputed layers wait in host memory.
     `in_turn`: a pipeline's networks come to the GPU one after the other. `doubly_quantised`: its 4-bit scales are quantised too.
-    `preallocates`: the cache is there before the prompt, whether or not anything is generated."""
+    `preallocates`: the cache is there before the prompt, whether or not anything is generated.
+    `bucket_values`: values of ZeRO's bucket, 0 where DistributedDataParallel sums gradients, null where they are summed where they
+    lie."""
 
     slug: str = ""
     context_gib: float = 0.6
@@ -74,6 +76,7 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     waits_checkpoints: bool = False
     in_turn: bool = False
     preallocates: bool = False
+    bucket_values: float | None = 0.0
     doubly_quantised: bool = False
     adapters: Literal["fp32", "base"] = "base"
     note: str = ""

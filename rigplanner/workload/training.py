@@ -163,6 +163,7 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
         before = _as_it_begins(network, job, stack, spared + waits) + dense_bytes(network, job, width)
         at_activations = max(at_activations, before + held * (job.accumulation > 1) - later)
     at_step = held + copies if job.offload == "none" else 0.0
+    gathered += _buckets(job, stack, trained * width)
     beside = gathered + _dequantised(network, job)
     moving = max(at_activations, at_step)
     kept = 0.0 if job.offload in ("all", "nvme") else held
@@ -253,6 +254,16 @@ def _gathered(network: Network, job: Job, reduces_fp32: bool) -> tuple[float, fl
     root = network.embedding_params / ways * compute * (1.0 if job.lora_rank else 2.0)
     table = 0.0 if job.lora_rank or network.tied else network.vocab * network.hidden / ways * compute
     return 2 * layer * bits + trained * (compute + reduced) + root, trained * (compute + reduced) + min(table, root / 4)
+
+
+def _buckets(job: Job, stack: MemoryStack, gradients: float) -> float:
+    """Bytes that gradients are copied to before they are summed over the cards: all of them by DistributedDataParallel unless they
+    are views of its buckets (gradient_as_bucket_view, off by default); one bucket by ZeRO, however few parameters train."""
+    if job.data == 1 or stack.bucket_values is None or job.offload in ("all", "nvme"):
+        return 0.0
+    if stack.bucket_values:
+        return 2.0 * stack.bucket_values
+    return gradients if job.zero == 0 else 0.0
 
 
 def _dequantised(network: Network, job: Job) -> float:

@@ -8,7 +8,7 @@ from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.rig.task import Parallelism, Workload
-from rigplanner.workload.answer import MemoryEstimate
+from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
 from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.network import resolve
 
@@ -89,6 +89,18 @@ def test_experts_alone_may_stay_on_the_host(zoo: Zoo) -> None:
     fields = {"model": "qwen3-30b-a3b", "task": "inference", "precision": "q4_k_m", "stack": "llama.cpp", "optimizer": None}
     whole, apart = need(zoo, **fields), need(zoo, **fields, flags=["cpu_moe"])
     assert apart.parts.weights_gib < 0.15 * whole.parts.weights_gib and apart.host_gib > 14
+    half, both = need(zoo, **fields, flags=["cpu_moe=24"]), need(zoo, **fields, flags=["cpu_moe=24"], gpu_layers=24)
+    assert half.parts.weights_gib == pytest.approx((whole.parts.weights_gib + apart.parts.weights_gib) / 2)
+    assert both.parts.weights_gib == pytest.approx(need(zoo, **fields, gpu_layers=24).parts.weights_gib)
+    with pytest.raises(WorkloadFault, match="cpu_moe=N"):
+        need(zoo, **fields, flags=["cpu_moe=some"])
+
+
+def test_a_projector_stays_in_16_bits(zoo: Zoo) -> None:
+    fields = {"model": "qwen2.5-vl-7b", "task": "inference", "stack": "llama.cpp", "optimizer": None}
+    low, high = need(zoo, **fields, precision="q4_k_m"), need(zoo, **fields, precision="q8_0")
+    assert 1.1 < low.parts.weights_gib - 7.0e9 * 4.85 / 8 / 2**30 < 1.7
+    assert high.parts.weights_gib > low.parts.weights_gib
 
 
 def test_weights_of_inference_wait(zoo: Zoo) -> None:

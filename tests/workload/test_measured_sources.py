@@ -151,6 +151,16 @@ def test_sharded_gradients_leave_the_peak_where_the_backward_pass_begins(zoo: Zo
     assert four.parts.gradients_gib == pytest.approx(2 * 6.738e9 / 8 / GIB, rel=0.01)
 
 
+def test_gradients_are_copied_to_be_summed(zoo: Zoo) -> None:
+    """DistributedDataParallel keeps buckets of all gradients (gradient_as_bucket_view), DeepSpeed one of 5e8 values."""
+    gpu = card("nvidia.datacenter.h100-sxm5-80gb")
+    usual: dict[str, Any] = {"model": "gpt2-xl", "task": "train_full", "precision": "fp32", "optimizer": "adamw",
+                             "batch_per_gpu": 1, "seq_len": 128}  # fmt: skip
+    for stack, zero, wanted in (("pytorch", 0, 4 * 1.5576e9), ("deepspeed", 2, 2 * 5e8), ("megatron-lm", 1, 0.0)):
+        told = estimate(zoo, gpu, 8, stack=stack, parallelism=Parallelism(zero=zero), **usual)
+        assert told.detail_gib["communication"] == pytest.approx(wanted / GIB, rel=0.02)
+
+
 def test_megatron_keeps_18_bytes_a_parameter_or_6_and_12_over_the_ranks(zoo: Zoo) -> None:
     gpu = card("nvidia.datacenter.h100-sxm5-80gb")
     for zero, wanted in ((0, 18.0), (1, 6 + 12 / 8)):
