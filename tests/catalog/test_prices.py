@@ -16,7 +16,18 @@ OLDEST = date(2008, 1, 1)
 CURRENCY = re.compile(r"[A-Z]{3}")
 REGION = re.compile(r"[A-Z]{2}")
 
-PER_USD = {"USD": 1.0, "EUR": 0.95, "GBP": 0.8, "CNY": 7.0, "JPY": 140.0, "TWD": 31.0, "PLN": 4.0, "AUD": 1.5, "INR": 85.0, "CHF": 0.85}
+PER_USD = {
+    "USD": 1.0,
+    "EUR": 0.95,
+    "GBP": 0.8,
+    "CNY": 7.0,
+    "JPY": 140.0,
+    "TWD": 31.0,
+    "PLN": 4.0,
+    "AUD": 1.5,
+    "INR": 85.0,
+    "CHF": 0.85,
+}
 """Rough rates, enough to tell a misplaced decimal point."""
 
 BOUNDS_USD = {
