@@ -357,9 +357,11 @@ FLAT = SpeedModel(
 """Where a fit begins that must know nothing of the rows it leaves out."""
 
 
-HELD = {"moe": 0.4}
-"""Shares of the matrix rate by kind of net that are set, not fitted: for served experts only three rows of one machine with a slow
-host speak (single products of few tokens per expert reach a third to a half of what those of dense models do)."""
+HELD = {"kind_matrix": {"moe": 0.4}, "generation": {"cdna3": 0.65}}
+"""Shares of the matrix rate that are set, not fitted. For served experts only three rows of one machine with a slow host speak
+(single products of few tokens per expert reach a third to a half of what those of dense models do); for CDNA3 one row of inference,
+while in training an MI300X gave 250 TFLOPS where an H100 gave 345 (GPT-2 XL in FP8) and 474 where an H200 gave 898 (Llama 3 8B,
+FSDP), by issues 72 and 79 of ROCm/TransformerEngine."""
 
 
 def described(rows: Sequence[Measured]) -> list[dict[str, Any]]:
@@ -391,8 +393,9 @@ def fit(rows: Sequence[dict[str, Any]], start: SpeedModel, steps: int, most: int
         with torch.no_grad():
             p["variances"].clamp_(math.log(1e-6), math.log(20))
             p["variances"][0].clamp_(max=math.log(0.02))
-            for kind in set(HELD) & set(words["share"]):
-                p["kind_matrix"][words["share"].index(kind)] = math.log(HELD[kind])
+            for name, key in (("kind_matrix", "share"), ("generation", "generation")):
+                for word in set(HELD[name]) & set(words[key]):
+                    p[name][words[key].index(word)] = math.log(HELD[name][word])
         if told and step % 10 == 0:
             print(f"step {step}: {value.item():.4f}", flush=True)
     provenance = f"tools/fit_speed_model.py: {steps} steps on {data.size} of {len(rows)} measured rows"

@@ -25,6 +25,7 @@ from rigplanner.performance.own import kept_evidence
 from rigplanner.performance.power_cap import speed_at_cap
 from rigplanner.performance.roofline import ceiling
 from rigplanner.performance.serving import decode_ceiling
+from rigplanner.performance.surpassed import surpassed
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 
@@ -62,8 +63,9 @@ def predict_speed(
     modelled = model_speed(job)
     asked = metric or usual_metric(job)
     known = evidence or kept_evidence()
-    anchored = known.correct(place(job, gpu.id, asked), NEIGHBOURS, allowed)
-    samples_s = modelled.samples_s * math.exp(anchored.correction.mean)
+    point = place(job, gpu.id, asked)
+    anchored = known.correct(point, NEIGHBOURS, allowed)
+    samples_s = max(modelled.samples_s * math.exp(anchored.correction.mean), surpassed(job, point, asked, anchored.rows))
     width = EIGHTY_PERCENT * anchored.correction.deviation * speed_model().widened(job.stack.slug)
     if job.silicon.generation == "unknown":
         width = math.hypot(width, math.log(STRANGE_SILICON))

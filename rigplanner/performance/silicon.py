@@ -92,6 +92,9 @@ WEIGHT_BITS = {
 """Bits per stored weight with block scales (llama.cpp quantisation table for the q words); all others 16."""
 
 
+SHARED = {"blackwell-rtx": "ada", "cdna4": "cdna3", "rdna4": "rdna3"}
+"""Generation -> the one whose learned shares stand for it."""
+
 USUAL_L2_MIB = {
     "kepler": 1.5, "maxwell": 2.0, "pascal": 3.0, "ada": 48.0, "hopper": 50.0, "blackwell-rtx": 64.0, "blackwell": 96.0,
     "apple": 16.0,
@@ -118,6 +121,7 @@ class Silicon(Struct, frozen=True):
     l2_mib: float
     fast_memory: bool
     half_rate_tensor: bool
+    vendor: str = ""
 
 
 def generation_of(gpu: GPU) -> str:
@@ -139,8 +143,8 @@ def generation_of(gpu: GPU) -> str:
 
 
 def shares_of(generation: str) -> str:
-    """Return the generation whose learned shares of the peak hold for this one: RTX Blackwell has few rows of its own."""
-    return "ada" if generation == "blackwell-rtx" else generation
+    """Return the generation whose learned shares of the peak hold for this one, which has few rows of its own or none."""
+    return SHARED.get(generation, generation)
 
 
 def silicon_of(gpu: GPU) -> Silicon:
@@ -169,6 +173,7 @@ def silicon_of(gpu: GPU) -> Silicon:
         gpu.l2_mib or USUAL_L2_MIB.get(generation, 6.0),
         memory.startswith("hbm") or (not memory and gpu.bandwidth_gbs > 1200 and generation != "ada"),
         bool(rates.fp16 and rates.fp16_acc16 and rates.fp16_acc16 > 1.5 * rates.fp16),
+        gpu.vendor.casefold(),
     )
 
 

@@ -18,6 +18,8 @@ from rigplanner.performance.modelled import model_speed
 from rigplanner.performance.own import read_own
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.roofline import share_kind, youth
+from rigplanner.performance.silicon import silicon_of
+from rigplanner.performance.surpassed import dominates
 from rigplanner.rig.task import Workload
 
 FILE = Path(__file__).parent / "held_out_speeds.jsonl"
@@ -136,3 +138,19 @@ def test_software_grows_into_silicon() -> None:
 def test_experts_have_shares_of_their_own_in_training() -> None:
     assert share_kind("moe", "train") != share_kind("moe", "serve") == "moe"
     assert share_kind("vit", "train") == "vit"
+
+
+def test_a_gpu_with_more_of_everything_keeps_what_a_lesser_one_was_measured_with() -> None:
+    asked = {"model": "sd-1.5", "task": "inference", "precision": "fp16", "stack": "diffusers-xformers", "batch_per_gpu": 1,
+             "variant": {"steps": 50}}  # fmt: skip
+    lesser, more = (predict(gpu, **asked).value for gpu in ("RTX 4090", "RTX 5090"))
+    assert more >= lesser
+
+
+@pytest.mark.parametrize(
+    ("newer", "older", "more"),
+    [("RTX 5090", "RTX 4090", True), ("RTX 4090", "RTX 5090", False), ("RTX 3090", "H100-SXM5-80GB", False),
+     ("RX 7900 XTX", "RTX 3060", False), ("RTX PRO 6000 Blackwell Max-Q Workstation Edition", "RTX 5090", False)],
+)  # fmt: skip
+def test_one_gpu_dominates_another_of_its_maker(newer: str, older: str, more: bool) -> None:
+    assert dominates(silicon_of(find_gpu(newer)), silicon_of(find_gpu(older))) is more

@@ -1,0 +1,41 @@
+"""A GPU that has more of everything than a measured one is not slower at the same job."""
+
+from collections.abc import Iterable
+from operator import attrgetter
+
+from rigplanner.performance.anchors import Placed, find_gpu
+from rigplanner.performance.answer import TIME_METRICS
+from rigplanner.performance.job import Job
+from rigplanner.performance.kriging import Point
+from rigplanner.performance.metrics import samples_per_second
+from rigplanner.performance.silicon import Silicon, silicon_of
+
+SAME = attrgetter("stack", "model", "task", "precision", "lane", "count", "data", "tokens", "written")
+LIKE_BATCH = 0.05
+"""Logarithm of the batch within which two jobs are the same."""
+KEPT = 0.96
+"""What a measured row is trusted with: one machine differs from the next by 1 to 4 %."""
+LIKE_POWER = 0.9
+
+
+def surpassed(job: Job, point: Point, metric: str, rows: Iterable[Placed]) -> float:
+    """Return the samples per second that the best measured GPU reached which this job's GPU surpasses in every respect, 0 where no
+    row tells: the same job on the same number of GPUs, with software no newer."""
+    best = 0.0
+    for item in rows:
+        row, other = item.row, item.point
+        if other.gpu == point.gpu or row.metric != metric or metric in TIME_METRICS or SAME(other) != SAME(point):
+            continue
+        if abs(other.batch - point.batch) > LIKE_BATCH or other.year > point.year:
+            continue
+        if dominates(job.silicon, silicon_of(find_gpu(row.gpu))):
+            best = max(best, KEPT * samples_per_second(job, row.value, metric))
+    return best
+
+
+def dominates(newer: Silicon, older: Silicon) -> bool:
+    """Return whether one GPU has at least the arithmetic, bandwidth, memory, age and (nearly) power of another of its maker."""
+    more = all(
+        getattr(newer, rate) >= getattr(older, rate) for rate in ("era", "fp32", "half", "bandwidth_gbs", "memory_gib", "l2_mib")
+    )
+    return more and newer.vendor == older.vendor and newer.tdp_w >= LIKE_POWER * older.tdp_w
