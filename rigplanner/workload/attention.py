@@ -62,13 +62,14 @@ class Traits(Struct, frozen=True, kw_only=True):
 
 class LatentForm(Struct, frozen=True, kw_only=True):
     """Multi-head latent attention: ranks of the compressed query (0: none) and of key and value together, and the parts of a
-    head."""
+    head; whether pairs of neighbours are rotated."""
 
     query_rank: int
     value_rank: int
     plain: int
     turned: int
     value: int
+    interleaved: bool = True
 
 
 class Form(Struct, frozen=True, kw_only=True):
@@ -126,6 +127,15 @@ def rotate(tape: Tape, x: Tensor, rope: Rope) -> Tensor:
 def _half_turn(tape: Tape, x: Tensor, half: tuple[int, ...]) -> Tensor:
     first, second = ops.cut(tape, x, half), ops.cut(tape, x, half)
     return ops.cat(tape, (ops.sub_self(tape, second), first))
+
+
+def rotate_pairs(tape: Tape, x: Tensor, rope: Rope) -> Tensor:
+    """Neighbours rotated as pairs: each half by the other, and both joined."""
+    half, table = (*x.shape[:-1], x.shape[-1] // 2), (1, x.shape[-2], x.shape[-1] // 2)
+    cos, sin = (Tensor(table, side.dtype, side.storage) for side in rope)
+    even, odd = ops.cut(tape, x, half), ops.cut(tape, x, half)
+    first = ops.add(tape, ops.mul(tape, even, cos), ops.mul(tape, odd, sin))
+    return ops.cat(tape, (first, ops.add(tape, ops.mul(tape, odd, cos), ops.mul(tape, even, sin))))
 
 
 def rotate_wide(tape: Tape, query: Tensor, key: Tensor, rope: Rope) -> tuple[Tensor, Tensor]:
@@ -281,8 +291,10 @@ class Attention:
         tape, heads = self.net.tape, self.form.heads
         if self.form.traits.broadcast_heads and key.shape[1] != heads and not tape.semantics.fused_dropout:
             return ops.plain_attention(tape, query, key, value, mask, 0.0)
+        repeated = 1 < key.shape[1] < heads
         key, value = repeat_heads(tape, key, heads), repeat_heads(tape, value, heads)
-        result = attend(self.net, query, key, value, mask, self.form.traits.attention_dropout)
+        lies = self.joins, self.joins or repeated, repeated
+        result = attend(self.net, query, key, value, mask, self.form.traits.attention_dropout, lies)
         return ops.unpacked(tape, result) if self.joins else result
 
     def _with_sinks(self, weights: Tensor) -> Tensor:
@@ -325,17 +337,20 @@ class Attention:
         weights = self._with_sinks(weights) if self.sinks is not None else self._softmax(weights, query.dtype)
         weights = ops.dropout(tape, weights, form.traits.attention_dropout, setting.training)
         values = values if repeated else ops.packed(tape, values)
-        return ops.unpacked(tape, ops.bmm(tape, weights, values, query.shape)), weights
+        return ops.unpacked(tape, ops.bmm(tape, weights, values, (*query.shape[:3], value.shape[3]))), weights
 
 
-def attend(net: Net, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, share: float) -> Tensor:
+def attend(
+    net: Net, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, share: float,
+    lies: ops.Lies = (False, False, False),
+) -> Tensor:  # fmt: skip
     """scaled_dot_product_attention: the fused kernel, or the reference path where that cannot drop weights."""
     tape = net.tape
     if query.shape[-1] != value.shape[-1] and not tape.semantics.fused_dropout:
-        return ops.copy(tape, ops.plain_attention(tape, query, key, value, mask, 0.0))
+        return ops.copy(tape, ops.plain_attention(tape, query, key, value, mask, 0.0, lies))
     learned = mask is not None and mask.needs_grad and tape.recording
     if (learned or (share and net.setting.training)) and not tape.semantics.fused_dropout:
-        return ops.copy(tape, ops.plain_attention(tape, query, key, value, mask, share if net.setting.training else 0.0))
+        return ops.copy(tape, ops.plain_attention(tape, query, key, value, mask, share if net.setting.training else 0.0, lies))
     return ops.fused_attention(tape, query, key, value, mask)
 
 

@@ -276,7 +276,8 @@ def latent_form(config: dict[str, Any]) -> LatentForm | None:
         return None
     return LatentForm(query_rank=config.get("q_lora_rank") or 0, value_rank=config["kv_lora_rank"], plain=pick(config,
         "qk_nope_head_dim", default=128),
-                      turned=pick(config, "qk_rope_head_dim", default=64), value=pick(config, "v_head_dim",
+                      turned=pick(config, "qk_rope_head_dim", default=64),
+                      interleaved=bool(config.get("rope_interleave", True)), value=pick(config, "v_head_dim",
                           default=128))  # fmt: skip
 
 

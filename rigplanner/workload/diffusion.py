@@ -29,6 +29,10 @@ VIDEO_DECODE_BYTES = 2.0 * 2178
 memory_used_decode)."""
 DECODED_FRAMES = 11
 """Frames that a video decoder has in work at once."""
+BY_FRAME = {"wan": 2.0 * 7000}
+"""Bytes per pixel in 16 bits of decoders that go frame by frame and keep what the next frame needs (comfy/sd.py, WanVAE)."""
+TILED = 0.25
+"""Share of the decoder's memory that tiles of it take."""
 
 
 def tokens_of(job: Job, stack: MemoryStack) -> float:
@@ -65,6 +69,7 @@ def diffuse(network: Network, job: Job, stack: MemoryStack) -> Demand:
         return Demand(weights=base / layers, gradients=0, optimizer=0, activations=max(decode, working), host=waits)
     if "model_cpu_offload" in job.flags or stack.in_turn:
         largest = max(base, beside - (4 if whole else 2) * vae)
+        decode *= TILED if stack.in_turn and "vae_tiling" not in job.flags else 1.0
         alone = max(largest + working, 2 * vae + decode)
         return Demand(weights=min(largest, alone), gradients=0, optimizer=0, activations=alone - min(largest, alone), host=waits)
     return Demand(weights=base + beside, gradients=0, optimizer=0, activations=max(decode, working))
@@ -72,12 +77,14 @@ def diffuse(network: Network, job: Job, stack: MemoryStack) -> Demand:
 
 def _decode_bytes(network: Network, job: Job, whole: bool) -> float:
     """The image decoder at work on the batch, or on the frames that a video decoder takes at once."""
-    tiled = "vae_tiling" in job.flags
+    part = TILED if "vae_tiling" in job.flags else 1.0
     if job.frames > 1:
-        return VIDEO_DECODE_BYTES * pixels(job.image) * min(job.frames, DECODED_FRAMES) * (0.25 if tiled else 1.0)
+        whole_clip = VIDEO_DECODE_BYTES * min(job.frames, DECODED_FRAMES)
+        by_frame = next((size for family, size in BY_FRAME.items() if network.slug.startswith(family)), whole_clip)
+        return by_frame * pixels(job.image) * part
     samples = 1 if "vae_slicing" in job.flags else job.batch
     width = 4.0 if whole or network.slug.startswith(FLOAT_DECODERS) else 2.0
-    return DECODE_VALUES * width * pixels(job.image) * samples * (0.25 if tiled else 1.0)
+    return DECODE_VALUES * width * pixels(job.image) * samples * part
 
 
 def _training(network: Network, job: Job, stack: MemoryStack, base: float, row: float, layers: float) -> Demand:

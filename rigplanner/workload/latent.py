@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from rigplanner.workload import ops
-from rigplanner.workload.attention import Form, Rope, attend, rotate
+from rigplanner.workload.attention import Attention, Form, Rope, attend, rotate, rotate_pairs
 from rigplanner.workload.net import Net, Norm
-from rigplanner.workload.tape import Tensor
+from rigplanner.workload.tape import Grads, Tensor, new, record
+
+LIES = (True, True, False)
+"""Queries and keys are joined of two parts and lie heads first; values are cut out of a joint projection."""
 
 
-class LatentAttention:
+class LatentAttention(Attention):
     """Multi-head latent attention (DeepSeek-V2): query, key and value pass through low-rank bottlenecks."""
+
+    joins = True
 
     def __init__(self, net: Net, form: Form) -> None:
         assert form.latent is not None
-        self.net, self.form, self.latent = net, form, form.latent
+        self.net, self.form, self.latent, self.sinks = net, form, form.latent, None
         latent, heads, hidden = form.latent, form.heads, form.hidden
         wide = heads * (latent.plain + latent.turned)
         rank = latent.query_rank
@@ -33,10 +38,35 @@ class LatentAttention:
         query = self.query(narrow).view(batch, form.heads, length, latent.plain + latent.turned)
         plain, turned = ops.split(tape, query, (latent.plain, latent.turned))
         stored, shared = ops.split(tape, self.down(x), (latent.value_rank, latent.turned))
-        both = self.up(self.value_norm(stored)).view(batch, form.heads, length, latent.plain + latent.value)
-        key, value = ops.split(tape, both, (latent.plain, latent.value))
-        turned, shared = rotate(tape, turned, rope), rotate(tape, shared.view(batch, 1, length, latent.turned), rope)
-        wide = Tensor((batch, form.heads, length, latent.turned), shared.dtype, shared.storage, shared.node)
-        query, key = ops.cat(tape, (plain, turned)), ops.cat(tape, (key, wide))
-        result = attend(self.net, query, key, value, mask, 0.0)
-        return self.out(result.view(batch, length, form.heads * latent.value)), None
+        narrow, shared = self.value_norm(stored), shared.view(batch, 1, length, latent.turned)
+        turn = rotate_pairs if latent.interleaved else rotate
+        turned, shared = turn(tape, turned, rope), turn(tape, shared, rope)
+        query = ops.cat(tape, (plain, turned))
+        key, value = self._spread(narrow, shared)
+        if self.net.setting.eager:
+            result, weights = self._eager(query, key, value, mask)
+        else:
+            result, weights = attend(self.net, query, key, value, mask, form.traits.attention_dropout, LIES), None
+        return self.out(result.view(batch, length, form.heads * latent.value)), weights
+
+    def _spread(self, stored: Tensor, shared: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values of all heads from what is stored of them; the rotated part is the same for every head."""
+        tape, latent, heads = self.net.tape, self.latent, self.form.heads
+        batch, length = stored.shape[0], stored.shape[1]
+        both = self.up(stored).view(batch, heads, length, latent.plain + latent.value)
+        plain, value = ops.split(tape, both, (latent.plain, latent.value))
+        return self._filled(plain, shared), value
+
+    def _filled(self, plain: Tensor, shared: Tensor) -> Tensor:
+        """An empty tensor into which both parts are copied; the gradient is copied once for each."""
+        tape, dtype = self.net.tape, plain.dtype
+        first, second = plain.shape, (*plain.shape[:3], shared.shape[3])
+        whole = (*plain.shape[:3], plain.shape[3] + shared.shape[3])
+
+        def pull(grad: Tensor) -> Grads:
+            _copy = new(tape, whole, dtype)
+            turned = new(tape, second, dtype)
+            _copy = new(tape, whole, dtype)
+            return new(tape, first, dtype), turned
+
+        return record(tape, new(tape, whole, dtype), (plain, shared), pull)

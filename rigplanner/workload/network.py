@@ -203,6 +203,9 @@ def _from_size(workload: Workload) -> Network:
 STAND_IN = ("hidden_size", "num_hidden_layers", "vocab_size", "num_attention_heads")
 """Fields without which layers of Llama say nothing of an unknown network (Mamba came out at 2 to 8 times the traced bytes)."""
 
+STATE_SPACE = {"bamba", "falcon_h1", "granitemoehybrid", "jamba", "recurrent_gemma", "zamba", "zamba2"}
+"""Networks whose states beside attention are the most of what they keep (traced: a tenth to twice what Llama's layers give)."""
+
 
 @lru_cache(1024)
 def _from_config(encoded: bytes, slug: str) -> Network:
@@ -215,7 +218,7 @@ def _from_config(encoded: bytes, slug: str) -> Network:
     except WorkloadFault:
         told = given.get("text_config") or given
         wide = pick(told, "intermediate_size", "moe_intermediate_size")
-        if not (wide and all(told.get(field) for field in STAND_IN)) or config.get("conv_dim"):
+        if kind in STATE_SPACE or not (wide and all(told.get(field) for field in STAND_IN)) or config.get("conv_dim"):
             raise
         relative, stand_in = "llama", True
         given = {**given, "model_type": "llama"}

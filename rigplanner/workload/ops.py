@@ -274,7 +274,13 @@ def fused_attention(tape: Tape, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | 
     return record(tape, result, (q, k, v), pull)
 
 
-def plain_attention(tape: Tape, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, share: float) -> Tensor:
+Lies = tuple[bool, bool, bool]
+"""Whether query, key and value lie heads first already, so that a batched product takes them without a copy."""
+
+
+def plain_attention(
+    tape: Tape, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, share: float, lies: Lies = (False, False, False)
+) -> Tensor:
     """scaled_dot_product_attention by its reference path, which the CPU takes when weights are dropped: float copies, all weights
     and the dropout mask are kept (_scaled_dot_product_attention_math)."""
     q, k, v = cast_low(tape, q), cast_low(tape, k), cast_low(tape, v)
@@ -282,16 +288,24 @@ def plain_attention(tape: Tape, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | 
     bias = mask if mask is None or mask.dtype != BOOL else new(tape, mask.shape, low)
     wide_q, wide_k, wide_v = cast(tape, q, F32), cast(tape, k, F32), cast(tape, v, F32)
     shape = (*q.shape[:-1], k.shape[-2])
-    scaled_q, scaled_k = sub_self(tape, wide_q), sub_self(tape, wide_k)
-    weights = bmm(tape, packed(tape, scaled_q), widened(tape, scaled_k, q.shape[1]), shape)
+    scaled_q = sub_self(tape, wide_q)
+    weights = _scaled_product(tape, scaled_q, wide_k, lies, shape)
     if bias is not None:
         weights = add(tape, weights, bias)
     weights = keeping_result(tape, weights)
     weights = dropout(tape, weights, share, tape.recording)
     _returned = cast(tape, weights, low)
-    result = cast(tape, bmm(tape, weights, widened(tape, wide_v, q.shape[1]), (*q.shape[:-1], v.shape[-1])), low)
+    result = cast(
+        tape, bmm(tape, weights, wide_v if lies[2] else widened(tape, wide_v, q.shape[1]), (*q.shape[:-1], v.shape[-1])), low
+    )
     tape.autocast = autocast
     return result
+
+
+def _scaled_product(tape: Tape, q: Tensor, k: Tensor, lies: Lies, shape: Shape) -> Tensor:
+    scaled = sub_self(tape, k)
+    left = q if lies[0] else packed(tape, q)
+    return bmm(tape, left, scaled if lies[1] else widened(tape, scaled, q.shape[1]), shape)
 
 
 def widened(tape: Tape, x: Tensor, heads: int) -> Tensor:
