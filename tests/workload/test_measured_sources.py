@@ -214,3 +214,14 @@ def test_gguf_files_of_mxfp4_keep_the_rest_in_8_bits(zoo: Zoo) -> None:
     told = estimate(zoo, card("nvidia.geforce.rtx-4080"), 1, model="gpt-oss-20b", task="inference", precision="mxfp4",
                     stack="llama.cpp", input_tokens=512)  # fmt: skip
     assert told.parts.weights_gib == pytest.approx(10.69, rel=0.03)
+
+
+def test_a_video_decoder_that_goes_frame_by_frame_needs_no_more_for_a_longer_clip(zoo: Zoo) -> None:
+    """WanVAE; the image decoder of ComfyUI falls back to tiles, so that the denoiser alone decides."""
+    usual: dict[str, Any] = {"task": "inference", "precision": "bf16", "image_size": (480, 832)}
+    gpu, flags = card("nvidia.geforce.rtx-4090"), ["sequential_cpu_offload"]
+    short, long = (estimate(zoo, gpu, 1, model="wan2.1-t2v-1.3b", frames=count, flags=flags, **usual) for count in (33, 49))
+    assert short.parts.activations_gib == long.parts.activations_gib == pytest.approx(2 * 7000 * 480 * 832 / GIB, rel=0.01)
+    whole, turn = (estimate(zoo, gpu, 1, model="cogvideox-5b", frames=49, flags=words, stack=stack, **usual)
+                   for stack, words in (("diffusers", ["model_cpu_offload"]), ("comfyui", [])))  # fmt: skip
+    assert turn.device_gib < whole.device_gib
