@@ -12,13 +12,20 @@ from rigplanner.desktop.gauges import TITLES, gauge_text
 from rigplanner.desktop.words import interval, money, quantity
 from rigplanner.evidence import Step
 from rigplanner.planning.limits import Limit
-from rigplanner.report.language import listed, tr
+from rigplanner.report.language import Words, listed, tr
 from rigplanner.report.quote_jobs import workload_title
 from rigplanner.report.words_workloads import assumed_text
 from rigplanner.rules.assess import Assessment, Job
 from rigplanner.workload.answer import MemoryEstimate
 
 Inputs = dict[str, float | str | None]
+ALLOWANCES = Words({
+    "memory-module": "A memory module", "board": "A board", "board-small": "A small board", "board-workstation": "A workstation board",
+    "board-server": "A server board", "cooler-air": "An air cooler", "cooler-liquid": "A liquid cooler", "case-fans": "Fans of the case",
+    "network-card": "A network card", "drive-m2": "An M.2 drive", "drive-2.5": "A 2.5 inch drive", "drive-3.5": "A 3.5 inch drive",
+    "drive-other": "Another drive", "efficiency": "Efficiency of the supply",
+})  # fmt: skip
+"""What is assumed to draw power where no maker's figure is in the catalog."""
 
 
 class Reason(Struct, frozen=True):
@@ -118,7 +125,7 @@ def load_reason(assessment: Assessment, catalog: Catalog) -> Reason:
     """Return the loads by part, their sum, what the supply and the circuit can give, and the assumptions that went in."""
     power, site = assessment.machine.power, assessment.rig.site
     names = {piece.name: piece.part.name for piece in assessment.machine.pieces}
-    sources = {piece.part.name: source_of(piece.part, "tdp_w", catalog) for piece in assessment.machine.pieces}
+    sources = {piece.part.name: _load_source(piece.part, catalog) for piece in assessment.machine.pieces}
     loads = grouped((names.get(piece, piece), watts) for piece, watts in power.loads if watts is not None)
     steps = [
         Step(
@@ -149,7 +156,22 @@ def load_reason(assessment: Assessment, catalog: Catalog) -> Reason:
     ]
     steps += [Step(title, formula, inputs, watts, "W") for title, formula, inputs, watts in sums if watts is not None]
     headline = quantity(power.sustained_w, "W") if power.sustained_w is not None else tr("unknown")
-    return Reason(tr("Sustained load"), headline, (*steps, *power.steps))
+    return Reason(tr("Sustained load"), headline, (*steps, *(_power_step(step, catalog) for step in power.steps)))
+
+
+def _load_source(part: AnyPart, catalog: Catalog) -> str:
+    found = (source_of(part, field, catalog) for field in ("max_power_w", "tdp_w", "power_w"))
+    return next((source for source in found if source), tr("an allowance, below"))
+
+
+def _power_step(step: Step, catalog: Catalog) -> Step:
+    """Return a step of the power tree with its name in words."""
+    kind, _, part_id = step.name.partition("-")
+    if kind == "excursion":
+        part = catalog.get(part_id)
+        return replace(step, name=tr("Short excursion of {part}", part=part.name if part else part_id))
+    source = tr("assumption") if step.source == "assumption" else step.source
+    return replace(step, name=ALLOWANCES.get(step.name, step.name), source=source)
 
 
 def lanes_reason(assessment: Assessment) -> Reason:

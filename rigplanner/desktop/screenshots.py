@@ -94,7 +94,7 @@ def _window(state: Path, rig: Path) -> "Window":
     return window
 
 
-def settle(application: "QApplication", window: "Window", seconds: float = 20.0) -> None:
+def settle(application: "QApplication", window: "Window", seconds: float = 120.0) -> None:
     """Let timers run and the work aside come to an end."""
     import time
 
