@@ -20,10 +20,11 @@ from rigplanner.workload.answer import MemoryEstimate
 
 Inputs = dict[str, float | str | None]
 ALLOWANCES = Words({
-    "memory-module": "A memory module", "board": "A board", "board-small": "A small board", "board-workstation": "A workstation board",
-    "board-server": "A server board", "cooler-air": "An air cooler", "cooler-liquid": "A liquid cooler", "case-fans": "Fans of the case",
-    "network-card": "A network card", "drive-m2": "An M.2 drive", "drive-2.5": "A 2.5 inch drive", "drive-3.5": "A 3.5 inch drive",
-    "drive-other": "Another drive", "efficiency": "Efficiency of the supply",
+    "memory-module": "A memory module", "board": "A board", "board-small": "A small board",
+    "board-workstation": "A workstation board", "board-server": "A server board", "cooler-air": "An air cooler",
+    "cooler-liquid": "A liquid cooler", "case-fans": "Fans of the case", "network-card": "A network card",
+    "drive-m2": "An M.2 drive", "drive-2.5": "A 2.5 inch drive", "drive-3.5": "A 3.5 inch drive", "drive-other": "Another drive",
+    "efficiency": "Efficiency of the supply",
 })  # fmt: skip
 """What is assumed to draw power where no maker's figure is in the catalog."""
 
