@@ -1,11 +1,15 @@
 """The fitted constants of the speed model, as shipped in `catalog/benchmarks/speed_model.json`."""
 
+import math
 from functools import cache
 
 import msgspec
 from msgspec import Struct
 
 from rigplanner.data import data_path
+
+EIGHTY_PERCENT = 1.2816
+"""Quantile of the normal distribution that bounds its middle 80 %."""
 
 
 class Physics(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -57,7 +61,8 @@ class Physics(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 class SpeedModel(Struct, frozen=True, forbid_unknown_fields=True):
     """Physics, and the constants of kriging: variances by term, weights of squared silicon distances (wide and narrow) and of the
     other distances, `scatter` (by how much residuals of a family of stacks or a kind of net exceed the usual), the factors by which
-    left-out errors exceed the kriging error by stack ("" for all others), and where all came from."""
+    left-out errors exceed the kriging error by stack ("" for all others), the half-widths in log units that no row takes away by
+    stack (0 for others), and where all came from."""
 
     physics: Physics
     variances: dict[str, float]
@@ -67,6 +72,7 @@ class SpeedModel(Struct, frozen=True, forbid_unknown_fields=True):
     scatter: dict[str, float]
     widening: dict[str, float]
     provenance: str
+    floor: dict[str, float] = {}
 
     def scattered(self, family: str, kind: str) -> float:
         """Return by how much residuals of such jobs exceed the usual."""
@@ -75,6 +81,10 @@ class SpeedModel(Struct, frozen=True, forbid_unknown_fields=True):
     def widened(self, stack: str) -> float:
         """Return the factor by which left-out errors of a stack exceed the kriging error."""
         return self.widening.get(stack, self.widening[""])
+
+    def half_width(self, stack: str, deviation: float) -> float:
+        """Return half the width of the 80 % interval in log units of a prediction with this kriging error."""
+        return math.hypot(EIGHTY_PERCENT * deviation * self.widened(stack), self.floor.get(stack, 0.0))
 
 
 @cache

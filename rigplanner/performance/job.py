@@ -166,14 +166,16 @@ def _from_variant(workload: Workload, key: str) -> int | None:
 
 
 def _language_task(task: str, shape: Shape, workload: Workload) -> str:
-    """Inference of a language model is its generation: one stream is decode, more are served together."""
+    """Inference of a language model is its generation: one stream is decode, more are served together by stacks that can, else
+    they walk in step."""
     if (
         task != "inference"
         or shape.kind not in ("llm", "moe")
         or (workload.stack and "decode" not in find_stack(workload.stack).tasks)
     ):
         return task
-    return "decode" if (workload.batch_per_gpu or 1) == 1 else "serve"
+    serves = not workload.stack or "serve" in find_stack(workload.stack).tasks
+    return "serve" if serves and (workload.batch_per_gpu or 1) > 1 else "decode"
 
 
 def _arithmetic(precision: str, stack: Stack, shape: Shape, silicon: Silicon) -> str:

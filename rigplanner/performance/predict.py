@@ -24,6 +24,7 @@ from rigplanner.performance.modelled import Modelled, model_speed
 from rigplanner.performance.own import kept_evidence
 from rigplanner.performance.power_cap import speed_at_cap
 from rigplanner.performance.roofline import ceiling
+from rigplanner.performance.sequence_to_sequence import halves, joined
 from rigplanner.performance.serving import decode_ceiling
 from rigplanner.performance.surpassed import surpassed
 from rigplanner.rig.task import Workload
@@ -34,8 +35,6 @@ STRANGE_SILICON = 2.0
 """Factor either way by which architectures may differ that no measured row knows (estimate)."""
 MOST_EFFICIENCY = 1.03
 """Several GPUs of the same batch do no more than this times their number; sharded states and noise explain the rest."""
-EIGHTY_PERCENT = 1.2816
-"""Quantile of the normal distribution that bounds its middle 80 %."""
 
 
 def predict_speed(
@@ -59,6 +58,10 @@ def predict_speed(
         raise WorkloadFault(f"mig: no measured speed of a partition is known, found {workload.mig!r}.")
     if TASKS.get(workload.task or "") == "collective":
         return predict_collective(workload, gpu, count, nodes, link, machine, metric)
+    if pair := halves(workload, metric, zoo):
+        parts = (pair.reading, pair.writing)
+        done = [predict_speed(part, gpu, count, nodes, link, zoo, machine, None, evidence, allowed) for part in parts]
+        return joined(pair, *done)
     job = read_job(workload, gpu, count, nodes, link, zoo, machine)
     modelled = model_speed(job)
     asked = metric or usual_metric(job)
@@ -66,7 +69,7 @@ def predict_speed(
     point = place(job, gpu.id, asked)
     anchored = known.correct(point, NEIGHBOURS, allowed)
     samples_s = max(modelled.samples_s * math.exp(anchored.correction.mean), surpassed(job, point, asked, anchored.rows))
-    width = EIGHTY_PERCENT * anchored.correction.deviation * speed_model().widened(job.stack.slug)
+    width = speed_model().half_width(job.stack.slug, anchored.correction.deviation)
     if job.silicon.generation == "unknown":
         width = math.hypot(width, math.log(STRANGE_SILICON))
     if job.named.kin:

@@ -74,15 +74,20 @@ def _joined(busy_s: float, launch_s: float) -> float:
 
 
 def decode(job: Job) -> Stream:
-    """One stream, token by token: every active weight and the cache are read once per token."""
+    """Streams in step, token by token: every active weight is read once per token, the cache once per stream; many streams wait for
+    arithmetic instead."""
     shape, degree = job.shape, _degree(job)
     context = job.input_tokens + (job.output_tokens or 512) / 2
-    read = shape.active_m * 1e6 * weight_bits(job.precision) / 8 + shape.kv_values * 2 * context
+    read = shape.active_m * 1e6 * weight_bits(job.precision) / 8 + shape.kv_values * 2 * context * job.batch
     traffic = read / (job.silicon.bandwidth_gbs * 1e9 * degree * DECODE_BANDWIDTH_SHARE) * _traffic_factor(job)
     tail, launch = _overhead(job)
     exchange = _exchange(job, job.batch)
-    total = _joined(traffic + tail, launch) + exchange
-    return Stream(job.batch / total, 0.0, traffic, total - traffic, job.batch, exchange_s=exchange)
+    matrix = matrix_seconds(job, 2 * shape.active_m * 1e6 * job.batch) / degree
+    if matrix <= traffic:
+        matrix = 0.0
+    busy = max(traffic, matrix)
+    total = _joined(busy + tail, launch) + exchange
+    return Stream(job.batch / total, matrix, busy - matrix, total - busy, job.batch, exchange_s=exchange)
 
 
 def decode_ceiling(job: Job) -> float:

@@ -1,0 +1,117 @@
+"""Networks that read with an encoder and write with a decoder, token by token: speech to text, translation, summaries."""
+
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rigplanner.catalog.zoo import Zoo, shipped_zoo
+from rigplanner.evidence import Step
+from rigplanner.performance.answer import SpeedEstimate
+from rigplanner.performance.job import TASKS
+from rigplanner.performance.stacks import find_stack
+from rigplanner.rig.task import Workload
+
+FAMILIES = ("whisper", "speech_to_text", "t5", "mt5", "umt5", "longt5", "bart", "mbart", "pegasus", "marian", "m2m_100", "nllb-moe")
+"""Types of configuration with both halves."""
+SPOKEN_TOKENS = 100
+"""Tokens of 30 s of speech where none are given: about 150 words a minute, four tokens for three words (estimate)."""
+SPEECH = ("whisper", "speech_to_text")
+USUAL_STACK = "hf-transformers"
+PER_SECOND = ("sequences/s", "samples/s")
+
+
+class Halves(Struct, frozen=True, kw_only=True):
+    """The encoder's work and the decoder's for one sample as workloads of their own, and the tokens that the decoder writes."""
+
+    reading: Workload
+    writing: Workload
+    tokens: int
+    told: bool
+
+
+def halves(workload: Workload, metric: str | None, zoo: Zoo | None) -> Halves | None:
+    """Return both halves of an inference that writes; None for other work, metrics and networks, where no length is given (speech
+    has a usual one), and for stacks that do not write token by token."""
+    if TASKS.get(workload.task or "") != "inference" or metric not in (None, *PER_SECOND):
+        return None
+    model = (shipped_zoo() if zoo is None else zoo).get(workload.model or "")
+    config = workload.config or (model.config if model else None) or {}
+    family = str(config.get("model_type", "")).casefold()
+    tokens = workload.output_tokens or (SPOKEN_TOKENS if family in SPEECH else 0)
+    stack = workload.stack or USUAL_STACK
+    if family not in FAMILIES or not tokens or "decode" not in find_stack(stack).tasks:
+        return None
+    bare = replace(workload, model=None, name=workload.name or workload.model or "", stack=stack, params_m=None, gmacs=None)
+    length = workload.seq_len or workload.input_tokens or config.get("max_source_positions")
+    return Halves(
+        reading=replace(bare, config=_encoder(config), kind="encoder", seq_len=length, input_tokens=None, output_tokens=None),
+        writing=replace(bare, config=_decoder(config), kind="llm", seq_len=None, input_tokens=1, output_tokens=tokens),
+        tokens=tokens,
+        told=workload.output_tokens is not None,
+    )
+
+
+def _first(config: dict[str, Any], *names: str) -> int:
+    return next((int(config[name]) for name in names if config.get(name)), 0)
+
+
+def _encoder(config: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "model_type": "bert",
+        "hidden_size": _first(config, "d_model", "hidden_size"),
+        "num_hidden_layers": _first(config, "encoder_layers", "num_layers"),
+        "num_attention_heads": _first(config, "encoder_attention_heads", "num_heads"),
+        "intermediate_size": _first(config, "encoder_ffn_dim", "d_ff"),
+        "vocab_size": 1,
+    }
+
+
+def _decoder(config: dict[str, Any]) -> dict[str, Any]:
+    """A decoder alone with as many weights a layer: what looks at the encoder (two of four projections a token, its keys and values
+    being kept) counts as a wider feed-forward block."""
+    hidden = _first(config, "d_model", "hidden_size")
+    gates = 1.5 if config.get("is_gated_act") or "gated" in str(config.get("feed_forward_proj", "")) else 1.0
+    return {
+        "model_type": "opt",
+        "hidden_size": hidden,
+        "num_hidden_layers": _first(config, "decoder_layers", "num_decoder_layers", "num_layers"),
+        "num_attention_heads": _first(config, "decoder_attention_heads", "num_heads"),
+        "ffn_dim": round(gates * _first(config, "decoder_ffn_dim", "d_ff")) + hidden,
+        "vocab_size": _first(config, "vocab_size"),
+    }
+
+
+def joined(pair: Halves, reading: SpeedEstimate, writing: SpeedEstimate) -> SpeedEstimate:
+    """Return the speed of samples that are read and then written: the times of both halves add."""
+
+    def together(read_s: float, tokens_s: float) -> float:
+        return 1 / (1 / read_s + pair.tokens / tokens_s)
+
+    value = together(reading.value, writing.value)
+    share = value / reading.value
+    slower = reading if share > 0.5 else writing
+    inputs: dict[str, float | str | None] = {
+        "read_s": reading.value, "tokens_s": writing.value, "tokens": float(pair.tokens),
+    }  # fmt: skip
+    formula = "1 / (1 / samples read a second + tokens / tokens written a second)"
+    step = Step("read and written", formula, inputs, value, reading.metric)
+    anchors = [replace(anchor, weight=anchor.weight * share) for anchor in reading.anchors]
+    anchors += [replace(anchor, weight=anchor.weight * (1 - share)) for anchor in writing.anchors]
+    assumed = {**reading.assumed, **writing.assumed}
+    return replace(
+        slower,
+        metric=reading.metric,
+        value=value,
+        low=together(reading.low, writing.low),
+        high=together(reading.high, writing.high),
+        anchors=tuple(sorted(anchors, key=lambda anchor: -anchor.weight)),
+        step_ms=None,
+        mfu=None,
+        assumed=assumed if pair.told else {**assumed, "output_tokens": str(pair.tokens)},
+        steps=(*reading.steps, *writing.steps, step),
+        hours=None,
+        energy_kwh=None,
+        first_token_ms=writing.first_token_ms,
+        next_token_ms=writing.next_token_ms,
+    )

@@ -1,0 +1,65 @@
+"""Encoder-decoders read once and write token by token."""
+
+import pytest
+from msgspec.structs import replace
+
+from rigplanner.catalog.load import shipped_catalog
+from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.performance.answer import SpeedEstimate
+from rigplanner.performance.predict import predict_speed
+from rigplanner.performance.sequence_to_sequence import SPOKEN_TOKENS, halves
+from rigplanner.rig.task import Workload
+
+WINDOWS = 13 * 60 / 30
+"""Windows of 30 s in the 13 minutes of speech that the README of faster-whisper times on an RTX 3070 Ti, with five beams."""
+SPEECH = Workload(model="whisper-large-v2", task="inference", precision="fp16", batch_per_gpu=1)
+
+
+def _speed(workload: Workload) -> SpeedEstimate:
+    card = shipped_catalog().parts["nvidia.geforce.rtx-3070-ti"]
+    assert isinstance(card, GPU)
+    return predict_speed(workload, card, 1, 1, "none", shipped_zoo())
+
+
+@pytest.mark.parametrize(("stack", "seconds"), [("hf-transformers", 112), ("faster-whisper", 63)])
+def test_speech_takes_about_as_long_as_published(stack: str, seconds: float) -> None:
+    found = _speed(replace(SPEECH, stack=stack))
+    assert found.metric == "sequences/s"
+    beams = found.value / (WINDOWS / seconds)
+    assert 1 <= beams <= 2, "one beam is faster than five, by less than twice"
+    assert found.assumed["output_tokens"] == str(SPOKEN_TOKENS)
+
+
+def test_times_of_reading_and_writing_add() -> None:
+    short, long = (_speed(replace(SPEECH, output_tokens=tokens)) for tokens in (10, 110))
+    pair = halves(SPEECH, None, shipped_zoo())
+    assert pair
+    written = _speed(replace(pair.writing, output_tokens=10))
+    assert 1 / short.value == pytest.approx(1 / _speed(pair.reading).value + 10 / written.value)
+    assert 1 / long.value > 8 / short.value / 2
+    assert short.low < short.value < short.high
+    assert short.steps[-1].value == short.value
+
+
+def test_more_windows_at_once_are_faster_together_but_not_each() -> None:
+    one, eight = (_speed(replace(SPEECH, batch_per_gpu=batch)) for batch in (1, 8))
+    assert one.value < eight.value < 8 * one.value * 1.01
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(SPEECH, task="train"), replace(SPEECH, model="bert-large"), replace(SPEECH, model="t5-large"),
+        replace(SPEECH, stack="mlperf-inference"),
+    ],
+)  # fmt: skip
+def test_other_work_is_one_pass(other: Workload) -> None:
+    assert halves(other, None, shipped_zoo()) is None
+
+
+@pytest.mark.parametrize("model", ["t5-large", "bart-large"])
+def test_translation_writes_the_tokens_it_is_asked_for(model: str) -> None:
+    work = Workload(model=model, task="inference", precision="fp16", batch_per_gpu=8, input_tokens=256, output_tokens=64)
+    few, many = _speed(work), _speed(replace(work, output_tokens=256))
+    assert 2 < few.value / many.value < 4.5
