@@ -19,8 +19,9 @@ class Traits(Struct, frozen=True, kw_only=True):
     heads. `embedding_width`: that of an embedding brought to the hidden width by a linear layer (0: none). `softmax`: eager
     attention weighs in float, in the type of the `states`, or in its `own`; `scores` names a way of its own
     (workload.scores). `holds_unturned`: query and key as they were before the rotation live on while the layer attends;
-    `holds_weights`: written attention weights of a layer while the next one runs. `gated_result`: the query's projection is
-    twice as wide and its second half gates the result."""
+    `holds_weights`: written attention weights of a layer while the next one runs. `mask_free`: fused attention is told that
+    it is causal and gets no mask. `scaled_query`: the query is scaled by itself. `spread_positions`: positions are looked up
+    for every sample. `gated_result`: the query's projection is twice as wide and its second half gates the result."""
 
     names: dict[str, str] = {}
     norm: str = "rms"
@@ -56,6 +57,9 @@ class Traits(Struct, frozen=True, kw_only=True):
     scores: str = ""
     holds_unturned: bool = False
     holds_weights: bool = False
+    mask_free: bool = False
+    scaled_query: bool = False
+    spread_positions: bool = False
     gated_result: bool = False
     embedding_width: int = 0
 
@@ -222,6 +226,7 @@ class Attention:
         tape, form, setting = self.net.tape, self.form, self.net.setting
         query, key, value = self._project(x)
         gate, self.gate = self.gate, None
+        query = ops.sub_self(tape, query) if form.traits.scaled_query else query
         unturned = (query, key) if form.traits.holds_unturned and self.joins else ()
         if rope is not None and form.traits.rope_wide:
             query, key = rotate_wide(tape, query, key, rope)

@@ -134,7 +134,10 @@ class Deberta:
             self.place_norm = Norm(net, "layer", hidden)
         self.blocks = [DebertaBlock(net, config) for _ in range(config["num_hidden_layers"])]
         self.transform, self.head_norm = net.linear("dense", hidden, inner, True), Norm(net, "layer", inner)
-        self.head = Linear(net, self.table, net.parameter(config["vocab_size"]))
+        tied, vocab = config.get("tie_word_embeddings", True), config["vocab_size"]
+        self.head = Linear(net, self.table if tied else net.parameter(vocab, inner), net.parameter(vocab))
+        if not tied:
+            net.parameter(vocab, frozen=True)
 
     def _embedded(self) -> Tensor:
         net, tape, shape = self.net, self.net.tape, (self.net.setting.batch, self.net.setting.length)

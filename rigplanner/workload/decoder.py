@@ -160,14 +160,14 @@ class Decoder:
         embedded = entering(net, ops.embedding(tape, self.table, shape))
         x = embedded = embedded if self.widen is None else self.widen(embedded)
         if self.positions is not None:
-            placed = ops.embedding(tape, self.positions, (1, shape[1]))
+            placed = ops.embedding(tape, self.positions, (shape[0] if traits.spread_positions else 1, shape[1]))
             x = ops.add(tape, x, placed)
         if traits.scaled_embedding:
             x = embedded = ops.sub_self(tape, x)
         if self.first_norm is not None:
             x = self.first_norm(x)
         x = ops.dropout(tape, x, traits.embedding_dropout, net.setting.training)
-        mask = causal_mask(net, x.dtype, traits.eager_only)
+        mask = None if traits.mask_free and not net.setting.eager else causal_mask(net, x.dtype, traits.eager_only)
         turned = form.latent.turned if form.latent else int(form.head_dim * traits.rope)
         rope = rope_tables(net, turned, F32 if traits.rope_float else x.dtype) if traits.rope else None
         weights: Tensor | None = None

@@ -37,7 +37,7 @@ ENCODERS: dict[str, dict[str, Any]] = {
     "roberta-prelayernorm": {"early": True},
     "megatron-bert": {"early": True, "embedding_norm": False, "masked": True, "eager_only": True, "holds_weights": True},
     "rembert": {"masked": True, "eager_only": True, "holds_weights": True, "tied": False, "spare_bias": False},
-    "mpnet": {"names": ("q", "k", "v", "o", "dense", "dense"), "masked": True, "eager_only": True},
+    "mpnet": {"names": ("q", "k", "v", "o", "dense", "dense"), "eager_only": True},
     "esm": {"early": True, "contacts": True, "act": "gelu_erf", "head_act": "gelu_erf", "spare_bias": False},
 }  # fmt: skip
 HEADS_OF_CONFIG = {"bert", "albert", "distilbert", "layoutlm", "megatron-bert", "rembert", "ernie"}

@@ -76,7 +76,9 @@ class ModernBert:
             net.linear("dense", hidden, hidden, bool(config.get("classifier_bias"))),
             _norm(net, config),
         )
-        self.head = Linear(net, self.table, net.parameter(config["vocab_size"]) if config.get("decoder_bias", True) else None)
+        tied = config.get("tie_word_embeddings", True)
+        table = self.table if tied else net.parameter(config["vocab_size"], config["hidden_size"])
+        self.head = Linear(net, table, net.parameter(config["vocab_size"]) if config.get("decoder_bias", True) else None)
 
     def hidden(self) -> Tensor:
         """The states after the last norm."""
