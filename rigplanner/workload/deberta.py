@@ -64,11 +64,11 @@ class Disentangled:
         if beside is not None:
             scores = ops.add(tape, scores, beside)
             del beside
-        weights = masked(tape, scores, new(tape, mask.shape, BOOL))
-        del scores
-        weights = ops.keeping_result(tape, weights, F32 if tape.autocast and tape.semantics.float_norms else None)
+        scores = masked(tape, scores, new(tape, mask.shape, BOOL))
+        weights = ops.keeping_result(tape, scores, F32 if tape.autocast and tape.semantics.float_norms else None)
         weights = ops.dropout(tape, weights, self.share, setting.training)
         result = ops.unpacked(tape, ops.bmm(tape, weights, value, query.shape))
+        del scores
         return result.view(*x.shape)
 
     def _by_place(self, query: Tensor, key: Tensor, places: Tensor, square: tuple[int, int, int]) -> Tensor | None:

@@ -15,8 +15,6 @@ from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.network import resolve
 
 GIB = 2.0**30
-NOT_WALKED = {"mobilevit", "cvt", "levit"}
-"""Families of the file that have no walk yet: they are refused by name."""
 
 
 def _steps(name: str) -> list[dict[str, Any]]:
@@ -26,7 +24,7 @@ def _steps(name: str) -> list[dict[str, Any]]:
 
 STEPS = _steps("traced_steps.jsonl")
 RANDOM = _steps("traced_random.jsonl")
-WALKED = [step for step in STEPS if step["spec"]["config"]["model_type"] not in NOT_WALKED]
+KINDS = _steps("traced_kinds.jsonl")
 
 
 def _case(step: dict[str, Any]) -> Case:
@@ -39,7 +37,7 @@ def _case(step: dict[str, Any]) -> Case:
 def errors() -> list[tuple[dict[str, Any], float]]:
     zoo = shipped_zoo()
     return [
-        (step, estimate_memory(_case(step).workload, None, 1, zoo).tensors_gib * GIB / step["peak_bytes"] - 1) for step in WALKED
+        (step, estimate_memory(_case(step).workload, None, 1, zoo).tensors_gib * GIB / step["peak_bytes"] - 1) for step in STEPS
     ]
 
 
@@ -72,7 +70,7 @@ def test_parameters_of_random_shapes_are_counted_exactly() -> None:
 
 def test_parameters_are_counted_exactly_in_most_families(errors: list[tuple[dict[str, Any], float]]) -> None:
     zoo = shipped_zoo()
-    full = [step for step in WALKED if step["spec"]["task"] != "train_lora"]
+    full = [step for step in STEPS if step["spec"]["task"] != "train_lora"]
     wrong = {step["spec"]["config"]["model_type"] for step in full if resolve(_case(step).workload, zoo).params != step["params"]}
     assert wrong <= {"gpt_oss", "mixtral", "falcon", "t5", "bloom"}
 
@@ -81,7 +79,7 @@ def test_forward_operations_match_the_counter_of_pytorch() -> None:
     zoo = shipped_zoo()
     uncounted = {"mixtral", "qwen2_moe", "qwen3_moe", "gpt_oss", "deepseek_v3", "bloom", "gpt_neo", "falcon"}
     plain = [
-        step for step in WALKED
+        step for step in STEPS
         if step["spec"]["task"] != "train_lora" and step["spec"].get("attention") != "eager" and step["spec"]["head"] == "causal_lm"
         and step["spec"]["config"]["model_type"] not in uncounted
     ]  # fmt: skip
@@ -93,17 +91,23 @@ def test_forward_operations_match_the_counter_of_pytorch() -> None:
         assert flops == pytest.approx(step["forward_flops"], rel=0.01), step["id"]
 
 
-@pytest.mark.parametrize("kind", sorted(NOT_WALKED & {step["spec"]["config"]["model_type"] for step in STEPS}))
-def test_a_family_without_a_walk_is_named_or_estimated_as_a_relative(kind: str) -> None:
-    step = next(step for step in STEPS if step["spec"]["config"]["model_type"] == kind)
-    case = _case(step)
-    try:
-        estimate = estimate_memory(case.workload, None, 1, shipped_zoo())
-    except WorkloadFault:
-        with pytest.raises(WorkloadFault, match=kind):
-            estimate_memory(case.workload, None, 1, shipped_zoo())
-        return
-    assert "architecture" in estimate.assumed
+@pytest.mark.parametrize("held_out", [True, False])
+def test_every_kind_of_network_and_setting_is_walked_right(held_out: bool) -> None:
+    zoo = shipped_zoo()
+    steps = [step for step in KINDS if step["held_out"] is held_out]
+    sizes = sorted(
+        abs(estimate_memory(_case(step).workload, None, 1, zoo).tensors_gib * GIB / step["peak_bytes"] - 1) for step in steps
+    )
+    assert len({step["spec"]["config"]["model_type"] for step in steps}) >= 60
+    assert statistics.median(sizes) <= 0.001
+    assert sizes[int(0.9 * len(sizes))] <= 0.02
+
+
+@pytest.mark.parametrize("kind", ["falcon_h1", "jamba", "bamba"])
+def test_networks_of_state_spaces_are_refused_by_name(kind: str) -> None:
+    sizes = {"hidden_size": 512, "num_hidden_layers": 4, "vocab_size": 1000, "num_attention_heads": 8, "intermediate_size": 1024}
+    with pytest.raises(WorkloadFault, match=kind):
+        resolve(_named({"model_type": kind, **sizes}).workload, shipped_zoo())
 
 
 def _named(config: dict[str, Any]) -> Case:
