@@ -2,24 +2,27 @@
 
 A network is walked as it is the first time; asked again with other sizes, it is walked at six small sizes (three of one
 sequence, which is walked apart because some copies are not made for it), every moment's polynomial is solved from them, and only
-the moments that can be the peak are kept. Of a deep network of equal layers two shallow ones are walked instead, and the result
-is checked against the first walk; where it differs, the whole depth is walked, one of the small sizes beside each of the next
-answers."""
+the moments that can be the peak are kept. Of a deep network of equal layers two shallow ones are walked instead: at once where
+its layers are seen to be built alike, else when the result agrees with the first walk; where it differs, the whole depth is
+walked, one of the small sizes beside each of the next answers."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from itertools import combinations
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from rigplanner.workload.families import builder
-from rigplanner.workload.net import Setting
-from rigplanner.workload.shallow import Shallow, deepened, deeper, shallow
+from rigplanner.workload.net import Net, Setting
+from rigplanner.workload.shallow import Shallow, built_of, deepened, deeper, shallow
 from rigplanner.workload.step import Trace, Walk, contradictions, walk
-from rigplanner.workload.tape import CPU_TRACE, CUDA
+from rigplanner.workload.tape import BF16, CPU_TRACE, CUDA, Tape
 
+WORTH = 8
+"""Layers that a shallow network must save."""
 BATCHES = (2, 3)
 LENGTHS = (64, 96, 160)
 
@@ -81,12 +84,56 @@ def walked(config: bytes, setting: Setting, precision: str, optimizer: str, trac
         known.form = _form_of(shape, known)
         if known.form is not None:
             return evaluate(known.form, setting.batch, setting.length)
-    found = _walk(config, setting, precision, optimizer, traced)
+    found = _walk_of_two(config, setting, precision, optimizer, traced) or _walk(config, setting, precision, optimizer, traced)
     if known is None:
         if len(_known) >= MOST_SHAPES:
             _known.clear()
         _known[shape] = _Known(setting.batch, setting.length, found)
     return found
+
+
+def _walk_of_two(config: bytes, setting: Setting, precision: str, optimizer: str, traced: bool) -> Walk | None:
+    """The walk of a deep network from two shallow ones at the same size, where its layers are built alike; None for others."""
+    cut = shallow(msgspec.json.decode(config)) if _is_sequence(config) else None
+    if cut is None or cut.missing < WORTH:
+        return None
+    general = msgspec.structs.replace(setting, batch=1, length=LENGTHS[0])
+    if not _built_alike(config, general, precision.startswith("amp"), traced):
+        return None
+    measured = _measured(_Shape(config, setting, precision, optimizer, traced, True), setting, cut)
+    if measured is None:
+        return None
+    one, moments = measured
+    at_step, step_gradients = moments.pop() if setting.training else (0, 0)
+    before, held = max(moments)
+    peak, gradients = (at_step, step_gradients) if at_step > before else (before, held)
+    working = before - one.weights - one.optimizer - held
+    return msgspec.structs.replace(one, peak=peak, gradients=gradients, working=working, working_gradients=held)
+
+
+@lru_cache(4096)
+def _built_alike(config: bytes, setting: Setting, mixed: bool, traced: bool) -> bool:
+    """Whether the layers between the first and the last ones of a deep network are equal, and the shallow ones have the same first
+    and last layers; asked of the layers as they are built."""
+    plain = msgspec.json.decode(config)
+    cut = shallow(plain)
+    assert cut
+    with contradictions():
+        deep, few, more = (_layers(one, setting, mixed, traced) for one in (plain, cut.few, cut.more))
+    if not deep or len(deep) - len(few) != cut.missing or len(more) != len(few) + 1:
+        return False
+    first = len(few) // 2
+    last = len(few) - first
+    middle = deep[first - 1 : len(deep) - last + 1]
+    ends = deep[:first], deep[-last:]
+    return all(layer == middle[0] for layer in middle) and all((net[:first], net[-last:]) == ends for net in (few, more))
+
+
+def _layers(config: dict[str, Any], setting: Setting, mixed: bool, traced: bool) -> list[object]:
+    """What each layer of a network was built of; none where it has no list of layers."""
+    tape = Tape(CPU_TRACE if traced else CUDA, BF16 if mixed else None)
+    known: dict[int, tuple[object, object]] = {}
+    return [built_of(block, known) for block in getattr(builder(config)(Net(tape, setting)), "blocks", ())]
 
 
 def _is_sequence(config: bytes) -> bool:

@@ -2,16 +2,22 @@
 
 What is live after an operator of the forward or the backward pass grows evenly with the layers before it. So the moments of a
 network of 80 layers are those of its first and its last layers, moved by what one more layer adds; the layers between lie
-between them and are never the peak. Who asks checks the result against one walk of the whole depth."""
+between them and are never the peak. Who asks makes sure that the layers are built alike, or checks the result against one walk of
+the whole depth."""
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
+import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.workload.config import full_config
+from rigplanner.workload.net import Net
 from rigplanner.workload.step import Trace, Walk
+from rigplanner.workload.tape import Tape, Tensor
 
 DEPTHS = ("num_hidden_layers", "n_layer", "num_layers", "n_layers")
 """Fields that say how many layers there are, the one that decides first."""
@@ -53,6 +59,33 @@ def shallow(config: dict[str, Any], halves: bool = False) -> Shallow | None:
         return {**full, **dict.fromkeys(depths, depth), **{field: value[:depth] for field, value in lists.items()}}
 
     return Shallow(cut(few), cut(few + 1), deep - few)
+
+
+def built_of(part: object, known: dict[int, tuple[object, object]]) -> object:
+    """What a piece of a network was built of, to be compared: types, numbers, shapes; of functions their code and what they hold.
+    The tape and the tensors' storages, which all pieces share or own, are left out, and the number of all layers. `known` holds
+    what many pieces share."""
+    if isinstance(part, str | int | float | None | bytes):
+        return part
+    if isinstance(part, Tensor):
+        return part.shape, part.dtype, part.trains, part.node is None
+    if isinstance(part, Net | Tape):
+        return type(part)
+    if isinstance(part, Struct):
+        if id(part) not in known:
+            plain = replace(part, layers=0) if "layers" in part.__struct_fields__ else part
+            known[id(part)] = (type(part), msgspec.msgpack.encode(plain)), part
+        return known[id(part)][0]
+    if isinstance(part, list | tuple):
+        return [built_of(item, known) for item in part]
+    if isinstance(part, dict):
+        return [(key, built_of(value, known)) for key, value in part.items()]
+    if isinstance(part, FunctionType):
+        held = [built_of(cell.cell_contents, known) for cell in part.__closure__ or ()]
+        return part.__code__, held, built_of(part.__defaults__, known)
+    slots = getattr(type(part), "__slots__", None)
+    fields = {name: getattr(part, name) for name in slots} if slots else getattr(part, "__dict__", None)
+    return (type(part), built_of(fields, known)) if fields is not None else object()
 
 
 def deepened(few: Trace, more: Trace, begins: tuple[Walk, Walk], missing: int) -> Trace | None:

@@ -1,8 +1,13 @@
 """The closed form of a walk equals the walk."""
 
+import json
+from typing import Any
+
 import msgspec
 import pytest
+from msgspec.structs import replace
 
+from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.workload import closed
 from rigplanner.workload.net import Setting
 from rigplanner.workload.shallow import shallow
@@ -90,3 +95,22 @@ def test_a_form_that_misses_the_first_walk_is_not_taken(monkeypatch: pytest.Monk
     monkeypatch.setattr(closed, "_agrees", lambda found, walked: False)
     again = closed.walked(config, msgspec.structs.replace(setting, length=900), "fp32", "adamw", True)
     assert again.peak == closed._walk(config, msgspec.structs.replace(setting, length=900), "fp32", "adamw", True).peak > first.peak
+
+
+@pytest.mark.parametrize("slug", ["llama-3.1-8b", "bert-base-uncased", "deepseek-v2-lite", "gemma-2-9b", "gpt-oss-20b"])
+@pytest.mark.parametrize("way", [{}, {"lora_rank": 8, "checkpointing": True}, {"training": False}])
+def test_a_network_of_layers_built_alike_is_walked_as_two_shallow_ones(slug: str, way: dict[str, Any]) -> None:
+    """Exactly what the whole depth gives; networks whose layers differ are not walked so."""
+    model = shipped_zoo().models[slug]
+    config, setting = json.dumps(model.config).encode(), Setting(batch=2, length=96, **way)
+    found = closed._walk_of_two(config, setting, "bf16", "adamw", False)
+    if slug in ("gemma-2-9b", "gpt-oss-20b"):
+        assert found is None or found == replace(closed._walk(config, setting, "bf16", "adamw", False), marks=(0, 0))
+    else:
+        assert found == replace(closed._walk(config, setting, "bf16", "adamw", False), marks=(0, 0))
+
+
+def test_layers_that_differ_in_the_middle_are_not_taken_for_equal() -> None:
+    config = {**(shipped_zoo().models["qwen3-30b-a3b"].config or {}), "num_hidden_layers": 24, "decoder_sparse_step": 6}
+    plain = json.dumps(config).encode()
+    assert not closed._built_alike(plain, Setting(batch=1, length=64), False, False)
