@@ -112,4 +112,5 @@ def grouped(tape: Tape, x: Tensor, weight: Tensor, outputs: int) -> Tensor:
         tape.flops += flops * ((kept_a is not None) + (kept_w is not None))
         return for_input, for_weight
 
+    tape.saves()
     return record(tape, new(tape, (a.shape[0], outputs), a.dtype), (a, w), pull)

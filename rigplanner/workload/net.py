@@ -198,7 +198,9 @@ def checkpointed(net: Net, block: Callable[..., Tensor], x: Tensor, *others: Ten
     def pull(box: list[Tensor]) -> Grads:
         leaves = [Tensor(item.shape, item.dtype, item.storage, None, item.needs_grad) for item in kept]
         before, tape.casts, off, tape.autocast = tape.casts, {}, tape.autocast, tape.low
+        tape.saves()
         again = block(*leaves)
+        tape.stop_at_last_saved()
         tape.casts, tape.autocast = before, off
         node = again.node
         del again

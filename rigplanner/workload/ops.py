@@ -68,6 +68,7 @@ def mul(tape: Tape, a: Tensor, b: Tensor) -> Tensor:
         second = None if kept_a is None else new(tape, shape, wider(grad, kept_a))
         return first, second
 
+    tape.saves()
     return record(tape, new(tape, shape, dtype), (a, b), pull)
 
 
@@ -78,6 +79,7 @@ def keeping_input(tape: Tape, x: Tensor) -> Tensor:
     def pull(grad: Tensor) -> Grads:
         return (like(tape, kept),)
 
+    tape.saves()
     return record(tape, like(tape, x), (x,), pull)
 
 
@@ -89,6 +91,7 @@ def erf(tape: Tape, x: Tensor) -> Tensor:
         _steps = [like(tape, kept) for _ in range(4)]
         return (like(tape, kept),)
 
+    tape.saves()
     return record(tape, like(tape, x), (x,), pull)
 
 
@@ -96,6 +99,7 @@ def keeping_result(tape: Tape, x: Tensor, dtype: str | None = None) -> Tensor:
     """An operator whose gradient needs its result: ReLU, tanh, sigmoid, softmax, exp."""
     result = like(tape, x, dtype)
     kept = Tensor(result.shape, result.dtype, result.storage)
+    tape.saves()
     return record(tape, result, (x,), lambda grad: (like(tape, kept),))
 
 
@@ -110,6 +114,7 @@ def square(tape: Tape, x: Tensor) -> Tensor:
         del power, twice
         return (result,)
 
+    tape.saves()
     return record(tape, like(tape, x), (x,), pull)
 
 
@@ -201,6 +206,7 @@ def linear(tape: Tape, x: Tensor, weight: Tensor, bias: Tensor | None = None) ->
         tape.flops += flops * ((kept_a is not None) + (kept_w is not None))
         return for_input, for_weight, for_bias
 
+    tape.saves()
     return record(tape, new(tape, shape, a.dtype), (a, w, b), pull)
 
 
@@ -218,6 +224,7 @@ def bmm(tape: Tape, a: Tensor, b: Tensor, shape: Shape) -> Tensor:
         return first, second
 
     a_shape, b_shape = Tensor(a.shape, a.dtype, _nowhere), Tensor(b.shape, b.dtype, _nowhere)
+    tape.saves()
     return record(tape, new(tape, shape, wider(a, b)), (a, b), pull)
 
 
@@ -237,7 +244,9 @@ def layer_norm(tape: Tape, x: Tensor, weight: Tensor | None, bias: Tensor | None
         stats.clear()
         return made
 
-    return record(tape, like(tape, x), (x, weight, bias), pull)
+    result = like(tape, x)
+    tape.saves()
+    return record(tape, result, (x, weight, bias), pull)
 
 
 def dropout(tape: Tape, x: Tensor, share: float, trains: bool) -> Tensor:
@@ -249,12 +258,15 @@ def dropout(tape: Tape, x: Tensor, share: float, trains: bool) -> Tensor:
     def pull(grad: Tensor) -> Grads:
         return (like(tape, grad if mask.dtype == BOOL else mask),)
 
-    return record(tape, like(tape, x), (x,), pull)
+    result = like(tape, x)
+    tape.saves()
+    return record(tape, result, (x,), pull)
 
 
 def embedding(tape: Tape, table: Tensor, shape: Shape) -> Tensor:
     """Rows of a table: the gradient is a dense table."""
     sides = table.shape
+    tape.saves()
     return record(tape, new(tape, (*shape, sides[-1]), table.dtype), (table,), lambda grad: (new(tape, sides, grad.dtype),))
 
 
@@ -271,6 +283,7 @@ def fused_attention(tape: Tape, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | 
         kept.clear()
         return made
 
+    tape.saves()
     return record(tape, result, (q, k, v), pull)
 
 
@@ -361,6 +374,7 @@ def convolution(tape: Tape, x: Tensor, weight: Tensor, bias: Tensor | None, stri
         tape.flops += flops * ((kept_a is not None) + (kept_w is not None))
         return for_input, for_weight, for_bias
 
+    tape.saves()
     return record(tape, new(tape, shape, a.dtype), (a, w, b), pull)
 
 
@@ -374,7 +388,9 @@ def batch_norm(tape: Tape, x: Tensor, weight: Tensor, bias: Tensor, trains: bool
         stats.clear()
         return made
 
-    return record(tape, like(tape, x), (x, weight, bias), pull)
+    result = like(tape, x)
+    tape.saves()
+    return record(tape, result, (x, weight, bias), pull)
 
 
 def add_in_place(tape: Tape, a: Tensor, b: Tensor) -> Tensor:

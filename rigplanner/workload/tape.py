@@ -55,7 +55,18 @@ class Tape:
         self.casts: dict[Tensor, Tensor] = {}
         self.numbers = count()
         self.trace: list[tuple[int, int]] | None = None
+        self.last_saved = (0, 0, 0)
         self.shed: set[Storage] = set()
+
+    def saves(self) -> None:
+        """Note the peak so far: an operator keeps something for the backward pass. A block run again stops at the last of them."""
+        self.last_saved = (self.peak, self.gradients_at_peak, len(self.trace or ()))
+
+    def stop_at_last_saved(self) -> None:
+        """Forget what came after the last operator that kept something (torch.utils.checkpoint, early stop)."""
+        self.peak, self.gradients_at_peak, length = self.last_saved
+        if self.trace is not None:
+            del self.trace[length:]
 
     def forget_casts(self) -> None:
         """Drop the weights that autocast has cast and kept, as leaving the autocast region does."""
