@@ -1,9 +1,9 @@
 """The placement solver: cards into slots, then drives into ports, on one board.
 
 Branch and bound over slots, equal cards taken in one order only. What counts, in this order: GPUs placed, bridges that reach
-their cards, other cards placed, drives placed; then the slowest GPU link, the sum of GPU links, few roots, the other links,
-air between GPUs, drive links. Equal boards and parts always give the same answer. The search ends after a fixed number of
-steps, far above what boards of ten slots need.
+their cards, other cards placed, drives placed; then cards within the columns of the case, the slowest GPU link, the sum of GPU
+links, few roots, the other links, air between GPUs, drive links. Equal boards and parts always give the same answer. The search
+ends after a fixed number of steps, far above what boards of ten slots need.
 """
 
 import itertools
@@ -26,7 +26,7 @@ MOST_CARDS = 200
 """Loose cards that a board looks at; more than that find no slots on any."""
 POLISH = 40
 """Steps after a placement whose links are proven best, spent on air between cards and on drives."""
-_LINKS = 8
+_LINKS = 9
 Score = tuple[float, ...]
 
 
@@ -63,6 +63,12 @@ def in_the_way(standing: Standing, card: Card, slot: Slot, slots: dict[str, Slot
     return tuple(dict.fromkeys([*([over] if over else []), *under]))
 
 
+def columns_over(card: Card, slot: Slot, columns: int | None) -> int:
+    """Return by how many columns a card reaches beyond the last column of the case."""
+    behind = columns_behind(card, slot)
+    return max(0, behind.stop - 1 - columns) if behind.stop and columns is not None else 0
+
+
 def link_rate(card: Card, offer: Offer) -> float:
     """Return the coded rate in GB/s of a card's link, unknown widths taken as x1: for ranking only."""
     width, gen = min(offer.width or 1, card.width or 16), min(offer.gen or 3, card.gen or 6)
@@ -75,11 +81,17 @@ def protocols_of(drives: list[Drive], ports: dict[str, str]) -> dict[str, str]:
 
 
 def search(
-    seating: Seating, cards: list[Card], drives: list[Drive], bridges: list[BridgeSeeker], start: Standing, steps: int = STEPS
+    seating: Seating,
+    cards: list[Card],
+    drives: list[Drive],
+    bridges: list[BridgeSeeker],
+    start: Standing,
+    steps: int = STEPS,
+    columns: int | None = None,
 ) -> tuple[Standing, bool]:
     """Return the best placement that keeps `start`, and whether no other is known to be possible that places more cards: the search
-    ran to its end within `steps`, or places as many as could be."""
-    run = _Search(seating, cards, drives, bridges, start, steps)
+    ran to its end within `steps`, or places as many as could be. `columns` counts the expansion columns of the case."""
+    run = _Search(seating, cards, drives, bridges, start, steps, columns)
     return run.found, run.steps <= steps or run.places_all()
 
 
@@ -87,9 +99,16 @@ class _Search:
     """One run: what stays the same while it lasts, and the best placement so far."""
 
     def __init__(
-        self, seating: Seating, cards: list[Card], drives: list[Drive], bridges: list[BridgeSeeker], start: Standing, steps: int
+        self,
+        seating: Seating,
+        cards: list[Card],
+        drives: list[Drive],
+        bridges: list[BridgeSeeker],
+        start: Standing,
+        steps: int,
+        columns: int | None,
     ) -> None:
-        self.seating, self.drives, self.bridges = seating, drives, bridges
+        self.seating, self.drives, self.bridges, self.columns = seating, drives, bridges, columns
         self.cards = {card.name: card for card in cards}
         self.gpus = {card.name for card in cards if card.is_gpu}
         self.slots = {slot.id: slot for slot in seating.layout.slots}
@@ -99,7 +118,7 @@ class _Search:
         free.sort(key=lambda card: (not card.is_gpu, -_appetite(card), card.columns, card.part.id, card.riser or ""))
         self.free = _seated_at_most(free, len(self.slots))
         self.choices = [self._ranked(card) for card in self.free]
-        self.classes = _slot_classes(seating, cards, bridges)
+        self.classes = _slot_classes(seating, cards, bridges, columns)
         self.rates: dict[tuple[str, int | None, int | None], float] = {}
         self.driven: dict[object, dict[str, str]] = {}
         self.most_bridges = most_bridges(bridges, self.slots.values())
@@ -174,7 +193,8 @@ class _Search:
         roots = max(len({self.seating.roots[slot] for slot in standing.slots.values()}), self._least_roots(placed))
         total = sum(others) + sum(open_others)
         return (
-            len(rates), self.most_bridges, placed, self.most_drives, min(rates, default=0.0), sum(rates), -roots, total, math.inf
+            len(rates), self.most_bridges, placed, self.most_drives, -self._beyond(standing), min(rates, default=0.0), sum(rates),
+            -roots, total, math.inf,
         )  # fmt: skip
 
     def _least_roots(self, placed: int) -> int:
@@ -197,8 +217,8 @@ class _Search:
             reached = len(bridged(self.bridges, self.cards, {name: self.slots[slot] for name, slot in standing.slots.items()}))
         drives = sum(drive_rate(drive, offers[ports[drive.name]]) for drive in self.drives if drive.name in ports)
         score = (
-            len(rates), reached, len(standing.slots), len(ports), min(rates, default=0.0), sum(rates), -len(roots), sum(others),
-            self._breathing(standing), drives,
+            len(rates), reached, len(standing.slots), len(ports), -self._beyond(standing), min(rates, default=0.0), sum(rates),
+            -len(roots), sum(others), self._breathing(standing), drives,
         )  # fmt: skip
         if self.best is None or score > self.best:
             self.best = score
@@ -234,6 +254,12 @@ class _Search:
         gpus, others = self._rates(standing, self.seating.at(used, protocols))
         return (-min(gpus, default=0.0), -sum(gpus), -sum(others))
 
+    def _beyond(self, standing: Standing) -> int:
+        """Return how many cards reach beyond the last column of the case."""
+        if self.columns is None:
+            return 0
+        return sum(columns_over(self.cards[name], self.slots[place], self.columns) > 0 for name, place in standing.slots.items())
+
     def _breathing(self, standing: Standing) -> int:
         """Return the smallest number of free columns between two GPUs, which open coolers want."""
         spans = sorted(
@@ -256,9 +282,9 @@ def _seated_at_most(cards: list[Card], slots: int) -> list[Card]:
     return kept
 
 
-def _slot_classes(seating: Seating, cards: list[Card], bridges: list[BridgeSeeker]) -> dict[str, object]:
+def _slot_classes(seating: Seating, cards: list[Card], bridges: list[BridgeSeeker], columns: int | None) -> dict[str, object]:
     """Return a class per slot: slots of one class give a card the same. Lane modes single a slot out; so does its position, unless
-    no card is thick enough to reach the next slot and nothing is bridged."""
+    no card is thick enough to reach the next slot or the end of the case and nothing is bridged."""
     positions = sorted(slot.position for slot in seating.layout.slots if slot.position is not None)
     gap = min((after - before for before, after in itertools.pairwise(positions)), default=math.inf)
     apart = not bridges and all(card.columns <= gap for card in cards)
@@ -266,7 +292,8 @@ def _slot_classes(seating: Seating, cards: list[Card], bridges: list[BridgeSeeke
     for slot in seating.layout.slots:
         offer, root = seating.offers[slot.id], seating.roots[slot.id]
         alone = slot.id in seating.touched or not (apart or slot.position is None)
-        alike = (slot.kind, slot.mechanical, slot.open_ended, offer.width, offer.gen, slot.origin, slot.root, root)
+        over = max((columns_over(card, slot, columns) for card in cards), default=0)
+        alike = (slot.kind, slot.mechanical, slot.open_ended, offer.width, offer.gen, slot.origin, slot.root, root, over)
         classes[slot.id] = slot.id if alone else alike
     return classes
 

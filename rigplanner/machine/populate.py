@@ -3,7 +3,7 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rigplanner.catalog.parts import Bridge, Riser
+from rigplanner.catalog.parts import Bridge, Chassis, Riser, System
 from rigplanner.machine.adapters import Adapter, fit_adapters, is_extension
 from rigplanner.machine.bridging import BridgeSeeker
 from rigplanner.machine.lanes import Seating, places_of, seat
@@ -51,7 +51,7 @@ def populate(rig: Rig, counted: Pieces, boards: tuple[Board, ...], seats: Seats)
         cards = slotted + own.cards + [c for c in waiting.cards if not c.wish or c.wish in places or last]
         drives = own.drives + [d for d in waiting.drives if not d.wish or d.wish in places or last]
         bridges = own.bridges + waiting.bridges
-        settled = settle(seating, cards, drives, bridges, plugged, len(boards))
+        settled = settle(seating, cards, drives, bridges, plugged, len(boards), columns_around(board, counted))
         homeless = [_no_place(adapter) for adapter in adapters if adapter[0] not in standing]
         settled = replace(settled, problems=(*settled.problems, *homeless))
         if not last:
@@ -68,6 +68,14 @@ def populate(rig: Rig, counted: Pieces, boards: tuple[Board, ...], seats: Seats)
             )
         )
     return populated
+
+
+def columns_around(board: Board, counted: Pieces) -> int | None:
+    """Return the expansion columns of the case around a board: its own, or those of the only case; None where not known."""
+    if isinstance(board.part, System):
+        return board.part.enclosure.slot_columns if board.part.enclosure is not None else None
+    cases = [piece.part for piece in counted.pieces if isinstance(piece.part, Chassis)]
+    return cases[0].enclosure.slot_columns if len(cases) == 1 else None
 
 
 def _names(waiting: _Waiting) -> set[str]:

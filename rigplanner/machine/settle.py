@@ -34,9 +34,10 @@ def settle(
     bridges: list[BridgeSeeker],
     plugged: dict[str, str],
     boards: int = 1,
+    columns: int | None = None,
 ) -> Settled:
     """Place everything on one of so many boards; a wished place is kept or refused with a reason. `plugged` gives the ports that
-    adapters hold."""
+    adapters hold, `columns` the expansion columns of the case."""
     slots = {slot.id: slot for slot in seating.layout.slots}
     ports = {port.id: port for port in seating.layout.drives}
     problems: list[PlacementProblem] = []
@@ -58,7 +59,8 @@ def settle(
     refused = {problem.piece for problem in problems}
     steps = min(STEPS, max(1, STEPS_OF_ALL // boards))
     seeking = [card for card in cards if card.name not in refused]
-    standing, proven = search(seating, seeking, [d for d in drives if d.name not in refused], bridges, standing, steps)
+    left = [drive for drive in drives if drive.name not in refused]
+    standing, proven = search(seating, seeking, left, bridges, standing, steps, columns)
     lost = [_no_slot(card, seating, slots, standing) for card in seeking if card.name not in standing.slots]
     problems += [replace(problem, proven=proven or problem.reason != "no-slot") for problem in lost]
     problems += [_no_port(d, seating, drives, standing) for d in drives if d.name not in standing.ports and d.name not in refused]

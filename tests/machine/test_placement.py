@@ -20,7 +20,7 @@ from small_parts import (
     slot,
 )
 
-from rigplanner.catalog.parts import GPU, DrivePort, Inclusion, LaneMode, Riser, System, When
+from rigplanner.catalog.parts import GPU, Chassis, DrivePort, Enclosure, Inclusion, LaneMode, Riser, System, When
 from rigplanner.machine.alternatives import alternatives
 from rigplanner.machine.assemble import assemble
 from rigplanner.rig.document import Settings
@@ -85,6 +85,34 @@ def test_a_thick_card_covers_the_next_positions() -> None:
 def test_cards_are_moved_apart_when_they_are_thick() -> None:
     four = board([slot("A", 1), slot("B", 2), slot("C", 3), slot("D", 4)])
     assert places(machine_of(four, cpu(), (gpu(slots=2), 2))) == {"gpu.0": "A", "gpu.1": "D"}
+
+
+def case(columns: int | None) -> Chassis:
+    return Chassis(id=f"test.chassis.c{columns}", name="Case", vendor="T", enclosure=Enclosure(slot_columns=columns))
+
+
+@pytest.mark.parametrize(("columns", "second"), [(5, "D"), (4, "C"), (None, "D")])
+def test_cards_end_within_the_columns_of_the_case(columns: int | None, second: str) -> None:
+    four = board([slot("A", 1), slot("B", 2), slot("C", 3), slot("D", 4)])
+    assert places(machine_of(four, cpu(), (gpu(slots=2), 2), case(columns))) == {"gpu.0": "A", "gpu.1": second}
+
+
+def test_a_card_leaves_the_wide_slot_at_the_end_of_the_case_and_stays_when_wished() -> None:
+    two = board([slot("A", 1, 4), slot("B", 3)])
+    assert places(machine_of(two, cpu(), gpu(slots=2), case(3))) == {"gpu.0": "A"}
+    assert places(machine_of(two, cpu(), (gpu(slots=2), 1, ("B",)), case(3))) == {"gpu.0": "B"}
+    assert places(machine_of(two, cpu(), gpu(slots=2), case(3), riser())) == {"gpu.0": "B"}
+
+
+def test_no_card_is_left_out_for_the_columns_of_the_case() -> None:
+    two = board([slot("A", 1), slot("B", 3)])
+    assert places(machine_of(two, cpu(), (gpu(slots=2), 2), case(3))) == {"gpu.0": "A", "gpu.1": "B"}
+
+
+def test_a_system_has_its_own_columns() -> None:
+    layout = board([slot("A", 1), slot("B", 3), slot("C", 5)]).layout
+    box = System(id="test.system.box", name="Box", vendor="T", role="barebone", layout=layout, enclosure=Enclosure(slot_columns=5))
+    assert places(machine_of(box, cpu(), (gpu(slots=2), 2))) == {"gpu.0": "A", "gpu.1": "B"}
 
 
 def test_too_many_cards_name_those_that_fight() -> None:
