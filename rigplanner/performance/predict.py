@@ -26,7 +26,7 @@ from rigplanner.performance.power_cap import speed_at_cap
 from rigplanner.performance.roofline import ceiling
 from rigplanner.performance.sequence_to_sequence import halves, joined
 from rigplanner.performance.serving import decode_ceiling
-from rigplanner.performance.surpassed import surpassed
+from rigplanner.performance.surpassed import at_least
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 
@@ -68,7 +68,7 @@ def predict_speed(
     known = evidence or kept_evidence()
     point = place(job, gpu.id, asked)
     anchored = known.correct(point, NEIGHBOURS, allowed)
-    samples_s = max(modelled.samples_s * math.exp(anchored.correction.mean), surpassed(job, point, asked, anchored.rows))
+    samples_s = at_least(modelled.samples_s * math.exp(anchored.correction.mean), job, point, asked, anchored.rows)
     width = speed_model().half_width(job.stack.slug, anchored.correction.deviation)
     if job.silicon.generation == "unknown":
         width = math.hypot(width, math.log(STRANGE_SILICON))

@@ -10,7 +10,7 @@ from rigplanner.performance.kriging import Point
 from rigplanner.performance.metrics import samples_per_second
 from rigplanner.performance.silicon import Silicon, silicon_of
 
-SAME = attrgetter("stack", "model", "task", "precision", "lane", "count", "data", "tokens", "written")
+SAME = attrgetter("stack", "task", "precision", "lane", "count", "data", "tokens", "written")
 LIKE_BATCH = 0.05
 """Logarithm of the batch within which two jobs are the same."""
 KEPT = 0.96
@@ -18,18 +18,21 @@ KEPT = 0.96
 LIKE_POWER = 0.9
 
 
-def surpassed(job: Job, point: Point, metric: str, rows: Iterable[Placed]) -> float:
-    """Return the samples per second that the best measured GPU reached which this job's GPU surpasses in every respect, 0 where no
-    row tells: the same job on the same number of GPUs, with software no newer."""
-    best = 0.0
+def at_least(samples_s: float, job: Job, point: Point, metric: str, rows: Iterable[Placed]) -> float:
+    """Return `samples_s`, or what the best measured GPU reached which this job's GPU surpasses in every respect: at the same job on
+    the same number of GPUs, with software no newer."""
+    if metric in TIME_METRICS:
+        return samples_s
+    best, same = samples_s, SAME(point)
     for item in rows:
-        row, other = item.row, item.point
-        if other.gpu == point.gpu or row.metric != metric or metric in TIME_METRICS or SAME(other) != SAME(point):
+        other = item.point
+        if other.model != point.model or other.gpu == point.gpu or item.row.metric != metric or SAME(other) != same:
             continue
         if abs(other.batch - point.batch) > LIKE_BATCH or other.year > point.year:
             continue
-        if dominates(job.silicon, silicon_of(find_gpu(row.gpu))):
-            best = max(best, KEPT * samples_per_second(job, row.value, metric))
+        reached = KEPT * samples_per_second(job, item.row.value, metric)
+        if reached > best and dominates(job.silicon, silicon_of(find_gpu(item.row.gpu))):
+            best = reached
     return best
 
 
