@@ -18,7 +18,10 @@ DENOISER = "Korthikanti et al. 2022, arXiv 2205.05198, applied to the blocks of 
 DUMMY_RUN = "the start-up run of the engine: a full step of tokens, or the sampling of all sequences (logs of vLLM)"
 COMPUTE_BUFFER = "llama.cpp's compute buffer: the larger of attention or feed-forward, and the output layer"
 CACHE = "key and value of every token, layer and key head (Ainslie et al. 2023, arXiv 2305.13245)"
-GATHERED = "ZeRO-3 and FSDP: the layers at work whole, and one layer's gradients (arXiv 1910.02054, 2304.11277)"
+GATHERED = (
+    "ZeRO-3 and FSDP: the layers at work whole, and one layer's gradients (arXiv 1910.02054, 2304.11277); DistributedDataParallel: "
+    "buckets of all gradients; DeepSpeed: reduce_bucket_size"
+)
 FITTED = "the stack's constants, fitted to published figures (catalog/architectures/memory_stacks.json)"
 STATES = {
     "adamw_8bit": "arXiv 2110.02861", "adamw_bnb_8bit": "arXiv 2110.02861", "paged_adamw_8bit": "arXiv 2110.02861, 2305.14314",
