@@ -9,6 +9,7 @@ from test_desktop_languages import _cut
 from test_desktop_window import _spoken, open_sample
 
 from rigplanner.desktop.actions import COMMANDS
+from rigplanner.desktop.guide_dialog import GuideDialog
 from rigplanner.desktop.theme import look
 from rigplanner.report.language import LANGUAGES, use_language
 
@@ -18,8 +19,12 @@ DIALOGS = ("guide", "machine", "update", "import", "settings", "rig-settings", "
 def show(qtbot, window, command: str) -> QDialog:
     before = set(window.findChildren(QDialog))
     window.actions_by_id[command].trigger()
+    dialog = next(each for each in window.findChildren(QDialog) if each not in before)
+    if isinstance(dialog, GuideDialog):
+        dialog.cancel()
+        dialog._delay.stop()
     settled_session(qtbot, window.session)
-    return next(each for each in window.findChildren(QDialog) if each not in before)
+    return dialog
 
 
 @pytest.fixture
