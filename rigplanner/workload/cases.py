@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,14 +27,17 @@ class BadCase(Struct, frozen=True):
 def read_cases(lines: Iterator[bytes]) -> Iterator[Case | BadCase]:
     """Yield a case or a fault for each line that is not blank, in order."""
     for number, line in enumerate(lines, 1):
-        if line.strip():
-            yield read_case(line, number)
+        marked = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+        if marked.strip():
+            yield read_case(marked, number)
 
 
 def read_case(line: bytes, number: int = 1) -> Case | BadCase:
     """Return the case of one line, or the fault that names field, expected and found."""
     if len(line) > LONGEST_LINE:
         return BadCase(number, f"line {number}: longer than {LONGEST_LINE // 2**20} MiB, not a case.")
+    if line[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return BadCase(number, f"line {number}: expected text in UTF-8, found UTF-16; save the file as UTF-8.")
     try:
         raw = msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as fault:

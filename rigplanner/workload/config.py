@@ -97,6 +97,9 @@ def full_config(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_numbers(config: dict[str, Any], known: dict[str, Any]) -> None:
+    for name in ("hidden_size", "num_hidden_layers"):
+        if name in config and config[name] is None:
+            raise WorkloadFault(f"config.{name}: expected a whole number from 1 to {MOST[name]}, found null.")
     for name, most in MOST.items():
         value = config.get(name)
         if (

@@ -13,6 +13,7 @@ LARGEST = {
     "gradient_accumulation": 1_000_000,
     "gpu_layers": 100_000,
 }
+LARGEST_EDGE = 100_000
 MAY_BE_NONE = ("output_tokens", "input_tokens", "lora_rank", "gpu_layers")
 
 
@@ -30,7 +31,17 @@ def check_numbers(workload: Workload) -> None:
     split = workload.tensor_split
     if split is not None and (not 0 < len(split) <= 256 or not all(0 <= one < 1e9 for one in split) or not sum(split)):
         raise WorkloadFault(f"tensor_split: expected shares of 1 to 256 GPUs, found {str(split)[:60]}.")
+    check_image(workload.image_size)
     _check_degrees(workload.parallelism or Parallelism())
+
+
+def check_image(size: int | list[int] | None) -> None:
+    """Raise WorkloadFault for a size of an image that is none."""
+    edges = [size] if isinstance(size, int) else size
+    if edges is not None and not (1 <= len(edges) <= 3 and all(1 <= edge <= LARGEST_EDGE for edge in edges)):
+        raise WorkloadFault(
+            f"image_size: expected pixels from 1 to {LARGEST_EDGE}, one number or height and width, found {str(size)[:60]}."
+        )
 
 
 def _check_degrees(degrees: Parallelism) -> None:

@@ -14,6 +14,7 @@ from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.config import SAME_AS, full_config, pick
 from rigplanner.workload.families import builder
+from rigplanner.workload.limits import check_image
 from rigplanner.workload.net import Net, Setting
 from rigplanner.workload.shallow import shallow
 from rigplanner.workload.step import contradictions, walk
@@ -107,6 +108,7 @@ def resolve(workload: Workload, zoo: Zoo) -> Network:
         value = getattr(workload, field)
         if value is not None and not 0 < value < 1e9:
             raise WorkloadFault(f"{field}: expected a positive number below 1e9, found {value}.")
+    check_image(workload.image_size)
     if workload.config is not None and workload.config.get("model_type") in ("dit", "unet"):
         return _denoiser(workload, workload.config)
     if workload.config is not None:
@@ -224,7 +226,7 @@ def _from_config(encoded: bytes, slug: str) -> Network:
         given = {**given, "model_type": "llama"}
         made, encoded = _made(given), msgspec.json.encode(given)
     length = config.get("image_size") if not config.get("vocab_size") or config.get("patch_size") else 64
-    edge = length if isinstance(length, int) else length[0] if length else 224
+    edge = int(length[0] if isinstance(length, list) else length) if length else 224
     values = float(_values(given, made, edge))
     return Network(slug=slug, kind=_kind(config), params=values,
         active_params=values - _idle(config), config=encoded,

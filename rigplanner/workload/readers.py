@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from rigplanner.whole_file import read_within
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.headers import SAFETENSORS_BITS, Header, config_of, read_header
 from rigplanner.workload.pipelines import pipeline_fields
@@ -79,9 +80,7 @@ def gguf_fields(header: Header, name: str) -> dict[str, Any]:
 def read_json(path: Path, most: int) -> dict[str, Any]:
     """The object in a JSON file; raises WorkloadFault when it is too large, unreadable or no object."""
     try:
-        if path.stat().st_size > most:
-            raise WorkloadFault(f"{path}: larger than {most // 2**20} MiB, not what its name says.")
-        read = msgspec.json.decode(path.read_bytes())
+        read = msgspec.json.decode(read_within(path, most))
     except OSError as fault:
         raise WorkloadFault(f"{path}: cannot be read ({fault.strerror}).") from fault
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as fault:

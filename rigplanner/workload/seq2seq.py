@@ -24,6 +24,11 @@ class T5Norm:
         return ops.mul(tape, self.weight, ops.cast(tape, x, self.weight.dtype) if self.weight.dtype != F32 else x)
 
 
+LINGERING = 2
+"""The empty bias of cross attention asks for a gradient when blocks are run again: so many tensors of its size linger for every
+layer but the first, held by cycles of references (traced with one to three layers)."""
+
+
 class T5Attention:
     """Attention whose scores get a bias per relative position; always eager."""
 
@@ -148,6 +153,9 @@ class T5:
         _ids = net.given(setting.batch, setting.length, dtype=I64)
         memory = self._stack(self.encoder, self.encoder_norm, None, None)
         mask = new(tape, (setting.batch, 1, setting.length, setting.length), setting.dtype)
+        if setting.checkpointing and setting.training:
+            shape = (1, self.config["num_heads"], setting.length, setting.length)
+            net.held += [new(tape, shape, setting.dtype) for _ in range(LINGERING * (len(self.decoder) - 1))]
         x = self._stack(self.decoder, self.decoder_norm, mask, memory)
         if self.tied:
             x = ops.sub_self(tape, x)
