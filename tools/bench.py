@@ -20,6 +20,7 @@ from rigplanner.data import data_path
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import change_workload, set_power_cap
 from rigplanner.rig.files import read_rig
+from tools.bench_engine import FIGURES as ENGINE_FIGURES
 from tools.bench_memory import FIGURES as MEMORY_FIGURES
 
 SAMPLES = data_path("resources") / "samples"
@@ -180,6 +181,7 @@ FIGURES: tuple[tuple[str, Callable[[], str], str], ...] = (
     ("import of 4 500 foreign part files, scaled to 45 000", _foreign_files, "30 s"),
     ("lookup by words over 60 000 parts", _lookup, "5 ms"),
     ("quote PDF after import", _quote, "0.5 s"),
+    *ENGINE_FIGURES,
     *MEMORY_FIGURES,
 )
 

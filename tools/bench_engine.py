@@ -1,0 +1,144 @@
+"""Figures of the engine for `make bench`: what fits among thousands of parts, predictions of speed, a check of all parts at once."""
+
+import gc
+import random
+import time
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from rigplanner.catalog.load import shipped_catalog
+from rigplanner.catalog.parts import GPU, AnyPart
+from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.data import data_path
+from rigplanner.performance.own import kept_evidence
+from rigplanner.performance.predict import predict_speed
+from rigplanner.rig.edits import Edit, apply
+from rigplanner.rig.files import read_rig
+from rigplanner.rig.task import Workload
+from rigplanner.rules import fitting
+from rigplanner.rules.assess import assess
+from rigplanner.workload.answer import WorkloadFault
+
+CANDIDATES, JOBS, ROUNDS = 5_000, 400, 3
+KINDS = ("gpu", "cpu", "motherboard", "memory", "storage", "psu", "chassis", "cooler", "nic", "accessory")
+FIGURES_OF_A_PART = ("length_mm", "height_mm", "tdp_w", "power_w", "rated_w", "capacity_gb", "read_gbs", "width_mm", "depth_mm")
+
+Job = tuple[Workload, GPU, int]
+
+
+def _candidates(kind: str, stretched: bool) -> list[AnyPart]:
+    """Board partners' versions of the shipped parts: equal but for their names, or with figures of their own."""
+    chance, own = random.Random(4), shipped_catalog().of_kind(kind)
+    found = []
+    for number in range(CANDIDATES):
+        part = own[number % len(own)]
+        fields = [name for name in FIGURES_OF_A_PART if stretched and getattr(part, name, None) is not None]
+        changes = {name: round(getattr(part, name) * chance.uniform(0.8, 1.25), 1) for name in fields}
+        found.append(replace(part, id=f"{part.id}.x{number}", name=f"{part.name} {number}", **changes))
+    return found
+
+
+def _first_badges(kind: str, stretched: bool) -> float:
+    rig, catalog = read_rig(data_path("resources") / "samples" / "rtx-5090.rig"), shipped_catalog()
+    parts, best = _candidates(kind, stretched), float("inf")
+    for _ in range(ROUNDS):
+        fitting._trials.clear()
+        gc.collect()
+        start = time.process_time()
+        fitting.fits(rig, catalog, kind, parts)
+        best = min(best, time.process_time() - start)
+    return best
+
+
+def _slowest(stretched: bool) -> str:
+    times = {kind: _first_badges(kind, stretched) for kind in KINDS}
+    kind = max(times, key=times.__getitem__)
+    return f"{1000 * times[kind]:.0f} ms {kind}"
+
+
+def badges() -> str:
+    """The slowest kind of part, first call."""
+    return _slowest(False)
+
+
+def badges_of_stretched_parts() -> str:
+    """The same where every part has sizes, watts and capacities of its own."""
+    return _slowest(True)
+
+
+def _jobs(seed: int) -> list[Job]:
+    chance, zoo = random.Random(seed), shipped_zoo()
+    cards = [part for part in shipped_catalog().of_kind("gpu") if isinstance(part, GPU) and part.memory_gib and part.bandwidth_gbs]
+    models = [model for model in zoo.models.values() if model.config is not None]
+    tasks = ("train_full", "train_lora", "inference", "serve")
+    return [
+        (
+            Workload(
+                model=chance.choice(models).slug, task=chance.choice(tasks), precision=chance.choice(("fp16", "bf16", "fp32")),
+                batch_per_gpu=chance.randint(1, 256), seq_len=chance.randint(16, 8192), output_tokens=chance.randint(1, 512),
+            ),
+            chance.choice(cards),
+            chance.choice((1, 1, 2, 4, 8)),
+        )
+        for _ in range(JOBS)
+    ]  # fmt: skip
+
+
+def _rate(jobs: list[Job]) -> float:
+    zoo, start = shipped_zoo(), time.process_time()
+    for work, card, count in jobs:
+        try:
+            predict_speed(work, card, count, 1, "pcie" if count > 1 else "none", zoo)
+        except WorkloadFault:
+            continue
+    return len(jobs) / (time.process_time() - start)
+
+
+def _rates(prepare: Callable[[list[Job], int], list[Job]]) -> str:
+    jobs = _jobs(1)
+    _rate(_jobs(2))
+    _rate(jobs)
+    return f"{max(_rate(prepare(jobs, round)) for round in range(ROUNDS)):,.0f} /s".replace(",", " ")
+
+
+def speeds() -> str:
+    """Jobs that were asked before."""
+    return _rates(lambda jobs, _: jobs)
+
+
+def speeds_of_new_sizes() -> str:
+    """The same jobs with batch sizes never asked."""
+    return _rates(lambda jobs, n: [(replace(w, batch_per_gpu=w.batch_per_gpu + 1000 * (n + 1)), c, k) for w, c, k in jobs])  # type: ignore[operator]
+
+
+def speeds_of_new_jobs() -> str:
+    """Any network on any GPU, nothing like it asked before."""
+
+    def forget(jobs: list[Job], _: int) -> list[Job]:
+        evidence = kept_evidence()
+        evidence._known.clear()
+        evidence._cells.clear()
+        return jobs
+
+    return _rates(forget)
+
+
+def everything() -> str:
+    """One rig that holds every part of the catalog."""
+    catalog, rig = shipped_catalog(), read_rig(data_path("resources") / "samples" / "rtx-5090.rig")
+    for part in catalog.parts.values():
+        rig = apply(rig, Edit("add_part", {"part": part.id, "stem": str(part.__struct_config__.tag)}))
+    start = time.process_time()
+    assess(rig, catalog)
+    return f"{time.process_time() - start:.1f} s"
+
+
+FIGURES: tuple[tuple[str, Callable[[], str], str], ...] = (
+    ("what fits of one kind, 5 000 candidates, first call, slowest", badges, "100 ms"),
+    ("the same, all with sizes and watts of their own", badges_of_stretched_parts, ""),
+    ("speed predictions a second, jobs asked before", speeds, "5 000 /s"),
+    ("speed predictions a second, new batch sizes", speeds_of_new_sizes, "5 000 /s"),
+    ("speed predictions a second, new networks on new GPUs", speeds_of_new_jobs, "5 000 /s"),
+    ("check of a rig that holds every part", everything, ""),
+)
