@@ -78,14 +78,14 @@ def predict_speed(
     samples_s = min(samples_s, job.count * alone * MOST_EFFICIENCY) if alone else samples_s
     most = decode_ceiling(job) if job.task == "decode" else math.inf if job.task in WRITING else ceiling(job)
     capped, heated = _capped(gpu, machine, modelled), speed_in_heat(machine) if machine else None
-    kept, low_kept, high_kept = (a * b for a, b in zip(capped, _range(heated), strict=True))
+    kept, below, above = _together(capped, _range(heated))
     fed = feed_of(workload, machine) if machine and job.task not in WRITING else None
     value = _fed(min(samples_s, most) * kept, fed)
     starved = fed if fed and value < 0.97 * samples_s * kept else None
     found = Finding(
         job=job, workload=workload, gpu=gpu, modelled=modelled, anchored=anchored, metric=asked, samples_s=value,
-        low_s=min(value, _fed(samples_s * low_kept * math.exp(-width), fed)),
-        high_s=max(value, _fed(min(samples_s * math.exp(width), most) * high_kept, fed)),
+        low_s=min(value, _fed(samples_s * kept * math.exp(-math.hypot(width, below)), fed)),
+        high_s=max(value, _fed(min(samples_s * math.exp(math.hypot(width, above)), most * math.exp(above)) * kept, fed)),
         alone_s=alone, anchored_s=samples_s, kept=kept, heat=heated, feed=starved,
     )  # fmt: skip
     return estimate(found)
@@ -98,6 +98,12 @@ def _alone(job: Job, gpu: GPU, metric: str, known: Evidence, allowed: Callable[[
     single = replace(job, count=1, nodes=1, link="none", lane="pcie", sharded=False)
     correction = known.correct(place(single, gpu.id, metric), NEIGHBOURS, allowed).correction
     return model_speed(single).samples_s * correction.factor
+
+
+def _together(*shares: tuple[float, float, float]) -> tuple[float, float, float]:
+    """Return the product of independent shares, and how far below and above it 80 % reach, as logarithms: their squares add."""
+    below, above = (math.hypot(*(math.log(max(share[0], share[n]) / min(share[0], share[n])) for share in shares)) for n in (1, 2))
+    return math.prod(share[0] for share in shares), below, above
 
 
 def _range(found: Estimate | None) -> tuple[float, float, float]:
