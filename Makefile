@@ -25,7 +25,7 @@ screenshots: setup
 	QT_QPA_PLATFORM=offscreen $(BIN)/python -m rigplanner.desktop.screenshots docs/pictures
 
 accuracy: setup
-	$(BIN)/rigplanner validate tests/workload/traced_steps.jsonl tests/workload/traced_random.jsonl $(CASES) --write docs/accuracy.md
+	$(BIN)/rigplanner validate tests/workload/traced_steps.jsonl tests/workload/traced_random.jsonl $(CASES) tests/performance/held_out_speeds.jsonl --write docs/accuracy.md
 
 translations: setup
 	$(BIN)/python -m tools.gather_texts

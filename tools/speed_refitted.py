@@ -21,7 +21,7 @@ from typing import Any
 
 import msgspec
 
-FOLDS, STEPS, ROWS, RATE = 4, 90, 900, 0.1
+FOLDS, STEPS, ROWS, RATE = 3, 40, 600, 0.15
 LEAST_GROUP = 5
 
 
