@@ -154,13 +154,14 @@ def rotate_wide(tape: Tape, query: Tensor, key: Tensor, rope: Rope) -> tuple[Ten
     return ops.cast(tape, wide[0], query.dtype), ops.cast(tape, wide[1], key.dtype)
 
 
-def rotate_part(tape: Tape, x: Tensor, rope: Rope, share: float, joins: bool = False) -> Tensor:
-    """Rotate the first `share` of the head and join the rest."""
+def rotate_part(tape: Tape, x: Tensor, rope: Rope, share: float, joins: bool, held: list[Tensor]) -> Tensor:
+    """Rotate the first `share` of the head and join the rest; what was rotated is put into `held`."""
     if share >= 1 and not joins:
         return rotate(tape, x, rope)
     turned = int(x.shape[-1] * share)
     head, rest = ops.cut(tape, x, (*x.shape[:-1], turned)), ops.cut(tape, x, (*x.shape[:-1], x.shape[-1] - turned))
-    return ops.cat(tape, (rotate(tape, head, rope), rest))
+    held.append(rotate(tape, head, rope))
+    return ops.cat(tape, (held[-1], rest))
 
 
 def repeat_heads(tape: Tape, x: Tensor, heads: int) -> Tensor:
@@ -216,6 +217,7 @@ class Attention:
         self.out = net.linear(traits.names.get("o_proj", "o_proj"), wide, form.hidden, traits.out_bias)
         self.query_norm = self.key_norm = None
         self.gate: Tensor | None = None
+        self.turned: list[Tensor] = []
         self.joins = traits.rope_joins or 0 < traits.rope < 1
         self.sinks = net.parameter(form.heads) if traits.sinks else None
         if traits.qk_norm != "none":
@@ -239,6 +241,7 @@ class Attention:
         else:
             result, weights = self._fused(query, key, value, mask), None
         del unturned
+        self.turned = []
         result = result.view(x.shape[0], x.shape[1], form.heads * form.head_dim)
         if gate is not None:
             result = ops.mul(tape, result, ops.keeping_result(tape, gate))
@@ -246,7 +249,9 @@ class Attention:
 
     def _rotated(self, x: Tensor, rope: Rope) -> Tensor:
         tape, traits = self.net.tape, self.form.traits
-        turned = rotate_part(tape, x, rope, traits.rope, self.joins)
+        held: list[Tensor] = []
+        turned = rotate_part(tape, x, rope, traits.rope, self.joins, held)
+        self.turned += held if traits.holds_unturned else []
         return ops.cast(tape, turned, x.dtype) if traits.rope_float else turned
 
     def _project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:

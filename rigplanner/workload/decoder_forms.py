@@ -135,6 +135,7 @@ BIAS_BEFORE = {"glm", "glm4", "helium", "glm4_moe"}
 """Families whose `attention_bias` adds one to query, key and value only."""
 ROPE_JOINS = {
     "phi", "phi3", "gpt_neox", "glm", "glm4", "glm4_moe", "nemotron", "stablelm", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text",
+    "gptj", "codegen",
 }  # fmt: skip
 """Families that cut the rotated part out of the head and join the rest even where there is none."""
 NO_ATTENTION_DROPOUT = {"ernie4_5", "mpt"}
@@ -232,7 +233,7 @@ SPECIAL: dict[str, Callable[[dict[str, Any], Traits], dict[str, Any]]] = {
         "attention_dropout": float(config.get("attention_dropout") or 0.0), "dropout": float(config.get("resid_dropout") or 0.0),
         "embedding_dropout": float(config.get("embed_dropout") or 0.0),
     },
-    "phi": _gpt2,
+    "phi": lambda config, traits: _gpt2(config, traits) | {"qk_norm": "head" if config.get("qk_layernorm") else "none"},
     "phi3": lambda config, traits: {"dropout": float(config.get("resid_pdrop") or 0.0)},
     "bloom": lambda config, traits: {"dropout": float(config.get("hidden_dropout") or 0.0)},
     "glm4_moe": lambda config, traits: {"qk_norm": "head" if config.get("use_qk_norm") else "none"},
