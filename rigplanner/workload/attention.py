@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from rigplanner.workload import ops
 from rigplanner.workload.delta import DeltaForm
+from rigplanner.workload.fused import Lies, fused_attention, plain_attention
 from rigplanner.workload.net import Net, Norm
 from rigplanner.workload.tape import F32, WIDTH, Tape, Tensor, new, record
 
@@ -300,7 +301,7 @@ class Attention:
     def _fused(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
         tape, heads = self.net.tape, self.form.heads
         if self.form.traits.broadcast_heads and key.shape[1] != heads and not tape.semantics.fused_dropout:
-            return ops.plain_attention(tape, query, key, value, mask, 0.0)
+            return plain_attention(tape, query, key, value, mask, 0.0)
         repeated = 1 < key.shape[1] < heads
         key, value = repeat_heads(tape, key, heads), repeat_heads(tape, value, heads)
         lies = self.joins, self.joins or repeated, repeated
@@ -352,16 +353,16 @@ class Attention:
 
 def attend(
     net: Net, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, share: float,
-    lies: ops.Lies = (False, False, False),
+    lies: Lies = (False, False, False),
 ) -> Tensor:  # fmt: skip
     """scaled_dot_product_attention: the fused kernel, or the reference path where that cannot drop weights."""
     tape = net.tape
     if query.shape[-1] != value.shape[-1] and not tape.semantics.fused_dropout:
-        return ops.copy(tape, ops.plain_attention(tape, query, key, value, mask, 0.0, lies))
+        return ops.copy(tape, plain_attention(tape, query, key, value, mask, 0.0, lies))
     learned = mask is not None and mask.needs_grad and tape.recording
     if (learned or (share and net.setting.training)) and not tape.semantics.fused_dropout:
-        return ops.copy(tape, ops.plain_attention(tape, query, key, value, mask, share if net.setting.training else 0.0, lies))
-    return ops.fused_attention(tape, query, key, value, mask)
+        return ops.copy(tape, plain_attention(tape, query, key, value, mask, share if net.setting.training else 0.0, lies))
+    return fused_attention(tape, query, key, value, mask)
 
 
 def softmax_wide(tape: Tape, x: Tensor) -> Tensor:

@@ -17,8 +17,8 @@ from rigplanner.workload.tape import BOOL, F32, I64, Tensor, new
 
 class Kin(Struct, frozen=True):
     """What sets a family apart. `early`: norms stand before the parts; `first_norm` and `last_norm` of a stack; `positions`:
-    learned, frozen (sines in a table that does not train) or buffer (sines beside the parameters), `offset` rows longer than
-    asked; `tokens_first`: the decoder norms the tokens before positions are added; `bias`: a constant one is added to the logits."""
+    learned, frozen (sines in a table that does not train) or buffer (sines beside the parameters), `offset` rows longer
+    than asked; `tokens_first`: the decoder norms the tokens before positions are added; `bias`: one is added to the logits."""
 
     early: bool = False
     first_norm: bool = False

@@ -108,7 +108,7 @@ def read_job(workload: Workload, network: Network, count: int, card: bool) -> Jo
         task=task, precision=precision, quant=workload.quant, optimizer=_optimizer(workload, task, assumed), batch=batch,
         length=_length(workload, network, image, assumed), image=image, input_tokens=workload.input_tokens or workload.seq_len or 0,
         output_tokens=workload.output_tokens or 0, generates=workload.output_tokens is not None, frames=workload.frames or 1,
-            checkpointing=_checkpointing(workload),
+            checkpointing=_checkpointing(workload, task, stack, assumed),
         eager=workload.attention == "eager", lora_rank=rank if task in ("train_lora", "train_qlora") else 0,
             lora_targets=names, saves_embedding=saves,
         kv_precision=_kv(workload), data=_data(degrees, count), zero=degrees.zero, tensor=degrees.tensor, pipeline=degrees.pipeline,
@@ -232,8 +232,11 @@ SPOKEN = 448
 """Tokens of text that Whisper's decoder has positions for."""
 
 
-def _checkpointing(workload: Workload) -> str:
+def _checkpointing(workload: Workload, task: str, stack: str, assumed: dict[str, str]) -> str:
+    """As stated; a stack made for checkpoints in host memory recomputes unless told otherwise."""
     word = workload.gradient_checkpointing
+    if word is None and task.startswith("train") and memory_stack(stack).waits_checkpoints:
+        word, assumed["gradient_checkpointing"] = "full", "full"
     if isinstance(word, bool) or word is None:
         return "full" if word else "none"
     if word not in ("none", "selective", "full", "unknown"):
