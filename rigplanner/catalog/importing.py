@@ -11,6 +11,7 @@ from rigplanner.catalog.foreign import Import, Progress, go_on, slug
 from rigplanner.catalog.foreign_files import ForeignFault
 from rigplanner.catalog.naming import Confidence
 from rigplanner.catalog.prices import Offers, price_file
+from rigplanner.whole_file import read_within
 
 PART_SOURCES = {"opendb": foreign_opendb.read_opendb, "pc-part-dataset": foreign_pcpp.read_pc_part_dataset}
 PRICE_SOURCES = ("coolpc", "csv")
@@ -35,9 +36,7 @@ def read_source(
     if source in PART_SOURCES:
         return PART_SOURCES[source](place, day, progress)
     try:
-        if place.stat().st_size > price_list.LARGEST_FILE_BYTES:
-            raise ForeignFault(f"{place}: larger than {price_list.LARGEST_FILE_BYTES // 2**20} MiB.")
-        content = place.read_bytes()
+        content = read_within(place, price_list.LARGEST_FILE_BYTES)
         if source == "coolpc":
             return coolpc.read_coolpc(content, index, day)
         defaults = price_list.Defaults(currency=options.currency, day=day, source=place.stem, region=options.region)

@@ -10,6 +10,7 @@ from rigplanner.catalog.garbage import collector_paused
 from rigplanner.catalog.parts import AnyPart
 from rigplanner.data import data_path
 from rigplanner.evidence import Source
+from rigplanner.whole_file import read_within
 
 LARGEST_FILE_BYTES = 256 * 2**20
 
@@ -54,10 +55,8 @@ _family_decoder = msgspec.json.Decoder(Family)
 def read_family(path: Path) -> Family:
     """Decode one family file; raise CatalogFault with the path and the field when it is not one."""
     try:
-        if path.stat().st_size > LARGEST_FILE_BYTES:
-            raise CatalogFault(f"{path}: larger than {LARGEST_FILE_BYTES // 2**20} MiB, not a catalog file.")
         with collector_paused():
-            return _family_decoder.decode(path.read_bytes())
+            return _family_decoder.decode(read_within(path, LARGEST_FILE_BYTES))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
         raise CatalogFault(f"{path}: {fault}") from fault
     except OSError as fault:

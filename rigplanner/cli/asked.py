@@ -33,7 +33,11 @@ def add_job_arguments(parser: argparse.ArgumentParser) -> None:
 def is_cases(what: str) -> bool:
     """Whether the argument is a file of cases rather than one model."""
     path = Path(what)
-    return what == "-" or what.endswith((".jsonl", ".ndjson")) or (path.is_file() and path.suffix not in MODEL_SUFFIXES)
+    return (
+        what == "-"
+        or what.endswith((".jsonl", ".ndjson"))
+        or (path.exists() and not path.is_dir() and path.suffix not in MODEL_SUFFIXES)
+    )
 
 
 def asked_case(args: argparse.Namespace) -> Case:

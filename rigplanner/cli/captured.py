@@ -12,6 +12,7 @@ from rigplanner.machine.smi_matrix import MatrixFault
 from rigplanner.machine.smi_query import QueryFault
 from rigplanner.machine.this_machine import Fact, facts_of_hwloc, facts_of_lspci, facts_of_query, read_this_machine
 from rigplanner.machine.xml_tree import LARGEST_TEXT, XmlFault
+from rigplanner.whole_file import read_within
 
 FAULTS = (MatrixFault, TreeFault, XmlFault, QueryFault)
 
@@ -26,9 +27,7 @@ FACT_READERS: dict[str, Callable[[str], tuple[Fact, ...]]] = {
 def captured_text(path: Path) -> str:
     """Return the text of a captured file; raise InputFault for one that is no text, too large or cannot be read."""
     try:
-        if path.stat().st_size > LARGEST_TEXT:
-            raise InputFault(f"{path}: larger than {LARGEST_TEXT // 2**20} MiB: no captured topology.")
-        return decoded(path.read_bytes())
+        return decoded(read_within(path, LARGEST_TEXT))
     except UnicodeDecodeError as fault:
         raise InputFault(f"{path}: not UTF-8 text (byte {fault.start}); expected a captured topology.") from fault
     except OSError as fault:

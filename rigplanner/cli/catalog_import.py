@@ -19,6 +19,7 @@ from rigplanner.cli.reading import open_catalog
 from rigplanner.report.words_import import refusal_counts, refusal_text, summary
 from rigplanner.rig.files import RigFault, write_rig
 from rigplanner.rig.parts_list import read_parts_list, rig_from_entries
+from rigplanner.whole_file import read_within
 
 SOURCES = {
     "opendb": "folder or zip of BuildCores OpenDB: parts",
@@ -109,7 +110,8 @@ def _mapped(text: str) -> tuple[str, str]:
 
 def _list(args: argparse.Namespace, index: PartIndex, day: str) -> int:
     try:
-        entries = read_parts_list(price_list.decoded(args.file.read_bytes(), args.encoding), index, day)
+        content = read_within(args.file, price_list.LARGEST_FILE_BYTES)
+        entries = read_parts_list(price_list.decoded(content, args.encoding), index, day)
     except OSError as fault:
         raise InputFault(f"{args.file}: cannot be read ({fault.strerror or fault}).") from fault
     except ValueError as fault:

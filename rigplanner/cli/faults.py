@@ -1,7 +1,18 @@
 """What a command may end with."""
 
+import traceback
+
 FINE, FINDINGS, BAD_INPUT = 0, 1, 2
+INTERRUPTED = 130
+"""What a shell says of a program that Ctrl-C ended."""
 
 
 class InputFault(Exception):
     """Bad input from the user: the text is one sentence that says which file, which field, what to do."""
+
+
+def own_fault(fault: BaseException) -> str:
+    """Return one sentence on an error that nobody foresaw, with where it arose: enough for a report, not a traceback."""
+    where = traceback.extract_tb(fault.__traceback__)[-1:]
+    place = " at " + where[0].filename.replace("\\", "/").rpartition("rigplanner/")[2] + f":{where[0].lineno}" if where else ""
+    return f"a fault of RigPlanner, please report it ({type(fault).__name__}{place}: {str(fault)[:200]})."

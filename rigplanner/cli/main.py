@@ -1,12 +1,16 @@
 """The command line: one table of commands, each in its own module with `add_arguments(parser)` and `run(args) -> exit code`."""
 
 import argparse
+import contextlib
 import importlib
+import io
+import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from rigplanner import __version__
-from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault
+from rigplanner.cli.faults import BAD_INPUT, FINE, INTERRUPTED, InputFault, own_fault
 
 COMMANDS = {
     "check": "check a rig against all rules",
@@ -34,6 +38,49 @@ __all__ = ["COMMANDS", "InputFault", "main"]
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 fine, 1 findings of severity error, 2 bad input."""
     words = list(sys.argv[1:] if argv is None else argv)
+    _speak_utf8()
+    try:
+        code = _run(words)
+        sys.stdout.flush()
+    except InputFault as fault:
+        return _say(words, str(fault))
+    except BrokenPipeError:
+        _close_stdout()
+        return FINE
+    except KeyboardInterrupt:
+        _close_stdout()
+        return INTERRUPTED
+    except OSError as fault:
+        _close_stdout()
+        return _say(words, f"{fault.filename or 'the answer'}: cannot be read or written ({fault.strerror or fault}).")
+    except Exception as fault:  # no traceback reaches a user
+        return _say(words, own_fault(fault))
+    return code
+
+
+def _say(words: list[str], text: str) -> int:
+    command = f" {words[0]}" if words and words[0] in COMMANDS else ""
+    print(f"rigplanner{command}: {text}", file=sys.stderr)
+    return BAD_INPUT
+
+
+def _speak_utf8() -> None:
+    """Print UTF-8 into files and pipes whatever the locale, and to a terminal what it can show; without stdout, to nowhere."""
+    if sys.stdout is None:
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding=stream.encoding if stream.isatty() else "utf-8", errors="backslashreplace")
+
+
+def _close_stdout() -> None:
+    """Let nothing that is still held back be written at exit, where Python would complain."""
+    with contextlib.suppress(OSError, ValueError):
+        shown = sys.stdout.fileno()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), shown)
+
+
+def _run(words: list[str]) -> int:
     if words and words[0] in COMMANDS:
         return _command(words[0], words[1:])
     parser = argparse.ArgumentParser(prog="rigplanner", description="Plan a deep-learning rig.", epilog=_list_of_commands(),
@@ -60,13 +107,7 @@ def _command(name: str, words: list[str]) -> int:
         parser.add_argument("--language", choices=tuple(LANGUAGES), default="en", help="the language of the answer (default: en)")
     args = parser.parse_args(words)
     use_language(getattr(args, "language", "en"))
-    try:
-        return int(module.run(args))
-    except InputFault as fault:
-        print(f"rigplanner {name}: {fault}", file=sys.stderr)
-        return BAD_INPUT
-    except BrokenPipeError:
-        return FINE
+    return int(module.run(args))
 
 
 if __name__ == "__main__":

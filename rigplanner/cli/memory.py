@@ -1,27 +1,31 @@
 """`rigplanner memory`: the GPU memory of cases, one JSON answer a line, or of one model, in text."""
 
 import argparse
+import errno
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.cli.asked import add_job_arguments, asked_case, is_cases
-from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault
+from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault, own_fault
 from rigplanner.cli.hardware import Place, place_of
 from rigplanner.report.words_memory import memory_lines
 from rigplanner.rig.task import Case
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
 from rigplanner.workload.cards import CardPlan, card_plan, deals_layers
-from rigplanner.workload.cases import BadCase, read_cases
+from rigplanner.workload.cases import LONGEST_LINE, BadCase, read_cases
 from rigplanner.workload.changes import cheapest_changes
 from rigplanner.workload.kinds import activation_kinds
 from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.packing import fits_slices
 from rigplanner.workload.reach import WHAT, reach
+
+ENDLESS = 256 * 2**20
+"""Bytes of one line after which a file of cases is given up."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,13 +64,24 @@ def run(args: argparse.Namespace) -> int:
 def lines_of(name: str) -> Iterator[bytes]:
     """Yield the lines of a file, or of standard input for "-"; raise InputFault when it cannot be read."""
     if name == "-":
-        yield from sys.stdin.buffer
+        yield from _bounded(sys.stdin.buffer)
         return
     try:
-        with Path(name).open("rb") as lines:
-            yield from lines
+        with Path(name).open("rb") as file:
+            yield from _bounded(file)
     except OSError as fault:
         raise InputFault(f"{name}: cannot be read ({fault.strerror}).") from fault
+
+
+def _bounded(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of a file; of one too long for a case only the beginning is held. Raises OSError for one that seems endless."""
+    while line := file.readline(LONGEST_LINE + 1):
+        yield line
+        rest, left = line, ENDLESS // LONGEST_LINE
+        while len(rest) > LONGEST_LINE and not rest.endswith(b"\n"):
+            rest, left = file.readline(LONGEST_LINE + 1), left - 1
+            if not left:
+                raise OSError(errno.EFBIG, f"a line of more than {ENDLESS // 2**20} MiB")
 
 
 def answer(case: Case | BadCase, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
@@ -77,6 +92,8 @@ def answer(case: Case | BadCase, zoo: Zoo, args: argparse.Namespace) -> dict[str
         return {"id": case.id, **_answered(case, zoo, args)}
     except WorkloadFault as fault:
         return {"id": case.id, "error": str(fault)}
+    except Exception as fault:  # a case must not silence those after it
+        return {"id": case.id, "error": own_fault(fault)}
 
 
 def _answered(case: Case, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:

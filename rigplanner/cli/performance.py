@@ -9,7 +9,7 @@ import msgspec
 
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault
+from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault, own_fault
 from rigplanner.cli.hardware import place_of
 from rigplanner.cli.memory import lines_of
 from rigplanner.performance.anchors import Evidence
@@ -55,6 +55,8 @@ def answer(case: Case | BadCase, steps: bool = False, evidence: Evidence | None 
         return _as_answer(case, place.gpu, found, steps)
     except WorkloadFault as fault:
         return {"id": case.id, "error": str(fault)}
+    except Exception as fault:  # a case must not silence those after it
+        return {"id": case.id, "error": own_fault(fault)}
 
 
 def _as_answer(case: Case, gpu: GPU, found: SpeedEstimate, steps: bool) -> dict[str, Any]:

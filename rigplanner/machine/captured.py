@@ -6,6 +6,7 @@ from rigplanner.machine.lspci_tree import TreeFault
 from rigplanner.machine.smi_query import QueryFault
 from rigplanner.machine.this_machine import Fact, facts_of_hwloc, facts_of_lspci, facts_of_query
 from rigplanner.machine.xml_tree import LARGEST_TEXT, XmlFault
+from rigplanner.whole_file import read_within
 
 READERS = (facts_of_query, facts_of_hwloc, facts_of_lspci)
 
@@ -17,9 +18,7 @@ class CapturedFault(ValueError):
 def facts_of_file(path: Path) -> tuple[Fact, ...]:
     """Return what the output of `nvidia-smi -q` or `lspci -tv`, or an hwloc XML file, names. Raises CapturedFault."""
     try:
-        if path.stat().st_size > LARGEST_TEXT:
-            raise CapturedFault(f"{path.name}: larger than {LARGEST_TEXT // 2**20} MiB.")
-        text = path.read_text("utf-8")
+        text = read_within(path, LARGEST_TEXT).decode("utf-8")
     except UnicodeDecodeError as fault:
         raise CapturedFault(f"{path.name}: not UTF-8 text (byte {fault.start}).") from fault
     except OSError as fault:

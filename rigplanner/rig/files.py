@@ -12,7 +12,7 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import AnyPart, System
 from rigplanner.rig.document import FORMAT_VERSION, Rig, part_of
 from rigplanner.rig.edits import LARGEST_QUANTITY
-from rigplanner.whole_file import write_whole
+from rigplanner.whole_file import read_within, write_whole
 
 LARGEST_FILE_BYTES = 32 * 2**20
 MOST_ITEMS = 2_000
@@ -30,12 +30,7 @@ class RigFault(Exception):
 def read_rig(path: Path) -> Rig:
     """Return the rig in a file. Raises RigFault; the file is never changed."""
     try:
-        size = path.stat().st_size
-        if size > LARGEST_FILE_BYTES:
-            raise RigFault(
-                f"{path}: {size / 2**20:,.0f} MiB is too large for a rig file (at most {LARGEST_FILE_BYTES // 2**20} MiB)."
-            )
-        content = path.read_bytes()
+        content = read_within(path, LARGEST_FILE_BYTES)
     except OSError as fault:
         raise RigFault(f"{path}: cannot be read ({fault.strerror or fault}).") from fault
     return decode_rig(content, str(path))

@@ -92,7 +92,7 @@ def test_a_huge_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "a.rig"
     with path.open("wb") as file:
         file.truncate(files.LARGEST_FILE_BYTES + 1)
-    with pytest.raises(RigFault, match="too large"):
+    with pytest.raises(RigFault, match="larger than 32 MiB"):
         read_rig(path)
 
 
