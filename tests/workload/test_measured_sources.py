@@ -181,6 +181,9 @@ def test_unsloth_sends_checkpoints_to_host_memory(zoo: Zoo) -> None:
     assert long.host_gib >= 32 * 78_475 * 4096 * 2 / GIB
     large = estimate(zoo, gpu, 1, model="llama-3.3-70b", seq_len=1024, stack="unsloth", **usual)
     assert large.low_gib < 41 < large.high_gib
+    del usual["gradient_checkpointing"]
+    unsaid = estimate(zoo, gpu, 1, model="llama-3.3-70b", seq_len=1024, stack="unsloth", **usual)
+    assert unsaid.device_gib == large.device_gib and unsaid.assumed["gradient_checkpointing"] == "full"
 
 
 def test_comfyui_needs_the_largest_network_of_a_pipeline_only(zoo: Zoo) -> None:
