@@ -4,13 +4,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 from PySide6.QtWidgets import QWidget
 
 from rigplanner.desktop.breakdown import show_breakdown
 from rigplanner.desktop.curve import Curve, Mark
-from rigplanner.desktop.reasons import Reason
+from rigplanner.desktop.reasons import Reason, memory_reason
 from rigplanner.desktop.session import Session
-from rigplanner.desktop.widgets import button, clear, column, label, panel, row, rule, stretchy
+from rigplanner.desktop.widgets import button, clear, column, icon_button, label, panel, row, rule, stretchy
 from rigplanner.desktop.words import interval, number, percent, quantity
 from rigplanner.performance.answer import TIME_METRICS
 from rigplanner.planning.what_if import CapPoint, Room, ScalePoint, Scaling, changed_fields, gpu_item, power_caps, room, scaling
@@ -97,29 +98,46 @@ class ProspectsPanel:
     def _show_sizes(self, found: Room) -> None:
         clear(self._links)
         clear(self._ways)
-        links: list[tuple[str, str, dict[str, object]]] = []
+        links: list[tuple[str, Reach, dict[str, object]]] = []
         if found.batch and found.batch.value:
             size = found.batch.value
-            links.append((trn("batch {count}", "batch {count}", size), _sure(found.batch), {"batch_per_gpu": size}))
+            links.append((trn("batch {count}", "batch {count}", size), found.batch, {"batch_per_gpu": size}))
         if found.users and found.users.value:
             users = found.users
             each = max(1, users.value // (users.users.replicas if users.users else 1))
-            links.append((trn("{count} user at once", "{count} users at once", users.value), _sure(users), {"batch_per_gpu": each}))
+            links.append((trn("{count} user at once", "{count} users at once", users.value), users, {"batch_per_gpu": each}))
         if found.context and found.context.value:
             length = found.context.value
             words = trn("context of {count} token", "context of {count} tokens", length)
-            links.append((words, _sure(found.context), {self._length_field(): length}))
+            links.append((words, found.context, {self._length_field(): length}))
         if links:
             self._links.addWidget(label(tr("Largest that fits:"), "small"))
         elif found.batch is not None or found.users is not None:
             self._links.addWidget(label(tr("Not even one sample fits."), "small"))
-        for text, sure, fields in links:
+        for text, reach, fields in links:
             use = button(text, partial(self._use, fields), role="link", name=tr("Use {size}", size=text))
-            use.setToolTip(f"{tr('Use {size}', size=text)}. {sure}")
-            self._links.addWidget(use)
+            use.setToolTip(f"{tr('Use {size}', size=text)}. {_sure(reach)}")
+            pair = row(use, spacing=0)
+            if reach.at is not None:
+                opens = partial(self._open_reach, text, reach, fields)
+                pair.addWidget(icon_button("info", tr("Steps of {title}", title=text), opens))
+            self._links.addLayout(pair)
         self._links.addStretch(1)
         self._show_ways(found)
         self.sizes.setVisible(bool(self._links.count() > 1 or self._ways.count()))
+
+    def _open_reach(self, text: str, reach: Reach, fields: dict[str, object]) -> None:
+        """Show what the largest size rests on: the memory that it needs on the smallest card, in the room there is."""
+        from rigplanner.rules.assess import memory_of
+
+        if self._job is None or self._assessment is None:
+            return
+        gpus = self._assessment.machine.gpus
+        smallest = min(gpus, key=lambda node: node.gpu.memory_gib or 0.0).gpu
+        found = memory_of(replace(self._job.workload, **fields), smallest, len(gpus))
+        room = f"{tr('{size} are free for it.', size=quantity(reach.room_gib, 'GiB', 1))} {_sure(reach)}"
+        made = Reason(text, found, (), room) if isinstance(found, str) else memory_reason(self._job, found)
+        show_breakdown(self.sizes, replace(made, title=text, note=f"{room} {made.note}" if made.steps else room))
 
     def _length_field(self) -> str:
         work = self._job.workload if self._job else None

@@ -5,7 +5,7 @@ import time
 
 import pytest
 from PySide6.QtCore import QEventLoop, Qt
-from PySide6.QtWidgets import QApplication, QDialog, QPushButton, QTableWidget
+from PySide6.QtWidgets import QApplication, QDialog, QPushButton, QTableWidget, QToolButton
 
 from rigplanner.desktop import documents
 from rigplanner.desktop.curve import Curve, Mark, nice_step
@@ -58,6 +58,16 @@ def test_the_largest_sizes_that_fit_are_used_with_one_click(window, sample_folde
     assert window.session.rig.workloads[0].batch_per_gpu == batch
     settle(window)
     assert window.session.assessment.jobs[0].memory[0].device_gib <= 24
+
+
+def test_the_largest_size_opens_what_it_rests_on(window, sample_folder):
+    view = open_tab(window, sample_folder, "dual-rtx-3090")
+    buttons = view.results.prospects.sizes.findChildren(QToolButton)
+    next(each for each in buttons if "Steps of batch" in each.accessibleName()).click()
+    shown = [each for each in window.findChildren(QDialog) if each.isVisible()]
+    assert [each.windowTitle().partition(" ")[0] for each in shown] == ["batch"]
+    assert shown[0].findChild(QTableWidget).rowCount() > 3
+    shown[0].close()
 
 
 def test_what_does_not_fit_is_offered_ways_that_do(window, sample_folder):
