@@ -13,9 +13,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import GPU, AnyPart, kind_of
+from rigplanner.catalog.parts import GPU, KINDS, AnyPart, kind_of
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.machine.assemble import put_together
+from rigplanner.machine.assemble import assemble, put_together
 from rigplanner.machine.machine import Machine
 from rigplanner.machine.peer import NO_DIRECT
 from rigplanner.rig.document import Rig
@@ -51,6 +51,11 @@ TELLING = ("CPU001", "CPU002", "MEM001", "MEM002", "SPC004", "SPC005", "SPC006")
 
 REMARKS = ("RIG003",)
 """Rules that only remark, on every part in words of its own; a badge does not count them."""
+
+WHOLE = ("system",)
+"""Kinds of which each makes a machine of its own: it is asked all rules at once, unwatched, which then is faster."""
+UNREAD = frozenset(("id", "name", "aliases", "status", "released", "sources", "doubts", "prices", "notes"))
+"""Fields of these that no verdict reads, but for ids that other parts name."""
 
 ALWAYS = ("id", "name", RANK)
 """Told of every candidate: its id where parts of the rig name it, its product line, its rank among the ids of the rig's cards."""
@@ -129,6 +134,8 @@ class Trial:
         self.fastest = _fastest_place(machine)
         self.fields: list[str] = []
         self.take: Callable[[AnyPart], tuple[Any, ...]] = lambda part: ()
+        if kind in WHOLE:
+            self._note(frozenset(KINDS[kind].__struct_fields__) - UNREAD)
         self.shelves: dict[frozenset[str], Shelf] = {}
         self.placements: Remembered[Placement] = Remembered()
         self.outline: Placement | None = None
@@ -187,8 +194,18 @@ class Trial:
             told = [pair for pair in brought if _BITS[pair[1]] & _TELLING]
             if any(severity == "error" for severity, _ in told):
                 return _fitting(told)
+        if self.kind in WHOLE:
+            return _fitting(self._brought_by_all(row))
         more, others = self._recall(row, placed=True)
         return _fitting(self._complete(row, bits | more, brought + others, self.asked)[1])
+
+    def _brought_by_all(self, row: Row) -> list[tuple[str, str]]:
+        named = str(row["id"])
+        with self._listed(named, replace(row.part, id=named)):
+            rig = self._rig_with(named)
+            found = findings(rig, self.catalog, assemble(rig, self.catalog), self.today)
+        new = (finding for finding in found if finding.severity in BADGES and key_of(finding) not in self.before)
+        return [(finding.severity, finding.code) for finding in new]
 
     def _recall(self, row: Row, placed: bool) -> tuple[int, list[tuple[str, str]]]:
         bits: int = 0
