@@ -10,7 +10,6 @@ from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Situation
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.mig import geometry_of
-from rigplanner.workload.packing import layout
 
 
 class Shared(Struct, frozen=True):
@@ -65,6 +64,8 @@ def together(situation: Situation, case: Shared) -> Iterator[Finding]:
 
 def _left(case: Shared) -> list[str]:
     """The partitions that find no place, filling one card after the other."""
+    from rigplanner.workload.packing import layout
+
     cards: list[list[str]] = [[] for _ in range(case.cards)]
     left = []
     for name in sorted(case.profiles, key=lambda name: -int(name.partition("g.")[0]) if name[:1].isdigit() else 0):
