@@ -88,7 +88,6 @@ def _has_room(chassis: Chassis, situation: Situation) -> bool:
     heights = [card.height_mm for card in cards if card.height_mm is not None]
     board = situation.board.board if situation.board else None
     coolers = [cooler.height_mm for _, cooler in situation.coolers if cooler.height_mm is not None]
-    supplies = [psu for _, psu in situation.of(PowerSupply)]
     room = room_in(situation, space)
     left = room.gpu_length_mm if room is not None else None
     columns = max((last_column(c.slot, c.card) or 0 for c in situation.own_cards if c.slot), default=0)
@@ -99,7 +98,7 @@ def _has_room(chassis: Chassis, situation: Situation) -> bool:
         and _at_most(columns or None, space.slot_columns)
         and (not isinstance(board, Motherboard) or board_fits(board, space) is True)
         and _at_most(max(coolers, default=None), space.cooler_height_mm)
-        and all(psu.form_factor is None or psu.form_factor in space.psu_form_factors for psu in supplies)
+        and all(psu.form_factor is None or psu.form_factor in space.psu_form_factors for _, psu in situation.of(PowerSupply))
         and (not any(card.cooling == "passive" for card in cards) or space.airflow == "server")
     )
 
