@@ -19,7 +19,6 @@ from rigplanner.rules.check import check
 from rigplanner.rules.finding import CheckReport
 from rigplanner.rules.situation import JobFacts, Situation
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
-from rigplanner.workload.cards import deals_layers
 
 T = TypeVar("T")
 REMEMBERED = 512
@@ -146,6 +145,8 @@ def _split_by_layers(workload: Workload, gpus: tuple[GPU, ...]) -> tuple[MemoryE
 
 
 def _memory(workload: Workload, machine: Machine) -> tuple[tuple[MemoryEstimate, ...], str | None]:
+    from rigplanner.workload.cards import deals_layers
+
     answers: list[MemoryEstimate] = []
     gpus = tuple(node.gpu for node in machine.gpus)
     if 1 < len(gpus) <= MOST_DEALT and all(gpu.memory_gib for gpu in gpus):
