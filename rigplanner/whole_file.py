@@ -30,8 +30,17 @@ def read_within(path: Path, most_bytes: int) -> bytes:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that at every moment either the old or the new content stands under its name. Raises OSError."""
-    target = path.resolve() if path.is_symlink() else path
+    """Write a file so that at every moment either the old or the new content stands under its name; into a device or pipe, which
+    must not be replaced, straight. Raises OSError."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if path.exists() and not path.is_file():
+        path.write_bytes(content)
+        return
+    try:
+        target = path.resolve() if path.is_symlink() else path
+    except RuntimeError as fault:
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from fault
     handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".part", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -105,7 +105,10 @@ def _held(name: str, content: bytes) -> ForeignFile:
 
 def _of_zip(place: Path, progress: Progress) -> Iterator[ForeignFile]:
     with zipfile.ZipFile(place) as archive:
-        members = sorted((member for member in archive.infolist() if not member.is_dir()), key=lambda member: member.filename)
+        members = sorted(
+            (member for member in archive.infolist() if not member.filename.endswith("/") or _names_nothing(member)),
+            key=lambda member: member.filename,
+        )
         total_bytes = 0
         for done, member in enumerate(members[:MOST_FILES]):
             _tell(progress, done, len(members))
@@ -125,9 +128,13 @@ def _of_zip(place: Path, progress: Progress) -> Iterator[ForeignFile]:
         progress(len(members), len(members))
 
 
+def _names_nothing(member: zipfile.ZipInfo) -> bool:
+    return not set(member.filename) - set("./")
+
+
 def _member_fault(member: zipfile.ZipInfo) -> Reason | None:
     path = PurePosixPath(member.filename)
-    if path.is_absolute() or ".." in path.parts or "\\" in member.filename or ":" in path.parts[0]:
+    if _names_nothing(member) or path.is_absolute() or ".." in path.parts or "\\" in member.filename or ":" in path.parts[0]:
         return "path"
     mode = member.external_attr >> 16
     if stat.S_ISLNK(mode):

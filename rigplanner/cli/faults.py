@@ -1,6 +1,7 @@
 """What a command may end with."""
 
 import traceback
+from pathlib import Path
 
 FINE, FINDINGS, BAD_INPUT = 0, 1, 2
 INTERRUPTED = 130
@@ -13,6 +14,6 @@ class InputFault(Exception):
 
 def own_fault(fault: BaseException) -> str:
     """Return one sentence on an error that nobody foresaw, with where it arose: enough for a report, not a traceback."""
-    where = traceback.extract_tb(fault.__traceback__)[-1:]
-    place = " at " + where[0].filename.replace("\\", "/").rpartition("rigplanner/")[2] + f":{where[0].lineno}" if where else ""
+    frames = [frame for frame in traceback.extract_tb(fault.__traceback__) if "rigplanner" in Path(frame.filename).parts]
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return f"a fault of RigPlanner, please report it ({type(fault).__name__}{place}: {str(fault)[:200]})."

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rigplanner import __version__
+from rigplanner.cli.display import why_no_display
 from rigplanner.cli.faults import BAD_INPUT, FINE, INTERRUPTED, InputFault, own_fault
 
 COMMANDS = {
@@ -88,6 +89,9 @@ def _run(words: list[str]) -> int:
     parser.add_argument("--version", action="version", version=f"rigplanner {__version__}")
     parser.add_argument("rig", nargs="?", help="a .rig file to open in the window")
     args = parser.parse_args(words)
+    reason = why_no_display(sys.platform, os.environ)
+    if reason:
+        raise InputFault(reason)
     from rigplanner.desktop.start import open_window
 
     return open_window(args.rig)

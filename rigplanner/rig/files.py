@@ -18,6 +18,7 @@ LARGEST_FILE_BYTES = 32 * 2**20
 MOST_ITEMS = 2_000
 MOST_WORKLOADS = 200
 LONGEST_TEXT = 100_000
+LONGEST_TERM = 3_650
 
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """Old format version to the function that lifts a decoded file to the next one."""
@@ -91,6 +92,9 @@ def _wrong(rig: Rig) -> Iterator[str]:
     for field, value in (("tax_percent", rig.quote.tax_percent or 0.0), ("discount_percent", rig.quote.discount_percent)):
         if not (math.isfinite(value) and 0 <= value <= 100):
             yield f"quote.{field}: expected 0 to 100, found {value}."
+    for field, days in (("quote.valid_days", rig.quote.valid_days), ("site.hire_months", rig.site.hire_months)):
+        if not 0 <= days <= LONGEST_TERM:
+            yield f"{field}: expected 0 to {LONGEST_TERM}, found {days}."
     for field in ("name", "notes", "currency"):
         if len(getattr(rig, field)) > LONGEST_TEXT:
             yield f"{field}: longer than {LONGEST_TEXT} characters."

@@ -1,0 +1,96 @@
+"""Hostile places: displays that do not answer, outputs that are no files, rigs with terms beyond any calendar."""
+
+import os
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from rigplanner.catalog.foreign_files import foreign_files
+from rigplanner.cli.display import why_no_display
+from rigplanner.cli.main import main
+from rigplanner.rig.files import RigFault, decode_rig
+from rigplanner.whole_file import write_whole
+
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="X displays are Linux's")
+
+
+@linux_only
+@pytest.mark.parametrize("display", [":987", "garbage", "localhost:9.9.9", "x" * 1000])
+def test_a_display_that_does_not_answer_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], display: str
+) -> None:
+    monkeypatch.delenv("QT_QPA_PLATFORM", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setenv("DISPLAY", display)
+    assert main([]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("rigplanner: The display") and display[:9] in said
+    assert len(said.splitlines()) == 1
+
+
+@linux_only
+def test_a_platform_that_qt_has_not_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("QT_QPA_PLATFORM", "nonsense")
+    assert main([]) == 2
+    assert "QT_QPA_PLATFORM='nonsense'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("wished", ["offscreen", "minimal", "offscreen:configfile=x"])
+def test_platforms_without_a_screen_need_no_display(wished: str) -> None:
+    assert why_no_display("linux", {"QT_QPA_PLATFORM": wished, "DISPLAY": "garbage"}) == ""
+
+
+def test_other_systems_have_no_such_displays() -> None:
+    assert why_no_display("win32", {"DISPLAY": "garbage"}) == ""
+
+
+def test_a_pipe_is_written_into_and_stays(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_whole(pipe, b"content")
+        assert os.read(reader, 100) == b"content"
+        assert pipe.is_fifo()
+    finally:
+        os.close(reader)
+
+
+@pytest.mark.parametrize("command", ["quote", "export", "compare"])
+@pytest.mark.parametrize("output", [".", "..", "missing/q.pdf", "loop.pdf", "x" * 300, "file/q.pdf"])
+def test_an_output_that_cannot_be_written_is_one_sentence(
+    tmp_path: Path, samples: list[Path], capsys: pytest.CaptureFixture[str], command: str, output: str
+) -> None:
+    (tmp_path / "loop.pdf").symlink_to(tmp_path / "loop.pdf")
+    (tmp_path / "file").write_bytes(b"kept")
+    rigs = [str(samples[0])] * (2 if command == "compare" else 1)
+    assert main([command, *rigs, "-o", str(tmp_path / output)]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith(f"rigplanner {command}: ") and "not written (" in said.err
+    assert "fault of RigPlanner" not in said.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "loop.pdf"]
+
+
+@pytest.mark.parametrize("days", [-1, 10**4, 10**12, 2**63])
+@pytest.mark.parametrize("field", ["quote.valid_days", "site.hire_months"])
+def test_a_term_beyond_any_calendar_is_refused(field: str, days: int) -> None:
+    group, name = field.split(".")
+    with pytest.raises(RigFault, match=name):
+        decode_rig(f'{{"format_version": 1, "{group}": {{"{name}": {days}}}}}'.encode(), "a.rig")
+
+
+def test_members_of_a_zip_that_name_nothing_are_counted(tmp_path: Path) -> None:
+    place = tmp_path / "odd.zip"
+    with zipfile.ZipFile(place, "w") as archive:
+        for name in ("", ".", "//", "./.."):
+            member = zipfile.ZipInfo("odd")
+            member.filename = name
+            archive.writestr(member, "{}")
+        archive.mkdir("folder")
+        archive.writestr("folder/good.json", "{}")
+    found = list(foreign_files(place, lambda done, total: True))
+    assert [file.refused for file in found] == ["path"] * 4 + [None]
+    assert found[-1].name == "folder/good.json"
