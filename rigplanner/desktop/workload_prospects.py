@@ -55,7 +55,8 @@ class ProspectsPanel:
         self.sizes, self.curves = QWidget(), QWidget()
         self._links = row(spacing=10)
         self._ways = column(spacing=2)
-        self.sizes.setLayout(column(self._links, self._ways, spacing=4))
+        self._largest = label("", "small")
+        self.sizes.setLayout(column(self._largest, self._links, self._ways, spacing=2))
         self.scale = Curve(tr("Speed by number of GPUs"))
         self.caps = Curve(tr("Speed under a power cap"))
         self.scale.clicked.connect(self._open_scale)
@@ -111,9 +112,10 @@ class ProspectsPanel:
             words = trn("context of {count} token", "context of {count} tokens", length)
             links.append((words, found.context, {self._length_field(): length}))
         if links:
-            self._links.addWidget(label(tr("Largest that fits:"), "small"))
+            self._largest.setText(tr("Largest that fits:"))
         elif found.batch is not None or found.users is not None:
-            self._links.addWidget(label(tr("Not even one sample fits."), "small"))
+            self._largest.setText(tr("Not even one sample fits."))
+        self._largest.setVisible(bool(links) or found.batch is not None or found.users is not None)
         for text, reach, fields in links:
             use = button(text, partial(self._use, fields), role="link", name=tr("Use {size}", size=text))
             use.setToolTip(f"{tr('Use {size}', size=text)}. {_sure(reach)}")
@@ -124,7 +126,7 @@ class ProspectsPanel:
             self._links.addLayout(pair)
         self._links.addStretch(1)
         self._show_ways(found)
-        self.sizes.setVisible(bool(self._links.count() > 1 or self._ways.count()))
+        self.sizes.setVisible(bool(self._largest.isVisibleTo(self.sizes) or self._ways.count()))
 
     def _open_reach(self, text: str, reach: Reach, fields: dict[str, object]) -> None:
         """Show what the largest size rests on: the memory that it needs on the smallest card, in the room there is."""
