@@ -1,4 +1,4 @@
-"""Figures of the engine for `make bench`: what fits among thousands of parts, predictions of speed, a check of all parts at once."""
+"""Figures of the engine for `make bench`: what fits among thousands of parts, speed predictions, a check of all parts at once."""
 
 import gc
 import random
