@@ -4,7 +4,8 @@
 
 Needs PyTorch beside RigPlanner; half an hour of one core. For each scheme the GPUs (or sources) are dealt into folds; all constants
 are fitted anew to the rows outside a fold, from a start that knows no row, and the rows of the fold are predicted with them,
-each also without the rows of its own GPU (or source). `rigplanner validate` prints the table that is written here.
+each also without the rows of its own GPU (or source). A control is fitted as briefly with
+every row in view. `rigplanner validate` prints the table that is written here.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import sys
 import tempfile
 import zlib
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ import msgspec
 
 FOLDS, STEPS, ROWS, RATE = 3, 40, 600, 0.15
 LEAST_GROUP = 5
+CONTROL = FOLDS
 
 
 def key_of(scheme: str) -> Callable[[Any], str]:
@@ -44,18 +46,18 @@ def judge_fold(model: Path, scheme: str, fold: int) -> None:
     from rigplanner.performance.accuracy import judge
     from rigplanner.performance.measured import shipped_measured
 
-    rows = [row for row in shipped_measured() if fold_of(key_of(scheme)(row)) == fold]
+    rows = [row for row in shipped_measured() if fold in (CONTROL, fold_of(key_of(scheme)(row)))]
     for item in judge(rows, scheme):  # type: ignore[arg-type]
         print(json.dumps([item.row.id, item.predicted, item.low, item.high]))
 
 
-def refitted(scheme: str) -> dict[str, list[float]]:
-    """Return prediction, low and high of each row, fitted without its fold."""
+def refitted(scheme: str, folds: Iterable[int]) -> dict[str, list[float]]:
+    """Return prediction, low and high of each row, fitted without its fold; the fold CONTROL leaves no row out of the fit."""
     from rigplanner.performance.measured import shipped_measured
     from tools.fit_speed_model import FLAT, described, fit
 
     known, found = shipped_measured(), dict[str, list[float]]()
-    for fold in range(FOLDS):
+    for fold in folds:
         kept = [row for row in known if fold_of(key_of(scheme)(row)) != fold]
         model = fit(described(kept), FLAT, STEPS, ROWS, RATE, told=False)
         with tempfile.TemporaryDirectory() as folder:
@@ -97,7 +99,11 @@ def main() -> None:
     if args.judge:
         judge_fold(Path(args.judge[0]), args.judge[1], int(args.judge[2]))
         return
-    rows = [row for scheme in ("GPU", "source") for row in summary(refitted(scheme), scheme)]
+    rows = []
+    for scheme in ("GPU", "source"):
+        control = summary(refitted(scheme, [CONTROL]), scheme)[0] | {"group": "all, control"}
+        first, *others = summary(refitted(scheme, range(FOLDS)), scheme)
+        rows += [first, control, *others]
     rounded = [{key: round(value, 4) if isinstance(value, float) else value for key, value in row.items()} for row in rows]
     args.output.write_text("[\n" + ",\n".join(json.dumps(row) for row in rounded) + "\n]\n", "utf-8")
 
