@@ -1,0 +1,14 @@
+"""Fields that findings name have words."""
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.report.words_fields import FIELD_WORDS
+
+
+def test_every_disputed_field_has_words(catalog: Catalog) -> None:
+    disputed = {
+        field
+        for part in catalog.parts.values()
+        for field, doubt in part.doubts.items()
+        if doubt.state == "conflict" and field.rpartition(".")[2] not in FIELD_WORDS
+    }
+    assert disputed == set()
