@@ -26,7 +26,10 @@ def run(args: argparse.Namespace) -> int:
         raise InputFault(f"--timeout: expected seconds from 0 to 600, found {args.timeout:g}.")
     limits = fetch.Limits(connect_s=min(args.timeout, fetch.STANDARD_LIMITS.connect_s), read_s=args.timeout)
     url = args.rates or args.url
-    path = target(url, rates=args.rates is not None, prices=args.prices)
+    try:
+        path = target(url, rates=args.rates is not None, prices=args.prices)
+    except ValueError as fault:
+        raise InputFault(f"{url}: no address ({fault}).") from fault
     check = read_ecb if args.rates else check_prices if args.prices else check_family
     try:
         fetched = fetch.fetch(url, path, check, limits, args.checksum)

@@ -57,7 +57,8 @@ def decode_rig(content: bytes, name: str) -> Rig:
         tree = MIGRATIONS[old](tree)
     try:
         rig = msgspec.convert(tree, Rig)
-    except (msgspec.ValidationError, RecursionError) as fault:
+        msgspec.msgpack.encode(replace(rig, snapshot={}, snapshot_sources={}))
+    except (msgspec.ValidationError, RecursionError, OverflowError) as fault:
         raise RigFault(f"{name}: {fault}.") from fault
     wrong = next(_wrong(rig), None)
     if wrong:

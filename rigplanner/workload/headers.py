@@ -81,7 +81,7 @@ def _entry(path: Path, name: str, entry: Any, room: int) -> tuple[int, int]:
     kind, shape, span = (
         (entry.get(key) for key in ("dtype", "shape", "data_offsets")) if isinstance(entry, dict) else (None, None, None)
     )
-    if kind not in SAFETENSORS_BITS or not isinstance(shape, list) or len(shape) > MOST_DIMENSIONS:
+    if not isinstance(kind, str) or kind not in SAFETENSORS_BITS or not isinstance(shape, list) or len(shape) > MOST_DIMENSIONS:
         raise WorkloadFault(f"{path}: tensor {name[:60]!r}: expected dtype and shape, found {str(entry)[:60]}.")
     values = 1
     for side in shape:

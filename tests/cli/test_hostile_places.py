@@ -12,6 +12,8 @@ from rigplanner.cli.display import why_no_display
 from rigplanner.cli.main import main
 from rigplanner.rig.files import RigFault, decode_rig
 from rigplanner.whole_file import write_whole
+from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.headers import read_header
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="X displays are Linux's")
 
@@ -94,3 +96,30 @@ def test_members_of_a_zip_that_name_nothing_are_counted(tmp_path: Path) -> None:
     found = list(foreign_files(place, lambda done, total: True))
     assert [file.refused for file in found] == ["path"] * 4 + [None]
     assert found[-1].name == "folder/good.json"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"workloads": [{"model": "llama-3-8b", "task": "serve", "input_tokens": 1000000000000000000000000000000}]',
+        '"settings": {"numa_per_socket": -1000000000000000000000000000000}',
+    ],
+)
+def test_a_number_that_no_file_can_keep_is_refused(text: str) -> None:
+    with pytest.raises(RigFault, match="2\\*\\*63"):
+        decode_rig(f'{{"format_version": 1, {text}}}'.encode(), "a.rig")
+
+
+def test_a_tensor_of_a_type_that_is_a_list_is_refused(tmp_path: Path) -> None:
+    header = b'{"w": {"dtype": [], "shape": [4], "data_offsets": [0, 8]}}'
+    path = tmp_path / "a.safetensors"
+    path.write_bytes(len(header).to_bytes(8, "little") + header + bytes(8))
+    with pytest.raises(WorkloadFault, match="expected dtype and shape"):
+        read_header(path)
+
+
+@pytest.mark.parametrize("url", ["https://[::1", "https://", "file:///etc/passwd", "ftp://x/y", "https://a b/\n", ""])
+def test_an_address_that_is_none_is_one_sentence(capsys: pytest.CaptureFixture[str], url: str) -> None:
+    assert main(["catalog", "update", url]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and "fault of RigPlanner" not in said.err
