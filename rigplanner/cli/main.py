@@ -12,6 +12,7 @@ from pathlib import Path
 from rigplanner import __version__
 from rigplanner.cli.display import why_no_display
 from rigplanner.cli.faults import BAD_INPUT, FINE, INTERRUPTED, InputFault, own_fault
+from rigplanner.cli.terminal import Terminal
 
 COMMANDS = {
     "check": "check a rig against all rules",
@@ -72,6 +73,8 @@ def _speak_utf8() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding=stream.encoding if stream.isatty() else "utf-8", errors="backslashreplace")
+    if sys.stdout.isatty() and not isinstance(sys.stdout, Terminal):
+        sys.stdout = Terminal(sys.stdout)
 
 
 def _close_stdout() -> None:

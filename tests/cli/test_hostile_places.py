@@ -1,5 +1,6 @@
 """Hostile places: displays that do not answer, outputs that are no files, rigs with terms beyond any calendar."""
 
+import io
 import os
 import sys
 import zipfile
@@ -123,3 +124,20 @@ def test_an_address_that_is_none_is_one_sentence(capsys: pytest.CaptureFixture[s
     assert main(["catalog", "update", url]) == 2
     said = capsys.readouterr()
     assert said.out == "" and "fault of RigPlanner" not in said.err
+
+
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_name_does_not_steer_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rig, screen = tmp_path / "a.rig", Screen()
+    rig.write_text('{"format_version": 1, "name": "a\\u001b]0;owned\\u0007\\u202eb \\u039b"}')
+    with monkeypatch.context() as changed:
+        changed.setattr(sys, "stdout", screen)
+        main(["check", str(rig)])
+        sys.stdout.flush()
+    shown = screen.getvalue()
+    assert "a\\x1b]0;owned\\x07\\u202eb \u039b" in shown
+    assert not {"\x1b", "\x07", "\u202e"} & set(shown)
