@@ -9,7 +9,7 @@ from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.evidence import Estimate
 from rigplanner.machine.machine import Machine
-from rigplanner.performance.anchors import Evidence, place
+from rigplanner.performance.anchors import Anchored, Evidence, place
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.collective import predict_collective
 from rigplanner.performance.constants import speed_model
@@ -18,6 +18,7 @@ from rigplanner.performance.heat import speed_in_heat
 from rigplanner.performance.host import cap_of, feed_of
 from rigplanner.performance.input_pipeline import Feed, fed_rate
 from rigplanner.performance.job import TASKS, Job, read_job
+from rigplanner.performance.kriging import Point
 from rigplanner.performance.measured import Measured
 from rigplanner.performance.metrics import WRITING, usual_metric
 from rigplanner.performance.modelled import Modelled, model_speed
@@ -33,6 +34,9 @@ from rigplanner.workload.answer import WorkloadFault
 NEIGHBOURS = 16
 STRANGE_SILICON = 2.0
 """Factor either way by which architectures may differ that no measured row knows (estimate)."""
+UNSEEN_GPU, UNSEEN_ON_STACK = 1.35, 1.15
+"""How much wider the interval is where no near row is of this GPU, or none of it in this stack: the constants were fitted with all
+measured rows in view, and fitted anew without a GPU or a source their errors are about a third larger (docs/accuracy.md)."""
 MOST_EFFICIENCY = 1.03
 """Several GPUs of the same batch do no more than this times their number; sharded states and noise explain the rest."""
 
@@ -69,7 +73,7 @@ def predict_speed(
     point = place(job, gpu.id, asked)
     anchored = known.correct(point, NEIGHBOURS, allowed)
     samples_s = at_least(modelled.samples_s * math.exp(anchored.correction.mean), job, point, asked, anchored.rows)
-    width = speed_model().half_width(job.stack.slug, anchored.correction.deviation)
+    width = speed_model().half_width(job.stack.slug, anchored.correction.deviation) * _strangeness(point, anchored)
     if job.silicon.generation == "unknown":
         width = math.hypot(width, math.log(STRANGE_SILICON))
     if job.named.kin:
@@ -89,6 +93,12 @@ def predict_speed(
         alone_s=alone, anchored_s=samples_s, kept=kept, heat=heated, feed=starved,
     )  # fmt: skip
     return estimate(found)
+
+
+def _strangeness(point: Point, anchored: Anchored) -> float:
+    """Return the factor by which an interval is wider for a GPU that the near rows do not show."""
+    own = [row.point.stack for row in anchored.rows if row.point.gpu == point.gpu]
+    return UNSEEN_GPU if not own else 1.0 if point.stack in own else UNSEEN_ON_STACK
 
 
 def _alone(job: Job, gpu: GPU, metric: str, known: Evidence, allowed: Callable[[Measured], bool] | None) -> float | None:
