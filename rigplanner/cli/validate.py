@@ -13,7 +13,7 @@ from rigplanner.catalog.parts import GPU
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.report.accuracy import AccuracyRow, AccuracyTable, as_markdown, as_text
 from rigplanner.report.exchange_table import exchange_table
-from rigplanner.whole_file import write_whole
+from rigplanner.whole_file import read_within, write_whole
 from rigplanner.workload.accuracy import ErrorRow
 
 LARGEST_FILE_BYTES = 256 * 2**20
@@ -64,9 +64,7 @@ def _keep(paths: Sequence[Path]) -> None:
 
 def _of_file(path: Path) -> Iterator[AccuracyTable]:
     try:
-        if path.stat().st_size > LARGEST_FILE_BYTES:
-            raise InputFault(f"{path}: larger than {LARGEST_FILE_BYTES // 2**20} MiB, not a file of cases.")
-        lines = path.read_bytes().splitlines()
+        lines = read_within(path, LARGEST_FILE_BYTES).splitlines()
     except OSError as fault:
         raise InputFault(f"{path}: cannot be read ({fault.strerror or fault}).") from fault
     measured = [line for line in lines if line.strip()]

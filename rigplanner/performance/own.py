@@ -15,7 +15,7 @@ from rigplanner.performance.anchors import Evidence, place_rows, shipped_evidenc
 from rigplanner.performance.measured import Measured
 from rigplanner.performance.metrics import METRICS
 from rigplanner.rig.task import Workload
-from rigplanner.whole_file import write_whole
+from rigplanner.whole_file import read_within, write_whole
 from rigplanner.workload.answer import WorkloadFault
 
 NUMBERS = ("batch_per_gpu", "seq_len", "image_size", "input_tokens", "output_tokens", "lora_rank", "count", "nodes")
@@ -31,9 +31,7 @@ def read_own(path: Path) -> list[Measured]:
     Each needs model, gpu, metric and value; stack, precision, task, batch_per_gpu, count, link and the rest are optional.
     Raises WorkloadFault with file, line and field."""
     try:
-        if path.stat().st_size > LARGEST_FILE_BYTES:
-            raise WorkloadFault(f"{path}: larger than {LARGEST_FILE_BYTES // 2**20} MiB.")
-        text = path.read_text("utf-8-sig")
+        text = read_within(path, LARGEST_FILE_BYTES).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as fault:
         raise WorkloadFault(f"{path}: cannot be read ({fault}).") from fault
     read = _csv_rows(text) if path.suffix.casefold() == ".csv" else _json_rows(text, path)

@@ -11,6 +11,7 @@ from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.job import TASKS
 from rigplanner.performance.stacks import find_stack
 from rigplanner.rig.task import Workload
+from rigplanner.workload.answer import WorkloadFault
 
 FAMILIES = ("whisper", "speech_to_text", "t5", "mt5", "umt5", "longt5", "bart", "mbart", "pegasus", "marian", "m2m_100", "nllb-moe")
 """Types of configuration with both halves."""
@@ -19,6 +20,8 @@ SPOKEN_TOKENS = 100
 SPEECH = ("whisper", "speech_to_text")
 USUAL_STACK = "hf-transformers"
 PER_SECOND = ("sequences/s", "samples/s")
+LARGEST_SIZE = 10_000_000
+"""Of a layer, a vocabulary or a count in a configuration; what is larger is a slip."""
 
 
 class Halves(Struct, frozen=True, kw_only=True):
@@ -53,7 +56,11 @@ def halves(workload: Workload, metric: str | None, zoo: Zoo | None) -> Halves | 
 
 
 def _first(config: dict[str, Any], *names: str) -> int:
-    return next((int(config[name]) for name in names if config.get(name)), 0)
+    name = next((name for name in names if config.get(name)), None)
+    value = config[name] if name else 0
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LARGEST_SIZE:
+        raise WorkloadFault(f"config.{name}: expected a whole number up to {LARGEST_SIZE}, found {value!r:.40}.")
+    return int(value)
 
 
 def _encoder(config: dict[str, Any]) -> dict[str, Any]:

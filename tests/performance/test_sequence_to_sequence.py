@@ -10,6 +10,7 @@ from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.sequence_to_sequence import SPOKEN_TOKENS, halves
 from rigplanner.rig.task import Workload
+from rigplanner.workload.answer import WorkloadFault
 
 WINDOWS = 13 * 60 / 30
 """Windows of 30 s in the 13 minutes of speech that the README of faster-whisper times on an RTX 3070 Ti, with five beams."""
@@ -63,3 +64,11 @@ def test_translation_writes_the_tokens_it_is_asked_for(model: str) -> None:
     work = Workload(model=model, task="inference", precision="fp16", batch_per_gpu=8, input_tokens=256, output_tokens=64)
     few, many = _speed(work), _speed(replace(work, output_tokens=256))
     assert 2 < few.value / many.value < 4.5
+
+
+@pytest.mark.parametrize("value", [[32], "many", 1e12, -1, True])
+def test_a_configuration_of_no_numbers_is_refused_by_its_field(value: object) -> None:
+    config = {"model_type": "whisper", "d_model": 64, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 2,
+              "decoder_attention_heads": 2, "encoder_ffn_dim": 256, "decoder_ffn_dim": value, "vocab_size": 100}  # fmt: skip
+    with pytest.raises(WorkloadFault, match="decoder_ffn_dim"):
+        _speed(Workload(config=config, task="inference", precision="fp16", batch_per_gpu=1))
