@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 SAMPLE ?= resources/samples/rtx-5090.rig
+JUDGED := $(addprefix tests/workload/,traced_steps.jsonl traced_random.jsonl traced_kinds.jsonl measured_memory.jsonl) \
+          tests/performance/held_out_speeds.jsonl
 
 .PHONY: run test lint bench screenshots translations wheel accuracy setup clean
 
@@ -25,7 +27,7 @@ screenshots: setup
 	QT_QPA_PLATFORM=offscreen $(BIN)/python -m rigplanner.desktop.screenshots docs/pictures
 
 accuracy: setup
-	$(BIN)/rigplanner validate tests/workload/traced_steps.jsonl tests/workload/traced_random.jsonl $(CASES) tests/performance/held_out_speeds.jsonl --write docs/accuracy.md
+	$(BIN)/rigplanner validate $(JUDGED) $(CASES) --write docs/accuracy.md
 
 translations: setup
 	$(BIN)/python -m tools.gather_texts
