@@ -73,11 +73,7 @@ def predict_speed(
     point = place(job, gpu.id, asked)
     anchored = known.correct(point, NEIGHBOURS, allowed)
     samples_s = at_least(modelled.samples_s * math.exp(anchored.correction.mean), job, point, asked, anchored.rows)
-    width = speed_model().half_width(job.stack.slug, anchored.correction.deviation) * _strangeness(point, anchored)
-    if job.silicon.generation == "unknown":
-        width = math.hypot(width, math.log(STRANGE_SILICON))
-    if job.named.kin:
-        width = math.hypot(width, math.log(job.named.kin.spread))
+    width = _half_width(job, point, anchored)
     alone = _alone(job, gpu, asked, known, allowed)
     samples_s = min(samples_s, job.count * alone * MOST_EFFICIENCY) if alone else samples_s
     most = decode_ceiling(job) if job.task == "decode" else math.inf if job.task in WRITING else ceiling(job)
@@ -93,6 +89,14 @@ def predict_speed(
         alone_s=alone, anchored_s=samples_s, kept=kept, heat=heated, feed=starved,
     )  # fmt: skip
     return estimate(found)
+
+
+def _half_width(job: Job, point: Point, anchored: Anchored) -> float:
+    """Return half the width of the 80 % interval in log units, before caps and heat."""
+    width = speed_model().half_width(job.stack.slug, anchored.correction.deviation) * _strangeness(point, anchored)
+    if job.silicon.generation == "unknown":
+        width = math.hypot(width, math.log(STRANGE_SILICON))
+    return math.hypot(width, math.log(job.named.kin.spread)) if job.named.kin else width
 
 
 def _strangeness(point: Point, anchored: Anchored) -> float:
