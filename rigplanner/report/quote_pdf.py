@@ -1,6 +1,7 @@
 """The quote on paper: A4 or Letter, 18 mm margins, hairlines, one accent colour; equal input gives equal bytes."""
 
 import io
+import math
 from collections.abc import Sequence
 from datetime import date
 from itertools import groupby, zip_longest
@@ -10,7 +11,7 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.report import format as fmt
 from rigplanner.report.drawings import TALLEST, memory_bar, picture_flowable
 from rigplanner.report.flow import Figure, floating
-from rigplanner.report.inks import QUIET, STATES
+from rigplanner.report.inks import INK, QUIET, STATES
 from rigplanner.report.language import Words, tr
 from rigplanner.report.logo import logo_flowable
 from rigplanner.report.packing import packed
@@ -28,7 +29,7 @@ PART_COLUMNS = (
     ("", "left"), ("Part", "left"), ("Qty", "right"), ("Unit price", "right"), ("Price dated", "left"), ("Amount", "right"),
 )  # fmt: skip
 MOST_IN_VERDICT = 3
-LONGEST_SOURCES = 30_000
+LONGEST_SOURCE = 600
 LONGEST_KEPT_TABLE = 12
 """Rows up to which a table stays whole."""
 AREA_WORDS = Words({"placement": "Place", "firmware": "Firmware", "power": "Power", "software": "Software"})
@@ -273,21 +274,34 @@ def _annex(quote: Quote, sheet: Sheet) -> list[Any]:
     if quote.sources:
         story += [sheet.gap(12), *sheet.section(tr("Sources of the part data"), least=55)]
         for day in dict.fromkeys(source.read for source in quote.sources):
-            words = _source_words([source for source in quote.sources if source.read == day])
-            story.append(sheet.text(tr("Read {day}: {words}.", day=day, words="; ".join(words)), "fine", longest=LONGEST_SOURCES))
+            story += _sources([source for source in quote.sources if source.read == day], day, sheet)
     return story
 
 
-def _source_words(sources: Sequence[QuoteSource]) -> list[str]:
-    """Return sources in words; those that differ only in whom they name, and have no address, stand together."""
-    alike: dict[str, list[str]] = {}
+def _sources(sources: Sequence[QuoteSource], day: str, sheet: Sheet) -> list[Any]:
+    """Return the sources read on one day, in two columns, each with its address below."""
+    cells = [
+        [
+            sheet.text(title, "fine", colour=INK, longest=LONGEST_SOURCE),
+            *([sheet.text(url, "fine", longest=LONGEST_SOURCE)] if url else []),
+        ]
+        for title, url in _named_once(sources)
+    ]
+    half = math.ceil(len(cells) / 2)
+    rows = [[cells[n], cells[half + n] if half + n < len(cells) else ""] for n in range(half)]
+    return [sheet.text(tr("Read {day}", day=day), "small"), sheet.table(rows, (0.5, 0.5), header=False, lined=False)]
+
+
+def _named_once(sources: Sequence[QuoteSource]) -> list[tuple[str, str]]:
+    """Return titles and addresses; sources that differ only in whom they name, and have no address, stand together."""
+    alike: dict[tuple[str, str], list[str]] = {}
     for source in sources:
         who, parted, what = source.title.partition(": ")
         if source.url or not parted:
-            alike[f"{source.title} {source.url}".strip()] = []
+            alike[source.title, source.url] = []
         else:
-            alike.setdefault(what, []).append(who)
-    return [f"{', '.join(names)}: {what}" if names else what for what, names in alike.items()]
+            alike.setdefault((what, ""), []).append(who)
+    return [(f"{', '.join(names)}: {what}" if names else what, url) for (what, url), names in alike.items()]
 
 
 def _setup(rows: Sequence[SetupRow], sheet: Sheet) -> list[Any]:
