@@ -138,7 +138,7 @@ def test_a_small_figure_goes_before_a_large_one_that_must_wait() -> None:
     assert "large" in pages[1] and "end" in pages[1]
 
 
-def test_sources_stand_line_by_line_and_those_without_address_share_their_words(assessments: dict[str, Assessment], catalog: Catalog) -> None:
+def test_sources_stand_line_by_line_and_alike_ones_once(assessments: dict[str, Assessment], catalog: Catalog) -> None:
     quote = quote_content(assessments["deskmini-gtx-1070"], catalog, DAY)
     sources = (
         QuoteSource("Acme: data sheet", "", "1 Jan 2026"), QuoteSource("Zeta: data sheet", "", "1 Jan 2026"),
