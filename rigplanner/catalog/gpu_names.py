@@ -29,6 +29,8 @@ SERIES = {"rtx", "gtx", "rx"}
 """Words before a number that people leave out: a name that lacks no other word counts before names of variants."""
 ADDED = {"tesla", "instinct", "radeon", "jetson", "arc", "quadro"}
 """Family words that people add where the maker does not: "Tesla A100", "Quadro RTX A6000"."""
+LEFT_OUT = {"jetson"}
+"""Family words that people leave out of declared names: "AGX Orin", "Xavier NX"."""
 SAME_WORDS = {"mobile": "laptop", "notebook": "laptop", "fe": "founders", "sxm2.0": "sxm2"}
 FORMS = {
     "pcie": {"pcie"}, "sxm": {"sxm2", "sxm3", "sxm4", "sxm5", "sxm6"}, "sxm2": {"sxm2"}, "sxm3": {"sxm3"}, "sxm4": {"sxm4"},
@@ -84,8 +86,11 @@ class GpuNames:
             if (part_id := self._pci_ids.get(found.group())) in self._gpus:
                 return GpuNaming(self._gpus[part_id])
         words, makers = gpu_words(text), {MAKERS[word] for word in _PIECE.findall(text) if word in MAKERS}
-        if (gpu := self._exact.get(words) or self._exact.get(words - ADDED)) and _made_by(makers, gpu):
-            return GpuNaming(gpu)
+        declared = self._exact.get(words) or self._exact.get(words - ADDED)
+        if declared is None and len(words) > 1:
+            declared = self._exact.get(words | LEFT_OUT)
+        if declared and _made_by(makers, declared):
+            return GpuNaming(declared)
         if capability := _CAPABILITY.search(text):
             alike = tuple(gpu.id for gpu in self._gpus.values() if gpu.compute_capability == capability.group())
             return GpuNaming(None, alike[:NEAREST], several=bool(alike))
