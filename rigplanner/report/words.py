@@ -91,8 +91,8 @@ def finding_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:
     template = texts.get(variant) or texts.get("", rule_title(finding.code))
     names = [subject_name(subject, rig, catalog) for subject in finding.subjects]
     values: dict[str, object] = {key: value_text(value, rig, catalog) for key, value in finding.values.items()}
-    if "field" in finding.values:
-        values["field"] = tr(FIELD_WORDS.get(str(finding.values["field"]).rpartition(".")[2], str(finding.values["field"])))
+    disputes: dict[str, list[str]] = finding.values.get("disputes") or {}
+    values["disputes"] = "; ".join(f"{_field_words(field)} {', '.join(said)}" for field, said in disputes.items())
     values["a"], values["b"] = (*names, "", "")[:2]
     values["all"] = _joined(names)
     values["needed"] = amount(finding.needed, finding.unit, rig, catalog)
@@ -102,6 +102,10 @@ def finding_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:
     filled = tr(template, **values)
     of_workload = filled.startswith(tr("workload {number}").partition("{")[0])
     return filled[:1].upper() + filled[1:] if of_workload else filled
+
+
+def _field_words(field: str) -> str:
+    return tr(FIELD_WORDS.get(field.rpartition(".")[2], field))
 
 
 def _unknown_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:

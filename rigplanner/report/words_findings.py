@@ -224,7 +224,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "": "{a} contains itself: {path}.",
         "switch": "The PCIe switches of {a} hang on each other: {path}.",
     },
-    "RIG003": {"": "Sources disagree on {field} of {a}: {values_said}."},
+    "RIG003": {"": "Sources disagree on {a}: {disputes}."},
 }
 """By code, then by severity; "" serves all others, "none" findings without an actual value."""
 

@@ -100,10 +100,9 @@ def disputed(situation: Situation) -> Iterator[Listed]:
     source="The part's own sources",
 )  # fmt: skip
 def conflict(situation: Situation, case: Listed) -> Iterator[Finding]:
-    """Name each disputed field with what the sources say."""
-    for field, doubt in (case.part.doubts if case.part else {}).items():
-        if doubt.state == "conflict":
-            yield conflict.finding(case, field=field, values_said=list(doubt.values), note=doubt.note)
+    """Name the disputed fields of a part with what the sources say."""
+    doubts = case.part.doubts.items() if case.part else ()
+    yield conflict.finding(case, disputes={field: list(doubt.values) for field, doubt in doubts if doubt.state == "conflict"})
 
 
 @rule(
