@@ -10,6 +10,7 @@ from urllib.parse import quote, unquote
 
 from rigplanner.report.language import tr
 from rigplanner.report.tagging import drawn_as
+from rigplanner.whole_file import read_within
 
 LOGO_SIZE = (150.0, 46.0)
 LOGO_TYPES = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg"}
@@ -32,7 +33,7 @@ def logo_content(text: str) -> bytes:
     """Return the bytes of a logo; raises OSError for a file that cannot be read, ValueError for what is no picture's text."""
     found = _CARRIED.match(text)
     if found is None:
-        return Path(text).read_bytes()
+        return read_within(Path(text), LARGEST_LOGO_BYTES)
     if len(text) > 2 * LARGEST_LOGO_BYTES:
         raise ValueError("too long")
     return base64.b64decode(text[found.end() :].encode(), validate=True)
