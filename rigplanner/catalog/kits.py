@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from rigplanner.catalog.naming import shop_words
 from rigplanner.catalog.parts import MemoryKit, Part
 
-_MODULES = re.compile(r"(\d{1,2})\s*[x×]\s*(\d{1,3})\s*GB", re.IGNORECASE)
-_TYPE = re.compile(r"\b(DDR[345])[-\s]?(\d{3,5})\b", re.IGNORECASE)
+_MODULES = re.compile(r"\b(\d{1,2})\s*[x×*]\s*(\d{1,3})\s*GB\b", re.IGNORECASE)
+_ONE_MODULE = re.compile(r"(?<![\d.])()(\d{1,3})\s*GB\b", re.IGNORECASE)
+_TYPE = re.compile(r"\bDDR([345])(?:[-\s]?(\d{3,5}))?\b", re.IGNORECASE)
 _CAS = re.compile(r"\bCL\s?(\d{1,2})\b", re.IGNORECASE)
-_EACH = re.compile(r"(?:\b(\d{1,2})\s*[x×*]\s*|(?<![\d.]))(\d{1,3})\s*GB\b", re.IGNORECASE)
-_GENERATION = re.compile(r"\bDDR([345])(?:[-\s]?(\d{4,5}))?\b", re.IGNORECASE)
 REGISTERED = {"registered", "rdimm"}
 BUFFERED = ("rdimm", "lrdimm", "mrdimm")
 
@@ -22,7 +21,7 @@ def kit_in(text: str, parts: Iterable[Part]) -> MemoryKit | None:
     whose name shares most words with the text.
     """
     modules, kind, cas = _MODULES.search(text), _TYPE.search(text), _CAS.search(text)
-    if modules is None or kind is None:
+    if modules is None or kind is None or kind[2] is None:
         return None
     words = set(shop_words(text))
     found = []
@@ -30,7 +29,7 @@ def kit_in(text: str, parts: Iterable[Part]) -> MemoryKit | None:
         if not isinstance(kit, MemoryKit) or not set(shop_words(kit.vendor)) <= words:
             continue
         figures = (kit.modules, kit.module_gib, kit.type, kit.speed_mts)
-        if figures != (int(modules[1]), float(modules[2]), kind[1].upper(), int(kind[2])):
+        if figures != (int(modules[1]), float(modules[2]), f"DDR{kind[1]}", int(kind[2])):
             continue
         if cas and kit.cas is not None and kit.cas != float(cas[1]):
             continue
@@ -46,7 +45,7 @@ def kits_of_modules(text: str, parts: Iterable[Part]) -> tuple[int, list[MemoryK
     count, those of most modules first; (0, []) where the text counts none or names a maker, or no kit has such modules.
 
     ECC alone means registered modules where there are any."""
-    each, kind, words = _EACH.search(text), _GENERATION.search(text), set(shop_words(text))
+    each, kind, words = _MODULES.search(text) or _ONE_MODULE.search(text), _TYPE.search(text), set(shop_words(text))
     kits = [part for part in parts if isinstance(part, MemoryKit)]
     if each is None or kind is None or any(set(shop_words(kit.vendor)) <= words for kit in kits):
         return 0, []

@@ -119,8 +119,8 @@ class QuoteForm(QWidget):
         """What years cost, and the tax of single parts."""
         costs = QFormLayout()
         self._number(
-            costs, tr("Energy"), self._site_amount("energy_per_kwh"), self._tariff_edit, 4, 100, tr("a kWh"),
-            tr("not set"),
+            costs, tr("Energy"), self._site_amount("energy_per_kwh"), self._site_price("energy_per_kwh", "own tariff"), 4, 100,
+            tr("a kWh"), tr("not set"),
         )  # fmt: skip
         self._number(
             costs, tr("In use"), lambda: self._session.rig.site.hours_per_day or 0, self._site_edit("hours_per_day"), 1, 24,
@@ -131,7 +131,7 @@ class QuoteForm(QWidget):
             lambda share: self._quote_edit("resale_percent")(share or None), 1, 100, "%", tr("not set"),
         )  # fmt: skip
         for field, name in (("hire_per_hour", tr("Hire an hour")), ("hire_per_month", tr("Hire a month"))):
-            self._number(costs, name, self._site_amount(field), self._hire_edit(field), 2, 1e7, "", tr("not set"))
+            self._number(costs, name, self._site_amount(field), self._site_price(field, "own offer"), 2, 1e7, "", tr("not set"))
         self.taxed = QComboBox()
         self.taxed.setAccessibleName(tr("Part with a tax of its own"))
         self.taxed.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -148,18 +148,13 @@ class QuoteForm(QWidget):
         self._setters.append(self._list_taxed)
         return _group(tr("Costs"), costs)
 
-    def _tariff_edit(self, amount: float) -> Edit:
-        rig = self._session.rig
-        price = Price(amount=amount, currency=rig.currency, day=self._session.today, source="own tariff") if amount else None
-        return Edit("change_site", {"energy_per_kwh": price})
-
     def _site_amount(self, field: str) -> Callable[[], float]:
         return lambda: _amount(getattr(self._session.rig.site, field))
 
-    def _hire_edit(self, field: str) -> Callable[[float], Edit]:
+    def _site_price(self, field: str, source: str) -> Callable[[float], Edit]:
         def made(amount: float) -> Edit:
             day, currency = self._session.today, self._session.rig.currency
-            price = Price(amount=amount, currency=currency, day=day, source="own offer") if amount else None
+            price = Price(amount=amount, currency=currency, day=day, source=source) if amount else None
             return Edit("change_site", {field: price})
 
         return made
