@@ -51,6 +51,9 @@ RARELY_PUBLISHED = {
 }  # fmt: skip
 """Fields that makers leave out of their data sheets for many parts: what is missing is unknown, and rules say so."""
 
+ANSWERED_BY_NONE = {"connectors", "enclosure.radiators_mm"}
+"""Lists that say "none" when they are empty; other empty lists are not known."""
+
 
 class Completeness(Struct, frozen=True):
     """How many of the `parts` of a kind that are sold or commonly used have a field, and which have not; `published` tells whether
@@ -80,7 +83,7 @@ def completeness(catalog: Catalog) -> list[Completeness]:
 
 def _row(kind: str, field: str, parts: list[Any]) -> Completeness:
     asked = [part for part in parts if not _is_lacking(part, field)]
-    nothing = (None,) if field == "connectors" else (None, ())
+    nothing = (None,) if field in ANSWERED_BY_NONE else (None, ())
     without = tuple(part.id for part in asked if _value(part, field) in nothing)
     return Completeness(kind, field, len(asked), len(asked) - len(without), without, field not in RARELY_PUBLISHED)
 

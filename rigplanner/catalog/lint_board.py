@@ -14,6 +14,9 @@ LARGEST_MODULE_GIB = {
     ("DDR3", False): 16, ("DDR3", True): 64, ("DDR4", False): 32, ("DDR4", True): 256, ("DDR5", False): 64, ("DDR5", True): 512,
 }  # fmt: skip
 """GiB of the largest module sold, unbuffered and registered (makers' lists): memory slots times this bound a board's memory."""
+ONE_COLUMN_MM = 170.0
+"""Length along the rear panel of a Mini-ITX board, which has one expansion column; every further column takes `COLUMN_MM`."""
+COLUMN_MM = 20.32
 
 
 def check_layout(part: Part, catalog: Catalog) -> Iterator[Complaint]:
@@ -27,6 +30,8 @@ def check_layout(part: Part, catalog: Catalog) -> Iterator[Complaint]:
     columns = [slot.position for slot in layout.slots if slot.position is not None]
     if len(set(columns)) != len(columns):
         yield Complaint(part.id, "layout", "column-twice", ", ".join(str(c) for c in sorted(columns)))
+    if isinstance(part, Motherboard) and part.width_mm and columns and max(columns) > (most := columns_of(part.width_mm)):
+        yield Complaint(part.id, "layout", "column-beyond-board", str(max(columns)), f"at most {most} on {part.width_mm:g} mm")
     yield from _slot_complaints(part.id, layout)
     for number, mode in enumerate(layout.lane_modes):
         named = {*mode.widths, *mode.gens, *mode.disabled, *mode.when.used, *mode.when.empty}
@@ -37,6 +42,11 @@ def check_layout(part: Part, catalog: Catalog) -> Iterator[Complaint]:
         for inclusion in part.includes:
             if inclusion.part not in catalog.parts:
                 yield Complaint(part.id, "includes", "part-unknown", inclusion.part)
+
+
+def columns_of(width_mm: float) -> int:
+    """Return how many expansion columns a board of this length along the rear panel has (Mini-ITX 1, Micro-ATX 4, ATX 7)."""
+    return 1 + int((width_mm - ONE_COLUMN_MM) / COLUMN_MM + 1e-3)
 
 
 def _slot_complaints(part_id: str, layout: Layout) -> Iterator[Complaint]:

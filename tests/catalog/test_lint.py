@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.completeness import compared_fields, completeness, evidence
 from rigplanner.catalog.lint import lint
+from rigplanner.catalog.lint_board import columns_of
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import (
     CPU,
@@ -94,6 +95,7 @@ def test_a_good_part_has_no_complaint(part: Part) -> None:
         (replace(CARD, power_min_w=500), "power-limits"),
         (replace(CARD, power_max_w=700), "connector-power"),
         (replace(BOARD, layout=Layout(slots=(Slot(id="P1", position=2), Slot(id="P2", position=2)))), "column-twice"),
+        (replace(BOARD, width_mm=244, layout=Layout(slots=(Slot(id="P1", position=5),))), "column-beyond-board"),
         (
             replace(BOARD, layout=Layout(memory_type="DDR4", memory_modules=("udimm",), memory_slots=4, memory_max_gib=256)),
             "memory-beyond-modules",
@@ -182,6 +184,19 @@ def test_completeness_counts_what_is_asked_of_a_part() -> None:
     rows = {row.field: row for row in completeness(Catalog({DRIVE.id: DRIVE, sata.id: sata}, SOURCES)) if row.kind == "storage"}
     assert (rows["gen"].filled, rows["gen"].parts) == (1, 1)
     assert rows["random_read_kiops"].without == (DRIVE.id, sata.id)
+
+
+@pytest.mark.parametrize(("width_mm", "columns"), [(170, 1), (203, 2), (244, 4), (305, 7), (321, 8)])
+def test_the_columns_of_a_board_follow_from_its_length(width_mm: float, columns: int) -> None:
+    assert columns_of(width_mm) == columns
+    assert _codes(replace(BOARD, width_mm=width_mm, layout=Layout(slots=(Slot(id="P1", position=columns),)))) == []
+
+
+def test_a_case_without_a_place_for_radiators_is_known() -> None:
+    frame = replace(CASE, id="a.b.frame", enclosure=replace(CASE.enclosure, radiators_mm=()))
+    rows = {row.field: row for row in completeness(Catalog({CASE.id: CASE, frame.id: frame}, SOURCES)) if row.kind == "chassis"}
+    assert rows["enclosure.radiators_mm"].without == (CASE.id,)
+    assert rows["enclosure.psu_form_factors"].without == (CASE.id, frame.id)
 
 
 def test_the_shipped_catalog_has_no_complaint(catalog: Catalog) -> None:
