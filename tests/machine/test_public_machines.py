@@ -6,7 +6,7 @@ from msgspec import Struct
 from rigplanner.catalog.load import Catalog
 from rigplanner.machine.assemble import assemble
 from rigplanner.machine.machine import Machine
-from rigplanner.rig.document import Item, Rig
+from rigplanner.rig.document import Item, Rig, Settings
 
 CLUB = "noonghunna/club-3090 issue {}"
 RTX3090 = "gigabyte.turbo.rtx-3090"
@@ -51,8 +51,19 @@ def test_letters_and_lanes_are_those_published(owner: Owner, catalog: Catalog) -
     assert tuple(gpu.width for gpu in machine.gpus) == owner.lanes
 
 
+def test_slots_of_one_quadrant_share_a_host_bridge(catalog: Catalog) -> None:
+    """linuxhw/DMI: on the ROMED8-2T the slots PCIE3 and PCIE6 have buses c1 and c5, PCIE5 bus 01, PCIE7 bus 81."""
+    cards = Item(uid="gpu", part=RTX3090, quantity=3, places=("PCIE3", "PCIE5", "PCIE7"))
+    more = Item(uid="more", part="nvidia.rtx.a4000", places=("PCIE6",))
+    items = (Item(uid="board", part="asrock-rack.romed8.romed8-2t"), Item(uid="cpu", part="amd.epyc.7443p"), cards, more)
+    machine = assemble(Rig(items=items), catalog)
+    place = {gpu.place: gpu.index for gpu in machine.gpus}
+    assert machine.matrix[place["PCIE3"]][place["PCIE6"]] == "PHB"
+    assert {machine.matrix[place["PCIE3"]][place[other]] for other in ("PCIE5", "PCIE7")} == {"NODE"}
+
+
 class Server(Struct, frozen=True):
-    """A complete system, two CPUs and cards that it was filled with, and rows of its matrix as published."""
+    """A complete system, two CPUs and cards that it was filled with, NUMA nodes of a socket, and rows of its matrix as published."""
 
     source: str
     system: str
@@ -60,9 +71,11 @@ class Server(Struct, frozen=True):
     cpu: str = ""
     card: str = ""
     count: int = 0
+    numa: int | None = None
 
 
 RIGHT = "SYS " * 6
+FIRST_NV12, SECOND_NV12 = "X " + "NV12 " * 7, "NV12 X " + "NV12 " * 6
 SERVERS = (
     Server("report of a Talos cluster on DGX H100, twelve network ports", "nvidia.dgx.dgx-h100", (
         "X NV18 NV18 NV18 NV18 NV18 NV18 NV18 PXB NODE NODE NODE NODE NODE " + RIGHT,
@@ -101,6 +114,39 @@ SERVERS = (
         "X NODE NODE NODE SYS SYS SYS SYS", "NODE X NODE NODE SYS SYS SYS SYS", "NODE NODE X NODE SYS SYS SYS SYS",
         "NODE NODE NODE X SYS SYS SYS SYS", "SYS SYS SYS SYS X NODE NODE NODE",
     ), "amd.epyc.9124", RTX6000, 8),
+    Server("notes on operating DGX A100: four NUMA nodes per socket, twelve network functions", "nvidia.dgx.dgx-a100-80gb", (
+        FIRST_NV12 + "PXB PXB " + "SYS " * 10, SECOND_NV12 + "PXB PXB " + "SYS " * 10,
+        "NV12 NV12 X NV12 NV12 NV12 NV12 NV12 SYS SYS PXB PXB " + "SYS " * 8,
+        "NV12 NV12 NV12 X NV12 NV12 NV12 NV12 SYS SYS PXB PXB " + "SYS " * 8,
+        "NV12 NV12 NV12 NV12 X NV12 NV12 NV12 " + RIGHT + "PXB PXB SYS SYS SYS SYS",
+        "NV12 NV12 NV12 NV12 NV12 X NV12 NV12 " + RIGHT + "PXB PXB SYS SYS SYS SYS",
+        "NV12 NV12 NV12 NV12 NV12 NV12 X NV12 " + RIGHT + "SYS SYS PXB PXB SYS SYS",
+        "NV12 NV12 NV12 NV12 NV12 NV12 NV12 X " + RIGHT + "SYS SYS PXB PXB SYS SYS",
+        "PXB PXB " + RIGHT + "X PXB " + "SYS " * 10, "PXB PXB " + RIGHT + "PXB X " + "SYS " * 10,
+        "SYS SYS PXB PXB SYS SYS SYS SYS SYS SYS X PXB " + "SYS " * 8,
+        "SYS SYS PXB PXB SYS SYS SYS SYS SYS SYS PXB X " + "SYS " * 8,
+        "SYS " * 12 + "X PIX " + RIGHT, "SYS " * 12 + "PIX X " + RIGHT,
+        "SYS SYS SYS SYS PXB PXB SYS SYS " + RIGHT + "X PXB SYS SYS SYS SYS",
+        "SYS SYS SYS SYS PXB PXB SYS SYS " + RIGHT + "PXB X SYS SYS SYS SYS",
+        RIGHT + "PXB PXB " + RIGHT + "SYS SYS X PXB SYS SYS", RIGHT + "PXB PXB " + RIGHT + "SYS SYS PXB X SYS SYS",
+        "SYS " * 18 + "X PIX", "SYS " * 18 + "PIX X",
+    ), numa=4),
+    Server("two public captures of GB10 machines, four network functions", "nvidia.dgx.dgx-spark", (
+        "X NODE NODE NODE NODE", "NODE X PIX NODE NODE", "NODE PIX X NODE NODE", "NODE NODE NODE X PIX", "NODE NODE NODE PIX X",
+    )),
+    Server("device plugin's example of 2018: eight cards behind four switches", "supermicro.superserver.sys-4028gr-tr", (
+        "X PIX PHB PHB SYS SYS SYS SYS", "PIX X PHB PHB SYS SYS SYS SYS", "PHB PHB X PIX SYS SYS SYS SYS",
+        "PHB PHB PIX X SYS SYS SYS SYS", "SYS SYS SYS SYS X PIX PHB PHB", "SYS SYS SYS SYS PIX X PHB PHB",
+        "SYS SYS SYS SYS PHB PHB X PIX", "SYS SYS SYS SYS PHB PHB PIX X",
+    ), "intel.xeon.e5-2680-v4", "nvidia.tesla.p40", 8),
+    Server("LMDeploy reports of 2026: eight cards of two 64-core EPYC", "supermicro.a-plus.as-4125gs-tnrt", (
+        "X NODE NODE NODE SYS SYS SYS SYS", "NODE X NODE NODE SYS SYS SYS SYS", "NODE NODE X NODE SYS SYS SYS SYS",
+        "NODE NODE NODE X SYS SYS SYS SYS", "SYS SYS SYS SYS X NODE NODE NODE",
+    ), "amd.epyc.9554", "nvidia.datacenter.l40s", 8),
+    Server("serving study on six cards of two 24-core CPUs (server not named)", "asus.esc.esc8000a-e13p", (
+        "X PIX NODE NODE SYS SYS", "PIX X NODE NODE SYS SYS", "NODE NODE X PIX SYS SYS", "NODE NODE PIX X SYS SYS",
+        "SYS SYS SYS SYS X PIX", "SYS SYS SYS SYS PIX X",
+    ), "amd.epyc.9254", "nvidia.datacenter.l40s", 6),
 )  # fmt: skip
 
 
@@ -108,7 +154,7 @@ def filled(server: Server, catalog: Catalog) -> Machine:
     items = [Item(uid="system", part=server.system)]
     items += [Item(uid="cpu", part=server.cpu, quantity=2)] if server.cpu else []
     items += [Item(uid="card", part=server.card, quantity=server.count)] if server.card else []
-    return assemble(Rig(items=tuple(items)), catalog)
+    return assemble(Rig(items=tuple(items), settings=Settings(numa_per_socket=server.numa)), catalog)
 
 
 def test_cards_behind_two_switch_boards_are_those_published(catalog: Catalog) -> None:
@@ -126,7 +172,15 @@ def test_cards_behind_two_switch_boards_are_those_published(catalog: Catalog) ->
     assert {(gpu.width, gpu.gen) for gpu in machine.gpus} == {(16, 5)}
 
 
-@pytest.mark.parametrize("server", SERVERS, ids=lambda server: server.system)
+def test_numa_nodes_and_cores_of_a_dgx_a100_are_those_published(catalog: Catalog) -> None:
+    """Same notes: the first buses of a socket belong to its last quadrant."""
+    server = next(server for server in SERVERS if server.system == "nvidia.dgx.dgx-a100-80gb")
+    gpus = filled(server, catalog).gpus
+    assert [gpu.numa for gpu in gpus] == [3, 3, 1, 1, 7, 7, 5, 5]
+    assert [gpus[n].affinity for n in (0, 2, 4, 6)] == ["48-63,176-191", "16-31,144-159", "112-127,240-255", "80-95,208-223"]
+
+
+@pytest.mark.parametrize("server", SERVERS, ids=lambda server: f"{server.system} {server.count}".strip(" 0"))
 def test_rows_of_servers_are_those_published(server: Server, catalog: Catalog) -> None:
     machine = filled(server, catalog)
     assert machine.problems == ()

@@ -81,6 +81,25 @@ SHOWN = (
     Shown("noonghunna/club-3090 issue 1125: two cards of an H12SSL-NT", "nvidia.geforce.rtx-3090", ("X NODE", "NODE X")),
     Shown("cluster guide: eight A100 and a Slingshot port", A100SXM, tuple(
         " ".join("X" if a == b else "NV12" for b in range(8)) + " SYS" for a in range(8)), ("HSN",), (tuple(range(8)),)),
+    Shown("recommender benchmark on eight V100, two ports", V100, (
+        "X NV1 NV2 NV1 SYS SYS SYS NV2 NODE SYS", "NV1 X NV1 NV2 SYS SYS NV2 SYS NODE SYS",
+        "NV2 NV1 X NV2 SYS NV1 SYS SYS PIX SYS", "NV1 NV2 NV2 X NV1 SYS SYS SYS PIX SYS",
+        "SYS SYS SYS NV1 X NV2 NV2 NV1 SYS NODE", "SYS SYS NV1 SYS NV2 X NV1 NV2 SYS NODE",
+        "SYS NV2 SYS SYS NV2 NV1 X NV1 SYS PIX", "NV2 SYS SYS SYS NV1 NV2 NV1 X SYS PIX"),
+        ("mlx5_0", "mlx5_1"), (tuple(range(8)),)),
+    Shown("notes on an offload card: two GPUs, two cards of two ports", "nvidia.datacenter.l40", (
+        "X SYS PHB PHB SYS SYS", "SYS X SYS SYS PHB PHB"), ("NIC0", "NIC1", "NIC2", "NIC3")),
+    Shown("four A10G of a hire machine, one node and four bridges", "nvidia.datacenter.a10g", (
+        "X SYS SYS SYS", "SYS X SYS SYS", "SYS SYS X SYS", "SYS SYS SYS X")),
+    Shown("two L40S of a hire machine below one switch", "nvidia.datacenter.l40s", ("X PIX", "PIX X")),
+    Shown("four L40S, pairs below switches of one CPU", "nvidia.datacenter.l40s", (
+        "X PIX NODE NODE", "PIX X NODE NODE", "NODE NODE X PIX", "NODE NODE PIX X")),
+    Shown("two GPUs and two ports of one socket, four bridges", "nvidia.datacenter.h100-pcie-80gb", (
+        "X NODE NODE NODE", "NODE X NODE NODE"), ("NIC0", "NIC1")),
+    Shown("four RTX 5060 Ti on one host bridge", "nvidia.geforce.rtx-5060-ti-16gb", tuple(
+        " ".join("X" if a == b else "PHB" for b in range(4)) for a in range(4))),
+    Shown("five cards on one host bridge", "nvidia.geforce.rtx-3090", tuple(
+        " ".join("X" if a == b else "PHB" for b in range(5)) for a in range(5))),
     Shown("OpenNebula: four GB200 of a tray", "nvidia.datacenter.b200-sxm6-180gb", (
         "X NV18 NV18 NV18", "NV18 X NV18 NV18", "NV18 NV18 X NV18", "NV18 NV18 NV18 X"), islands=((0, 1, 2, 3),)),
 )  # fmt: skip
