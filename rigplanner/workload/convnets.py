@@ -11,8 +11,6 @@ from rigplanner.workload.net import Net, Norm, checkpointed
 from rigplanner.workload.tape import Tensor
 
 Layer = Callable[[Tensor], Tensor]
-CLASSES = 2
-"""Labels of a transformers classifier that is not told otherwise."""
 
 
 class Conv:
@@ -110,7 +108,7 @@ class Classifier:
     ) -> None:
         self.net, self.stem, self.blocks, self.holds_stem = net, stem, blocks, holds_stem
         self.norm = Norm(net, "layer", width) if last_norm else None
-        self.head = net.linear("classifier", width, CLASSES, True)
+        self.head = net.linear("classifier", width, net.classes, True)
 
     def loss(self) -> Tensor:
         net, tape, side = self.net, self.net.tape, self.net.setting.length

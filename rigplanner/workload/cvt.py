@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rigplanner.workload import ops
-from rigplanner.workload.convnets import CLASSES, Conv
+from rigplanner.workload.convnets import Conv
 from rigplanner.workload.encoder import class_loss
 from rigplanner.workload.net import Net, Norm
 from rigplanner.workload.tape import F32, Tensor
@@ -82,7 +82,7 @@ class Cvt:
             self.stages.append((stem, Norm(net, "layer", width), token, layers))
             inputs = width
         self.norm = Norm(net, "layer", inputs)
-        self.head = net.linear("classifier", inputs, CLASSES, True)
+        self.head = net.linear("classifier", inputs, net.classes, True)
 
     def loss(self) -> Tensor:
         """The loss of the class; without training, the scores."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from rigplanner.workload import convnets
@@ -10,6 +11,7 @@ from rigplanner.workload.afmoe import afmoe
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.attention import Form
 from rigplanner.workload.bart import KIN, Bart
+from rigplanner.workload.branched import TextNet, hgnet_v2
 from rigplanner.workload.config import SAME_AS, full_config, pick
 from rigplanner.workload.cvt import Cvt
 from rigplanner.workload.deberta import Deberta
@@ -17,14 +19,19 @@ from rigplanner.workload.decoder import Decoder, Mlp
 from rigplanner.workload.decoder_forms import ACTS, TRAITS, decoder_form, expert_form
 from rigplanner.workload.efficient import efficientnet, poolformer
 from rigplanner.workload.encoder import Encoder, EncoderForm
+from rigplanner.workload.focalnet import FocalNet
 from rigplanner.workload.gemma4 import gemma4
 from rigplanner.workload.hierarchical import Pvt2, Segformer, Swin
+from rigplanner.workload.hybrid import STATES
 from rigplanner.workload.llama4 import llama4
 from rigplanner.workload.mobilevit import MobileVit
+from rigplanner.workload.mobilevit2 import MobileVit2
 from rigplanner.workload.modernbert import ModernBert
 from rigplanner.workload.moe import Experts
 from rigplanner.workload.net import Net
+from rigplanner.workload.pvt import Pvt
 from rigplanner.workload.seq2seq import T5
+from rigplanner.workload.swiftformer import SwiftFormer
 from rigplanner.workload.swinv2 import Swin2
 from rigplanner.workload.vision import Vit
 from rigplanner.workload.whisper import Whisper
@@ -77,7 +84,8 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "dinov2_with_registers": Vit, "clip_vision_model": Vit, "siglip_vision_model": Vit, "ijepa": Vit,
     "swin": Swin, "segformer": Segformer, "t5": T5, **dict.fromkeys(KIN, Bart),
     "modernbert": ModernBert, "whisper": Whisper, "deberta-v2": Deberta, "swinv2": Swin2,
-    "pvt_v2": Pvt2, "mobilevit": MobileVit, "cvt": Cvt, "efficientnet": efficientnet, "poolformer": poolformer,
+    "pvt": Pvt, "pvt_v2": Pvt2, "mobilevit": MobileVit, "cvt": Cvt, "efficientnet": efficientnet, "poolformer": poolformer,
+    "focalnet": FocalNet, "swiftformer": SwiftFormer, "textnet": TextNet, "hgnet_v2": hgnet_v2, "mobilevitv2": MobileVit2,
 }  # fmt: skip
 
 
@@ -85,14 +93,23 @@ DECODERS: dict[str, Callable[[dict[str, Any], Form], Callable[[Net], Decoder]]] 
 """Decoders with layers of their own."""
 
 
+def _classifier(kind: str, config: dict[str, Any], net: Net) -> Any:
+    """A network of `kind`, its head as wide as the configuration says: by number, or by the names of the labels."""
+    told = config.get("num_labels") or len(config.get("id2label") or ())
+    net.classes = int(told) or net.classes
+    return VISION[kind](net, {**config, "model_type": kind})
+
+
 def builder(config: dict[str, Any], head: str = "causal_lm") -> Callable[[Net], Any]:
     full = full_config(config)
     kind = SAME_AS.get(full["model_type"], full["model_type"])
     if kind in VISION:
-        return lambda net: VISION[kind](net, {**full, "model_type": kind})
+        return partial(_classifier, kind, full)
     if kind in ENCODERS:
         encoder = encoder_form(full, kind)
         return lambda net: Encoder(net, encoder)
+    if kind in STATES:
+        return STATES[kind]({**full, "model_type": kind})
     if kind not in TRAITS:
         raise WorkloadFault(f"config.model_type: the architecture '{kind}' is not known.")
     form = decoder_form(full, kind)

@@ -7,7 +7,7 @@ from typing import Any
 
 from rigplanner.workload import ops
 from rigplanner.workload.attention import softmax_wide
-from rigplanner.workload.convnets import CLASSES, Conv
+from rigplanner.workload.convnets import Conv
 from rigplanner.workload.encoder import class_loss
 from rigplanner.workload.net import Net, Norm, checkpointed
 from rigplanner.workload.tape import Tape, Tensor, new, record
@@ -125,7 +125,7 @@ class Swin:
                 self.blocks.append(SwinMerge(net, width))
                 width, side = 2 * width, side // 2
         self.norm = Norm(net, "layer", width)
-        self.head = net.linear("classifier", width, CLASSES, True)
+        self.head = net.linear("classifier", width, net.classes, True)
 
     def loss(self) -> Tensor:
         """The loss of the class; without training, the scores."""
@@ -227,7 +227,7 @@ class Segformer:
             )
             self.stages.append((patch, first, blocks, Norm(net, "layer", sizes[stage])))
             at += depth
-        self.head = net.linear("classifier", sizes[-1], CLASSES, True)
+        self.head = net.linear("classifier", sizes[-1], net.classes, True)
 
     def loss(self) -> Tensor:
         """The loss of the class; without training, the scores."""
@@ -247,9 +247,10 @@ class Segformer:
 
 
 class PvtBlock:
-    """PVT v2's layer: attention against a reduced (or pooled) sequence, then a feed-forward layer with a depthwise convolution."""
+    """PVT's layer: attention against a reduced (or pooled) sequence, then a feed-forward layer, with a depthwise convolution if it
+    is `deep` (version 2)."""
 
-    def __init__(self, net: Net, config: dict[str, Any], stage: int, rate: float) -> None:
+    def __init__(self, net: Net, config: dict[str, Any], stage: int, rate: float, deep: bool = True) -> None:
         self.net, self.rate, width, bias = net, rate, config["hidden_sizes"][stage], bool(config.get("qkv_bias", True))
         self.heads, ratio, inner = config["num_attention_heads"][stage], config["sr_ratios"][stage], int(
             config["hidden_sizes"][stage] * config["mlp_ratios"][stage])  # fmt: skip
@@ -262,7 +263,7 @@ class PvtBlock:
         self.reduce_norm = Norm(net, "layer", width) if reduces else None
         self.first_norm, self.last_norm = Norm(net, "layer", width), Norm(net, "layer", width)
         self.up, self.down = net.linear("dense1", width, inner, True), net.linear("dense2", inner, width, True)
-        self.deep = Conv(net, inner, inner, 3, groups=inner, bias=True, norm=False, act="")
+        self.deep = Conv(net, inner, inner, 3, groups=inner, bias=True, norm=False, act="") if deep else None
 
     def __call__(self, x: Tensor) -> Tensor:
         tape = self.net.tape
@@ -293,7 +294,7 @@ class PvtBlock:
         tape, side = self.net.tape, int(x.shape[1] ** 0.5)
         x = self.up(x)
         x = ops.keeping_result(tape, x) if self.linear else x
-        x = self.deep(x.view(x.shape[0], x.shape[2], side, side)).view(*x.shape)
+        x = x if self.deep is None else self.deep(x.view(x.shape[0], x.shape[2], side, side)).view(*x.shape)
         return self.down(ops.keeping_input(tape, x))
 
 
@@ -330,7 +331,7 @@ class Pvt2:
         for stage, depth in enumerate(config["depths"]):
             self.stages.append(PvtStage(net, config, stage, rates[at : at + depth]))
             at += depth
-        self.head = net.linear("classifier", config["hidden_sizes"][-1], CLASSES, True)
+        self.head = net.linear("classifier", config["hidden_sizes"][-1], net.classes, True)
 
     def loss(self) -> Tensor:
         """The loss of the class; without training, the scores."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from rigplanner.workload import ops
 from rigplanner.workload.attention import activate
-from rigplanner.workload.convnets import CLASSES, Conv
+from rigplanner.workload.convnets import Conv
 from rigplanner.workload.decoder_forms import ACTS
 from rigplanner.workload.encoder import class_loss
 from rigplanner.workload.net import Net, Norm, checkpointed
@@ -125,7 +125,7 @@ class MobileVit:
         self.first += [Inverted(net, config, neck[2], neck[2], 1) for _ in range(2)]
         self.stages = [PatchStage(net, config, at) for at in range(3)]
         self.last = Conv(net, neck[5], neck[6], 1, act=act)
-        self.head = net.linear("classifier", neck[6], CLASSES, True)
+        self.head = net.linear("classifier", neck[6], net.classes, True)
 
     def loss(self) -> Tensor:
         """The loss of the class; without training, the scores."""

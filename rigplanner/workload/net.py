@@ -32,11 +32,16 @@ class Setting(Struct, frozen=True, kw_only=True):
     sheds: bool = False
 
 
+CLASSES = 2
+"""Labels of a transformers classifier that is not told otherwise."""
+
+
 class Net:
-    """A network under construction: its tape, its setting, and the bytes and values of its parameters."""
+    """A network under construction: its tape, its setting, the `classes` of its head if it has one, and the bytes and values of its
+    parameters."""
 
     def __init__(self, tape: Tape, setting: Setting) -> None:
-        self.tape, self.setting = tape, setting
+        self.tape, self.setting, self.classes = tape, setting, CLASSES
         self.values = self.trained = self.buffer_bytes = 0
         self.trained_tensors: list[int] = []
         self.held: list[Tensor] = []

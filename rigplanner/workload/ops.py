@@ -177,6 +177,11 @@ def split_rows(tape: Tape, x: Tensor, sizes: Sequence[int]) -> list[Tensor]:
     return _split(tape, x, [Tensor((x.shape[0], size, x.shape[2]), x.dtype, x.storage) for size in sizes])
 
 
+def split_channels(tape: Tape, x: Tensor, sizes: Sequence[int]) -> list[Tensor]:
+    """x.split on the channels of a map."""
+    return _split(tape, x, [Tensor((x.shape[0], size, *x.shape[2:]), x.dtype, x.storage) for size in sizes])
+
+
 def _split(tape: Tape, x: Tensor, pieces: list[Tensor]) -> list[Tensor]:
     if not (tape.recording and x.needs_grad):
         return pieces
@@ -296,15 +301,16 @@ def cross_entropy(tape: Tape, logits: Tensor) -> Tensor:
     return record(tape, new(tape, (), logits.dtype), (logits,), pull)
 
 
-def convolution(tape: Tape, x: Tensor, weight: Tensor, bias: Tensor | None, stride: int, padding: int) -> Tensor:
-    """conv2d of (batch, channels, height, width) with `weight` (out, in / groups, kernel, kernel)."""
+def convolution(tape: Tape, x: Tensor, weight: Tensor, bias: Tensor | None, stride: int, padding: int | tuple[int, int]) -> Tensor:
+    """conv2d of (batch, channels, height, width) with `weight` (out, in / groups, kernel height, kernel width)."""
     w, a = cast_low(tape, weight), cast_low(tape, x)
     b = None if bias is None else cast_low(tape, bias)
     batch, _, height, width = a.shape
-    out, per_group, kernel, _ = weight.shape
-    sides = tuple((side + 2 * padding - kernel) // stride + 1 for side in (height, width))
+    out, per_group, *kernel = weight.shape
+    around = (padding, padding) if isinstance(padding, int) else padding
+    sides = tuple((side + 2 * more - edge) // stride + 1 for side, more, edge in zip((height, width), around, kernel, strict=True))
     shape = (batch, out, *sides)
-    flops = 2 * batch * out * sides[0] * sides[1] * per_group * kernel * kernel
+    flops = 2 * batch * out * sides[0] * sides[1] * per_group * kernel[0] * kernel[1]
     tape.flops += flops
     kept_a, kept_w = (a if w.needs_grad else None), (w if a.needs_grad else None)
     x_shape, w_shape = a.shape, weight.shape

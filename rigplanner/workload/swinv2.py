@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rigplanner.workload import ops
-from rigplanner.workload.convnets import CLASSES, Conv
+from rigplanner.workload.convnets import Conv
 from rigplanner.workload.encoder import class_loss
 from rigplanner.workload.hierarchical import drop_path, drop_rates, roll
 from rigplanner.workload.net import Net, Norm, checkpointed
@@ -136,7 +136,7 @@ class Swin2:
             self.stages.append(Swin2Stage(net, blocks, width, merges))
             if merges:
                 width, side = 2 * width, side // 2
-        self.norm, self.head = Norm(net, "layer", width), net.linear("classifier", width, CLASSES, True)
+        self.norm, self.head = Norm(net, "layer", width), net.linear("classifier", width, net.classes, True)
 
     def loss(self) -> Tensor:
         """The loss of the class; without training, the scores."""

@@ -6,7 +6,6 @@ from typing import Any
 
 from rigplanner.workload import ops
 from rigplanner.workload.attention import activate, attend, softmax_wide
-from rigplanner.workload.convnets import CLASSES
 from rigplanner.workload.decoder_forms import ACTS
 from rigplanner.workload.encoder import class_loss
 from rigplanner.workload.moe import gather
@@ -146,7 +145,7 @@ class Vit:
         self.norm, self.pooling = Norm(net, "layer", hidden), None
         if self.family == "siglip_vision_model" and config.get("vision_use_head", True):
             self.pooling = self._pooling(hidden, config["intermediate_size"])
-        self.head = net.linear("classifier", hidden * (2 if self.family in DINO else 1), CLASSES, True)
+        self.head = net.linear("classifier", hidden * (2 if self.family in DINO else 1), net.classes, True)
 
     def _pooling(self, hidden: int, ffn: int) -> Tensor:
         """A head by attention, whose result the classifier does not use; its projection of keys and values."""
