@@ -34,8 +34,8 @@ AMD = ("AM", "SP", "sTR", "sWRX", "TR")
 QUADRANT = re.compile(r"\.q(\d)$")
 QUADRANTS = 4
 """The I/O die of EPYC and of Threadripper since 2019 has four host bridges, q0 to q3, of 32 lanes: two x16 slots of one bridge read
-PHB (captured on a Threadripper PRO 3975WX, ports 00:01.1 and 00:03.1), those of two bridges NODE (captured on another, buses 01, 21,
-41 and 61). With four NUMA nodes per socket each node has one. On SP3 the first buses belong to the last quadrant (captured on Rome
+PHB (captured on a Threadripper PRO 3975WX, ports 00:01.1 and 00:03.1), those of two bridges NODE (on another, buses 01, 21, 41 and
+61). With four NUMA nodes per socket each node has one. On SP3 the first buses belong to the last quadrant (captured on Rome
 and Milan, DGX A100 among them: GPU0 on node 3); slots whose quadrant is not known are taken to be spread."""
 
 

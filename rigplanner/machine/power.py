@@ -37,7 +37,7 @@ UNPOWERED = PowerTree(
 
 def power_tree(rig: Rig, pieces: tuple[Piece, ...]) -> PowerTree:
     """Return the power tree of a rig. GPUs and CPUs count at their limit, with caps; assumptions stand in `steps` by name."""
-    return replace(load_tree(rig, pieces), plugs=plugs_of(pieces))
+    return replace(with_peaks(load_tree(rig, pieces), pieces), plugs=plugs_of(pieces))
 
 
 def plugs_of(pieces: tuple[Piece, ...]) -> tuple[PlugDemand, ...]:
@@ -46,7 +46,7 @@ def plugs_of(pieces: tuple[Piece, ...]) -> tuple[PlugDemand, ...]:
 
 
 def load_tree(rig: Rig, pieces: tuple[Piece, ...]) -> PowerTree:
-    """Return the power tree without its plugs."""
+    """Return the power tree without its plugs and peaks."""
     loads, steps = loads_of(rig, pieces)
     parts = {piece.name: piece.part for piece in pieces}
     supplies = supplies_of(pieces)
@@ -65,7 +65,7 @@ def load_tree(rig: Rig, pieces: tuple[Piece, ...]) -> PowerTree:
     return PowerTree(
         loads=tuple(loads),
         sustained_w=sustained,
-        transient_w=_transient(loads, parts, steps),
+        transient_w=None,
         supply_w=sum(ratings) if given and len(ratings) == len(given) else None,
         supply_transient_w=_supply_transient(supplies, site),
         efficiency=efficiency,
@@ -75,6 +75,23 @@ def load_tree(rig: Rig, pieces: tuple[Piece, ...]) -> PowerTree:
         unknown=tuple(dict.fromkeys(unknown)),
         steps=tuple(steps),
     )
+
+
+def with_peaks(tree: PowerTree, pieces: tuple[Piece, ...]) -> PowerTree:
+    """Return a power tree with the sum of all loads at their peaks: in step, as training on several GPUs makes them."""
+    parts = {piece.name: piece.part for piece in pieces}
+    steps: dict[str, Step] = {}
+    total = 0.0
+    for name, watts in tree.loads:
+        if watts is None:
+            return replace(tree, steps=(*tree.steps, *steps.values()))
+        factor = _excursion(name, parts[name])
+        if factor != 1.0:
+            inputs: dict[str, float | str | None] = {"sustained": watts, "factor": factor}
+            step = f"excursion-{parts[name].id}"
+            steps.setdefault(step, Step(step, "sustained * factor", inputs, watts * factor, "W"))
+        total += watts * factor
+    return replace(tree, transient_w=total if tree.loads else None, steps=(*tree.steps, *steps.values()))
 
 
 def _field(part: AnyPart) -> str:
@@ -126,20 +143,6 @@ def _efficiency_of(supply: Supply, site: Site) -> float | None:
     label = (supply.efficiency_label or "").lower()
     row = next((rates for name, rates in EFFICIENCY.items() if name in label), None)
     return row[(site.volts or 230.0) >= HIGH_LINE_V] if row is not None else None
-
-
-def _transient(loads: list[tuple[str, float | None]], parts: dict[str, AnyPart], steps: list[Step]) -> float | None:
-    """Return the sum of all loads with GPUs and CPUs at their peaks: in step, as training on several GPUs makes them."""
-    total = 0.0
-    for name, watts in loads:
-        if watts is None:
-            return None
-        factor = _excursion(name, parts[name])
-        if factor != 1.0 and all(step.name != f"excursion-{parts[name].id}" for step in steps):
-            inputs: dict[str, float | str | None] = {"sustained": watts, "factor": factor}
-            steps.append(Step(f"excursion-{parts[name].id}", "sustained * factor", inputs, watts * factor, "W"))
-        total += watts * factor
-    return total if loads else None
 
 
 def _excursion(name: str, part: AnyPart) -> float:
