@@ -10,6 +10,7 @@ from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.stacks import find_stack
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.limits import check_workload
 
 COPY_SHARE = 0.84
 """A copy over NVLink against the line rate of its links: 274.5 of 300 GB/s (A100), 376 of 450 (H100), 48.3 of 50 (V100)."""
@@ -28,6 +29,7 @@ def predict_collective(
     workload: Workload, gpu: GPU, count: int, nodes: int, link: str, machine: Machine | None, metric: str | None
 ) -> SpeedEstimate:
     """Return bus bandwidth (`busbw_gbps`) or copy rate (`p2p_gbps`) in GB/s; raise WorkloadFault for other metrics or one GPU."""
+    check_workload(workload)
     asked = metric or ("p2p_gbps" if workload.model == "p2p" else "busbw_gbps")
     if asked not in ("busbw_gbps", "p2p_gbps"):
         raise WorkloadFault(f"metric: expected busbw_gbps or p2p_gbps for a collective, found '{asked}'.")

@@ -17,7 +17,7 @@ from rigplanner.performance.stacks import Stack, find_stack, usual_stack
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.job import OPTIMIZERS
-from rigplanner.workload.limits import check_numbers
+from rigplanner.workload.limits import check_workload
 
 TASKS = {
     "train": "train",
@@ -44,6 +44,7 @@ USUAL_BATCH = {
     "asr": 16,
     "recommender": 8192,
     "diffusion": 8,
+    "dit": 1,
     "unet-3d": 4,
     "gnn": 2048,
 }
@@ -96,7 +97,7 @@ def read_job(
     task = TASKS.get(workload.task or "inference")
     if task is None:
         raise WorkloadFault(f"task: expected one of {', '.join(TASKS)}, found '{workload.task}'.")
-    check_numbers(workload)
+    check_workload(workload)
     if workload.optimizer is not None and workload.optimizer.casefold() not in OPTIMIZERS:
         raise WorkloadFault(f"optimizer: expected one of {', '.join(OPTIMIZERS)}, found '{workload.optimizer}'.")
     if count < 1 or nodes < 1 or count % nodes:
@@ -104,6 +105,7 @@ def read_job(
     _check_sizes(workload)
     assumed: dict[str, str] = {} if workload.task else {"task": task}
     shape, silicon = resolve_shape(workload, zoo), silicon_of(gpu)
+    assumed |= shape.usual
     task = _language_task(task, shape, workload)
     precision = workload.precision or workload.quant
     if workload.stack:

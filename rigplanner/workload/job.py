@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import WorkloadFault
-from rigplanner.workload.limits import check_numbers
+from rigplanner.workload.limits import check_workload
 from rigplanner.workload.network import Network
 from rigplanner.workload.quant import BITS, KV_BITS
 from rigplanner.workload.stacks import memory_stack
@@ -90,7 +90,7 @@ def read_job(workload: Workload, network: Network, count: int, card: bool) -> Jo
     assumed: dict[str, str] = {}
     task = _task(workload, assumed)
     precision = _precision(workload, task, network, assumed)
-    check_numbers(workload)
+    check_workload(workload)
     degrees = workload.parallelism or Parallelism()
     batch = workload.batch_per_gpu or 1
     if workload.batch_per_gpu is None:

@@ -1,4 +1,4 @@
-"""Numbers of a workload that no machine can mean."""
+"""Numbers and words of a workload that no machine can mean."""
 
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import WorkloadFault
@@ -13,12 +13,39 @@ LARGEST = {
     "gradient_accumulation": 1_000_000,
     "gpu_layers": 100_000,
 }
+ABOVE_ZERO = ("params_m", "params_b", "gmacs", "activations_m", "dataset_gb", "dataset_samples", "epochs", "train_tokens")
+"""Figures that are amounts: none may be negative."""
+ATTENTIONS = (
+    "eager", "sdpa", "flash", "flash1", "flash2", "flash3", "flash_attention_2", "flash_attention_3", "math", "mem_efficient",
+    "xformers", "unknown",
+)  # fmt: skip
+"""Words for attention kernels, those of the Hugging Face libraries among them."""
+KINDS = (
+    "llm", "moe", "vlm", "encoder", "encoder_decoder", "asr", "tts", "cnn", "vit", "detector", "segmenter", "diffusion",
+    "diffusion_unet", "diffusion_transformer", "video_diffusion", "gan", "rnn", "recommender", "gnn",
+)  # fmt: skip
+"""Words for kinds of networks."""
 LARGEST_EDGE = 100_000
+LARGEST_MESSAGE = 10**15
 MAY_BE_NONE = ("output_tokens", "input_tokens", "lora_rank", "gpu_layers")
 
 
-def check_numbers(workload: Workload) -> None:
-    """Raise WorkloadFault naming the first field of a workload whose number is beyond reason."""
+def check_workload(workload: Workload) -> None:
+    """Raise WorkloadFault naming the first field of a workload whose word is unknown or whose number is beyond reason."""
+    for field, words in (("attention", ATTENTIONS), ("kind", KINDS)):
+        word = getattr(workload, field)
+        if word is not None and word not in words:
+            raise WorkloadFault(f"{field}: expected one of {', '.join(words)}, found {word[:60]!r}.")
+    for field in ABOVE_ZERO:
+        amount = getattr(workload, field)
+        if amount is not None and amount < 0:
+            raise WorkloadFault(f"{field}: expected a number above 0, found {amount}.")
+    if workload.message_bytes is not None and not 0 < workload.message_bytes <= LARGEST_MESSAGE:
+        raise WorkloadFault(f"message_bytes: expected a whole number from 1 to {LARGEST_MESSAGE}, found {workload.message_bytes}.")
+    _check_sizes(workload)
+
+
+def _check_sizes(workload: Workload) -> None:
     for field, most in LARGEST.items():
         value = getattr(workload, field)
         if value is not None and not (0 if field in MAY_BE_NONE else 1) <= value <= most:

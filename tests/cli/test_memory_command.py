@@ -161,3 +161,20 @@ def test_a_line_that_is_no_job_is_bad_input(tmp_path: Path, capsys: pytest.Captu
 def test_every_step_has_words(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     found = record(capsys, "memory", "qwen3-1.7b", *words, "--steps")
     assert {step["name"] for step in found["steps"]} <= set(STEPS)
+
+
+@pytest.mark.parametrize("command", ["memory", "performance"])
+def test_one_line_of_an_unknown_word_silences_no_other(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    net = {"model": "resnet-50", "task": "train", "precision": "fp32", "batch_per_gpu": 8}
+    card = {"gpu": "RTX 3090", "count": 1}
+    wrong: list[dict[str, Any]] = [{"attention": "flsh"}, {"kind": "transfomer"}, {"dataset_gb": -1}, {"dataset_samples": -4}]
+    lines = [{"id": n, "workload": net | more, "hardware": card} for n, more in enumerate([*wrong, {}])]
+    answers = [json.loads(line) for line in said(capsys, command, cases(tmp_path / "cases.jsonl", *lines)).splitlines()]
+    assert [answer["id"] for answer in answers] == [0, 1, 2, 3, 4]
+    assert [answer.get("error", "").split(":")[0] for answer in answers] == [
+        "attention",
+        "kind",
+        "dataset_gb",
+        "dataset_samples",
+        "",
+    ]
