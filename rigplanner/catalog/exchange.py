@@ -3,10 +3,12 @@
 import math
 import re
 
+import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.load import CatalogFault
 from rigplanner.catalog.prices import is_currency, is_day
+from rigplanner.data import data_path
 
 ECB_URL = "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml"
 ECB = "European Central Bank, euro foreign exchange reference rates"
@@ -45,6 +47,11 @@ def read_ecb(content: bytes) -> ExchangeRates:
     newest = max(days, key=lambda cube: cube.get("time", ""))
     rates = {cube.get("currency", ""): _rate(cube.get("rate", "")) for cube in newest.findall(f"{NAMESPACE}Cube[@currency]")}
     return _checked(ExchangeRates(day=newest.get("time", ""), source=ECB, rates=rates))
+
+
+def shipped_rates() -> ExchangeRates:
+    """Return the rates that came with the catalog; they say of which day they are."""
+    return msgspec.json.decode((data_path("catalog") / "exchange_rates.json").read_bytes(), type=ExchangeRates)
 
 
 def _rate(text: str) -> float:

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from rigplanner.catalog.exchange import ExchangeRates, read_ecb
+from rigplanner.catalog.exchange import ExchangeRates, read_ecb, shipped_rates
 from rigplanner.catalog.foreign import Import
 from rigplanner.catalog.load import Catalog, CatalogFault, Family, read_family, shipped_catalog
 from rigplanner.catalog.parts import AnyPart
@@ -93,12 +93,14 @@ def _price_files(folder: Path, faults: list[str]) -> list[PriceFile]:
     return sorted(found, key=lambda file: file.overrides)
 
 
-def user_rates(folder: Path | None = None) -> ExchangeRates | None:
-    """Return the exchange rates that were fetched last, None when there are none that can be read."""
+def newest_rates(folder: Path | None = None) -> ExchangeRates:
+    """Return the exchange rates that were fetched last, else those that came with the catalog."""
+    shipped = shipped_rates()
     try:
-        return read_ecb(((folder or user_folder()) / RATES_FILE).read_bytes())
+        fetched = read_ecb(((folder or user_folder()) / RATES_FILE).read_bytes())
     except (OSError, CatalogFault):
-        return None
+        return shipped
+    return max(shipped, fetched, key=lambda rates: rates.day)
 
 
 def keep_import(name: str, made: Import, folder: Path | None = None) -> Path:

@@ -9,7 +9,7 @@ from typing import get_args
 import msgspec
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.user_catalog import user_rates
+from rigplanner.catalog.user_catalog import newest_rates
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_catalog
 from rigplanner.planning.aims import AIMS, Purpose
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputFault(f"--budget: expected an amount above 0, found {args.budget:g}.")
     catalog = open_catalog()
     answers = Answers(purpose=purpose, aim=args.aim, budget=args.budget, currency=args.currency.upper(), quiet=args.quiet,
-                      site=_site(args.country.upper()), rates=user_rates())  # fmt: skip
+                      site=_site(args.country.upper()), rates=newest_rates())  # fmt: skip
     advice = advise(answers, catalog, datetime.now(UTC).astimezone().date().isoformat())
     _tell(advice, catalog)
     chosen = advice.best or advice.cheapest

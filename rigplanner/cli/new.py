@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from rigplanner.catalog.find import PartIndex
-from rigplanner.catalog.user_catalog import user_rates
+from rigplanner.catalog.user_catalog import newest_rates
 from rigplanner.cli.captured import add_fact_arguments, facts_named, say_unmatched
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_catalog
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
             f"no part in the catalog matches {', '.join(map(repr, missing))}; try fewer words or 'rigplanner catalog list'."
         )
     try:
-        rig = set_exchange(rig_from_wishes(args.name or args.output.stem, wishes, set_notes(found.rig, absent)), user_rates())
+        rig = set_exchange(rig_from_wishes(args.name or args.output.stem, wishes, set_notes(found.rig, absent)), newest_rates())
         for choice in args.choices:
             rig = with_choice(rig, catalog, choice)
         write_rig(rig, args.output, catalog)

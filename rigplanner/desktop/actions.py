@@ -147,7 +147,7 @@ COMMANDS: tuple[Command, ...] = (
         run=_later("rig_settings", "rig_settings"),
         enabled=_open,
     ),
-    C(id="rates", text="Use the fetched exchange rates", menu="Rig", run=_later("import_dialog", "use_rates"), enabled=_open),
+    C(id="rates", text="Use the newest exchange rates", menu="Rig", run=_later("import_dialog", "use_rates"), enabled=_open),
     C(
         id="rename",
         text="Name and site…",

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleO
 
 from rigplanner.desktop import icons
 from rigplanner.desktop.theme import look, sized_font, small_font
-from rigplanner.desktop.words import MINUS, THIN, interval, shortened
+from rigplanner.desktop.words import interval, shortened
 from rigplanner.planning.compare import CompareRow
-from rigplanner.report.comparison import ATTRIBUTE_WORDS, GROUP_WORDS, row_text, row_title
+from rigplanner.report.comparison import ATTRIBUTE_WORDS, GROUP_WORDS, delta_text, row_text, row_title
 from rigplanner.report.language import tr
 
 Index = QModelIndex | QPersistentModelIndex
@@ -83,10 +83,9 @@ class CompareModel(QAbstractTableModel):
         delta = line.deltas[n]
         if not delta or n == self.baseline:
             return None
-        sign = "+" if delta > 0 else MINUS
         better = {"more": delta > 0, "less": delta < 0}.get(line.attribute.direction)
         token = "soft" if better is None else "fits" if better else "fails"
-        return f"{sign}{abs(100 * delta):,.0f}{THIN}%", token
+        return delta_text(line, n), token
 
 
 def _with_heads(rows: tuple[CompareRow, ...]) -> Iterator[CompareRow | str]:

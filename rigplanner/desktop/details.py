@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QTextBrowser, QWidget
 
+from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import AnyPart, kind_of
 from rigplanner.desktop.choice import choice_edits, choice_name
 from rigplanner.desktop.columns import COLUMNS, COMMON, Column, sources_of
@@ -17,13 +18,15 @@ from rigplanner.desktop.words import VERDICT_WORDS, day, shortened, signed
 from rigplanner.evidence import Source
 from rigplanner.planning.effects import Effect, Effects
 from rigplanner.report.language import Words, tr, trn
-from rigplanner.rig.document import part_of
+from rigplanner.rig.document import Rig, part_of
 from rigplanner.rules.finding import Finding
 
 FACTS_DELAY_MS = 40
 """The figures of a part are laid out when its row has rested for so long: the table is painted before that."""
 EFFECTS_DELAY_MS = 120
 MOST_FINDINGS = 6
+MOST_ERRORS = 2
+"""Errors that are said before the figures: they decide."""
 MEASURES = Words({"vram": "VRAM", "load": "Load", "price": "Price", "speed": "Speed", "speed_per_money": "Speed per money"})
 
 
@@ -213,16 +216,19 @@ def _source(number: int, key: str, sources: dict[str, Source]) -> str:
 
 
 def effects_html(found: Effects | None, session: Session) -> str:
-    """Return the changed figures and the findings that would come and go."""
+    """Return the errors that would come, the changed figures, and the other findings that would come and go."""
     from rigplanner.report.words import finding_text, rule_title
 
     if found is None:
         return f"<p class=soft>{tr('This cannot be done to the rig as it stands.')}</p>"
-    rows = "".join(_effect_row(figure) for figure in found.figures)
-    lines = [f"<table cellspacing=0>{rows}</table>" if rows else f"<p class=soft>{tr('No figure changes.')}</p>"]
-    if found.come:
-        lines.append(f"<p><b>{trn('{count} finding would come', '{count} findings would come', len(found.come))}</b></p>")
-    lines += [_finding_line(finding, finding_text(finding, session.rig, session.catalog)) for finding in found.come[:MOST_FINDINGS]]
+    rows = "".join(_effect_row(figure, session.rig, session.catalog) for figure in found.figures)
+    errors = [finding for finding in found.come if finding.severity == "error"]
+    lines = [_finding_line(finding, finding_text(finding, session.rig, session.catalog)) for finding in errors[:MOST_ERRORS]]
+    lines.append(f"<table cellspacing=0>{rows}</table>" if rows else f"<p class=soft>{tr('No figure changes.')}</p>")
+    others = [finding for finding in found.come if finding not in errors[:MOST_ERRORS]]
+    if others:
+        lines.append(f"<p><b>{trn('{count} finding would come', '{count} findings would come', len(others))}</b></p>")
+    lines += [_finding_line(finding, finding_text(finding, session.rig, session.catalog)) for finding in others[:MOST_FINDINGS]]
     if found.gone:
         lines.append(f"<p><b>{trn('{count} finding would go', '{count} findings would go', len(found.gone))}</b></p>")
     lines += [_line(rule_title(finding.code), finding.code) for finding in found.gone[:MOST_FINDINGS]]
@@ -238,9 +244,20 @@ def _line(text: str, code: str, word: str = "") -> str:
     return f"<div>{word}{escape(shortened(text, 200))} <span class=soft>{code}</span></div>"
 
 
-def _effect_row(figure: Effect) -> str:
+def effect_title(figure: Effect, rig: Rig, catalog: Catalog) -> str:
+    """Return what a figure measures, with the workload's name where the rig has several."""
+    from rigplanner.report.words import subject_name
+
+    measure = MEASURES[figure.measure]
+    if figure.job is None or len(rig.workloads) < 2:
+        return measure
+    return tr(
+        "{measure}, {workload}", measure=measure, workload=shortened(subject_name(f"workload.{figure.job}", rig, catalog), 30)
+    )
+
+
+def _effect_row(figure: Effect, rig: Rig, catalog: Catalog) -> str:
     token = "soft" if figure.better is None else "fits" if figure.better else "warns"
     text = tr("unknown") if figure.change is None else signed(figure.change, figure.unit)
     token = "unknown" if figure.change is None else token
-    title = MEASURES[figure.measure] + (f" {figure.job + 1}" if figure.job else "")
-    return f"<tr><td class=soft>{title}</td><td class={token}>{escape(text)}</td></tr>"
+    return f"<tr><td class=soft>{escape(effect_title(figure, rig, catalog))}</td><td class={token}>{escape(text)}</td></tr>"

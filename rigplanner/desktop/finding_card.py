@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QPushButton, QSizePolicy
 
 from rigplanner.catalog.prices import is_day
 from rigplanner.desktop import icons
-from rigplanner.desktop.details import MEASURES
+from rigplanner.desktop.details import effect_title
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.site_menu import site_menu
 from rigplanner.desktop.theme import STATE_OF
@@ -140,7 +140,8 @@ class FindingCard(QFrame):
         found = effects_of(session.rig, fix.edits, session.catalog, session.today)
         if found is None:
             return words
-        lines = [f"{MEASURES[f.measure]} {signed(f.change, f.unit)}" for f in found.figures if f.change is not None]
+        rig, catalog = session.rig, session.catalog
+        lines = [f"{effect_title(f, rig, catalog)} {signed(f.change, f.unit)}" for f in found.figures if f.change is not None]
         lines.append(tr("Findings: {gone} fewer, {come} more", gone=len(found.gone), come=len(found.come)))
         return "\n".join([words, *lines])
 

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rigplanner.catalog.user_catalog import user_rates
+from rigplanner.catalog.user_catalog import newest_rates
 from rigplanner.desktop import icons
 from rigplanner.desktop.preferences import begin, folder_of
 from rigplanner.desktop.tasks import Ticket
@@ -153,7 +153,7 @@ class GuideDialog(QDialog):
 
         self._delay.stop()
         session = self._session
-        rates = user_rates(folder_of(session.preferences.now.catalog_folder))
+        rates = newest_rates(folder_of(session.preferences.now.catalog_folder))
         answers = Answers(
             purpose=self.purpose, aim=self.aim.currentData(), budget=self.budget.value() or None,
             currency=session.preferences.now.currency, site=self._site(), quiet=self.quiet.isChecked(), rates=rates,

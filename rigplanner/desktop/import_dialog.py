@@ -13,7 +13,7 @@ from rigplanner.catalog.foreign_files import ForeignFault
 from rigplanner.catalog.parts import kind_of
 from rigplanner.catalog.price_list import FIELDS
 from rigplanner.catalog.prices import Offers
-from rigplanner.catalog.user_catalog import user_rates
+from rigplanner.catalog.user_catalog import newest_rates
 from rigplanner.desktop.ask_file import ask_file
 from rigplanner.desktop.preferences import folder_of
 from rigplanner.desktop.session import Session
@@ -208,11 +208,9 @@ def open_import(window: "Window") -> ImportDialog:
 
 
 def use_rates(window: "Window") -> None:
-    """Count the rig's prices in other currencies by the exchange rates that were fetched last."""
-    rates = user_rates(folder_of(window.session.preferences.now.catalog_folder))
-    if rates is None:
-        window.session.tell(tr("There are no exchange rates yet: 'rigplanner catalog update --rates' fetches them."), "warning")
-    elif window.session.edit(tr("Set exchange rates"), Edit("set_exchange", {"exchange": rates})):
+    """Count the rig's prices in other currencies by the newest exchange rates that are here."""
+    rates = newest_rates(folder_of(window.session.preferences.now.catalog_folder))
+    if window.session.edit(tr("Set exchange rates"), Edit("set_exchange", {"exchange": rates})):
         window.session.tell(
             tr("Prices in other currencies count by the rates of {day} ({source}).", day=rates.day, source=rates.source)
         )

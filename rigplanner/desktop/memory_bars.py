@@ -104,10 +104,15 @@ class MemoryBars(QWidget):
         painter.setPen(tokens.color("text"))
         title = f"{bar.count} × {bar.gpu}" if bar.count > 1 else bar.gpu
         word = tr("tight") if bar.verdict == "tight" else VERDICT_WORDS[verdict]
-        share = f"  {percent(bar.total_gib / bar.capacity_gib)}" if bar.capacity_gib else ""
+        share = f", {percent(bar.total_gib / bar.capacity_gib)}" if bar.capacity_gib else ""
         span = interval(bar.low_gib, bar.high_gib)
         right = (
-            tr("{total} ({span}) of {room}", total=quantity(bar.total_gib, "GiB", 1), span=span, room=number(bar.capacity_gib, 0))
+            tr(
+                "{total} ({span}) of {room}",
+                total=quantity(bar.total_gib, "GiB", 1),
+                span=span,
+                room=quantity(bar.capacity_gib, "GiB", 0),
+            )
             + share
         )
         room = self.width() - metrics.horizontalAdvance(right) - 12

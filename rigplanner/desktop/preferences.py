@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rigplanner.catalog.user_catalog import newest_rates
 from rigplanner.rig.document import Party, QuoteDetails, Rig, Site
 from rigplanner.whole_file import write_whole
 
@@ -80,15 +81,17 @@ class PreferenceStore:
 
 
 def begin(preferences: Preferences, name: str = "") -> Rig:
-    """Return an empty rig as the person wishes new ones: currency, site and seller."""
-    rig = Rig(currency=preferences.currency, site=preferences.site, quote=QuoteDetails(seller=preferences.seller))
+    """Return an empty rig as the person wishes new ones: currency, site and seller, with the newest exchange rates."""
+    rates = newest_rates(folder_of(preferences.catalog_folder))
+    quote = QuoteDetails(seller=preferences.seller)
+    rig = Rig(currency=preferences.currency, site=preferences.site, quote=quote, exchange=rates)
     return replace(rig, name=name) if name else rig
 
 
 def with_wishes(rig: Rig, preferences: Preferences) -> Rig:
     """Return a rig that was made of parts alone with the currency, site and seller of new ones."""
     fresh = begin(preferences)
-    return replace(rig, currency=fresh.currency, site=fresh.site, quote=fresh.quote)
+    return replace(rig, currency=fresh.currency, site=fresh.site, quote=fresh.quote, exchange=fresh.exchange)
 
 
 def folder_of(text: str) -> Path | None:

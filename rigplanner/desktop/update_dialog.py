@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushB
 
 from rigplanner.catalog.fetch import Fetched, FetchFault, GoOn, read_stamp
 from rigplanner.catalog.updating import fetch_file, fetch_rates, target
-from rigplanner.catalog.user_catalog import user_rates
+from rigplanner.catalog.user_catalog import newest_rates
 from rigplanner.desktop.preferences import folder_of
 from rigplanner.desktop.tasks import Ticket
 from rigplanner.desktop.theme import row_px
@@ -68,11 +68,8 @@ class UpdateDialog(QDialog):
         return line
 
     def _show_states(self) -> None:
-        rates, today = user_rates(self._folder), self._session.today
-        if rates is None:
-            self._rates_state.setText(tr("None are here yet. Prices in other currencies do not count in totals."))
-        else:
-            self._rates_state.setText(tr("Rates of {day}, {age} old.", day=day(rates.day), age=age(rates.day, today)))
+        rates, today = newest_rates(self._folder), self._session.today
+        self._rates_state.setText(tr("Rates of {day}, {age} old.", day=day(rates.day), age=age(rates.day, today)))
         now = self._session.preferences.now
         self.file_button.setEnabled(bool(now.update_url))
         if not now.update_url:

@@ -20,16 +20,19 @@ Value = float | str | None
 
 
 class Attribute(Struct, frozen=True, kw_only=True):
-    """One thing that is compared: `code` names it for the words, `more` or `less` says what is better."""
+    """One thing that is compared: `code` names it for the words, `more` or `less` says what is better; `counted` things differ by
+    so many, all others by a share."""
 
     code: str
     group: str
     unit: str = ""
     direction: Direction = "none"
+    counted: bool = False
 
 
 class CompareRow(Struct, frozen=True, kw_only=True):
-    """An attribute with one value per rig. `deltas`: value / baseline - 1 (None for text or unknown); `best`: the rigs ahead.
+    """An attribute with one value per rig. `deltas`: value / baseline - 1, of counted things value - baseline (None for text
+    or unknown); `best`: the rigs ahead.
 
     `lows` and `highs` are the intervals of predicted values, () for the rest; rigs whose intervals overlap are all ahead.
     `partial` names the rigs of which only a part is known (a total without all prices): their values are lower bounds."""
@@ -82,9 +85,9 @@ def _pairs(assessment: Assessment) -> Value:
 
 MEASURES: tuple[tuple[Attribute, Callable[[Assessment], Value]], ...] = (
     (Attribute(code="verdict", group="verdict"), lambda a: a.report.verdict()),
-    (Attribute(code="errors", group="verdict", direction="less"), lambda a: float(a.report.count("error"))),
-    (Attribute(code="warnings", group="verdict", direction="less"), lambda a: float(a.report.count("warning"))),
-    (Attribute(code="unknown", group="verdict", direction="less"), lambda a: float(a.report.count("unknown"))),
+    (Attribute(code="errors", group="verdict", direction="less", counted=True), lambda a: float(a.report.count("error"))),
+    (Attribute(code="warnings", group="verdict", direction="less", counted=True), lambda a: float(a.report.count("warning"))),
+    (Attribute(code="unknown", group="verdict", direction="less", counted=True), lambda a: float(a.report.count("unknown"))),
     (Attribute(code="gpus", group="parts"), lambda a: _gpus(a.machine.gpus)),
     (Attribute(code="cpus", group="parts"), lambda a: " + ".join(cpu.cpu.name for cpu in a.machine.cpus)),
     (
@@ -297,7 +300,7 @@ def _row(
         attribute=attribute,
         subject=subject,
         values=tuple(values),
-        deltas=tuple(_delta(value, whole[baseline]) for value in whole),
+        deltas=tuple(_delta(value, whole[baseline], attribute.counted) for value in whole),
         best=_best(attribute.direction, whole, lows, highs),
         differs=any(value != base for value in values),
         lows=lows,
@@ -306,10 +309,12 @@ def _row(
     )
 
 
-def _delta(value: Value, base: Value) -> float | None:
-    if isinstance(value, str) or isinstance(base, str) or value is None or not base:
+def _delta(value: Value, base: Value, counted: bool) -> float | None:
+    if isinstance(value, str) or isinstance(base, str) or value is None or base is None:
         return None
-    return value / base - 1
+    if counted:
+        return value - base
+    return value / base - 1 if base else None
 
 
 def _best(

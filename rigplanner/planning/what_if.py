@@ -207,8 +207,8 @@ def _machine_with(assessment: Assessment, catalog: Catalog, count: int) -> Machi
 
 
 def _enough(points: Sequence[ScalePoint], metric: str) -> tuple[int | None, Bound]:
-    """Return the first number of GPUs from which the next step gains little, and what limits that step."""
-    known = [point for point in points if point.value]
+    """Return the first number of GPUs that hold the workload from which the next step gains little, and what limits that step."""
+    known = [point for point in points if point.value and point.fits is not False]
     for point, after in pairwise(known):
         gain = (point.value or 1) / (after.value or 1) if metric in TIME_METRICS else (after.value or 1) / (point.value or 1)
         if gain < 1 + LITTLE_GAIN:

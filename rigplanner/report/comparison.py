@@ -156,12 +156,20 @@ def row_title(row: CompareRow) -> str:
 def _cell(row: CompareRow, n: int) -> ComparisonCell:
     text = row_text(row, n)
     known = bool(row.lows) and row.lows[n] is not None
-    delta = row.deltas[n]
     return ComparisonCell(
         text,
         fmt.interval(row.lows[n], row.highs[n]) if known else "",
-        f"{100 * delta:+.0f}{THIN}%".replace("-", "\u2212") if delta else "",
+        delta_text(row, n),
     )
+
+
+def delta_text(row: CompareRow, n: int) -> str:
+    """Return the difference from the baseline with its sign: in per cent, of counted things in numbers; "" for none."""
+    delta = row.deltas[n]
+    if not delta:
+        return ""
+    text = f"{delta:+.0f}" if row.attribute.counted else f"{100 * delta:+,.0f}{THIN}%"
+    return text.replace("-", "\u2212")
 
 
 FIT_WORDS = Words({"fits": "fits", "tight": "tight", "does not fit": "does not fit"})

@@ -5,10 +5,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from rigplanner.catalog.exchange import convert, shipped_rates
 from rigplanner.catalog.foreign import Import
 from rigplanner.catalog.load import CatalogFault, Family, shipped_catalog
 from rigplanner.catalog.parts import Accessory, Price
-from rigplanner.catalog.prices import Offer, Offers, PartPrice, PriceFile, decode_prices, price_file
+from rigplanner.catalog.prices import Offer, Offers, PartPrice, PriceFile, decode_prices, is_currency, is_day, price_file
 from rigplanner.catalog.user_catalog import (
     IMPORTED,
     PRICES,
@@ -19,7 +20,7 @@ from rigplanner.catalog.user_catalog import (
     keep_import,
     keep_prices,
     user_folder,
-    user_rates,
+    newest_rates,
 )
 from rigplanner.evidence import Source
 
@@ -138,8 +139,26 @@ def test_the_cheapest_sure_offer_is_kept() -> None:
     assert [(entry.part, entry.price.amount) for entry in price_file("x", offers, "words").prices] == [(RTX, 5), ("b", 3)]
 
 
-def test_rates_that_cannot_be_read_are_none() -> None:
-    assert user_rates() is None
+def _ecb(day: str) -> bytes:
+    space = "http://www.ecb.int/vocabulary/2002-08-01/eurofxref"
+    cube = f'<Cube time="{day}"><Cube currency="USD" rate="2"/></Cube>'
+    return f'<Envelope xmlns:g="g" xmlns="{space}"><Cube>{cube}</Cube></Envelope>'.encode()
+
+
+def test_rates_that_cannot_be_read_or_are_older_leave_the_shipped_ones() -> None:
+    shipped = shipped_rates()
+    assert newest_rates() == shipped
     user_folder().mkdir(parents=True)
-    (user_folder() / RATES_FILE).write_bytes(b"<html>")
-    assert user_rates() is None
+    for content in (b"<html>", _ecb("1999-01-04")):
+        (user_folder() / RATES_FILE).write_bytes(content)
+        assert newest_rates() == shipped
+    (user_folder() / RATES_FILE).write_bytes(_ecb("2030-01-02"))
+    assert newest_rates().rates == {"USD": 2.0}
+
+
+def test_shipped_rates_are_checked_like_fetched_ones() -> None:
+    rates = shipped_rates()
+    assert is_day(rates.day)
+    assert rates.base == "EUR"
+    assert all(is_currency(code) and rate > 0 for code, rate in rates.rates.items())
+    assert convert(1.1206, "USD", "EUR", rates) == pytest.approx(1.0)

@@ -11,7 +11,7 @@ import pytest
 
 from rigplanner.catalog.load import Family
 from rigplanner.catalog.parts import Accessory
-from rigplanner.catalog.user_catalog import full_catalog, user_folder, user_rates
+from rigplanner.catalog.user_catalog import full_catalog, user_folder, newest_rates
 from rigplanner.cli.main import main
 from rigplanner.evidence import Source
 from rigplanner.rig.files import read_rig
@@ -137,8 +137,7 @@ def test_update_fetches_parts_and_rates(address: str, capsys: pytest.CaptureFixt
     assert full_catalog().catalog.get("acme.cable.one") is not None
     assert _run("update", "--rates", f"{address}/rates.xml") == 0
     assert "exchange rates of 2026-11-20" in capsys.readouterr().out
-    rates = user_rates()
-    assert rates is not None
+    rates = newest_rates()
     assert rates.rates["USD"] == 1.25
 
 

@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QApplication, QDialog, QLabel
 
 from rigplanner.catalog import fetch, updating
 from rigplanner.catalog.prices import is_currency
-from rigplanner.catalog.user_catalog import user_rates
+from rigplanner.catalog.exchange import shipped_rates
+from rigplanner.catalog.user_catalog import newest_rates
 from rigplanner.desktop import documents
 from rigplanner.desktop.about_dialog import about_dialog
 from rigplanner.desktop.columns import COLUMNS
@@ -189,8 +190,7 @@ def test_exchange_rates_are_fetched_and_their_age_is_said(qtbot, window, monkeyp
     dialog = update_dialog(window)
     dialog.rates_button.click()
     settled_session(qtbot, window.session)
-    rates = user_rates()
-    assert rates is not None
+    rates = newest_rates()
     assert rates.day == "2026-11-20"
     assert "Updated" in dialog.outcome.text()
     assert any("20 Nov 2026" in each.text() for each in dialog.findChildren(QLabel))
@@ -233,7 +233,7 @@ def test_fetching_can_be_stopped(qtbot, window, monkeypatch):
     gate["open"] = True
     settled_session(qtbot, window.session)
     window.session.tasks._pool.waitForDone(5000)
-    assert user_rates() is None
+    assert newest_rates() == shipped_rates()
     assert "Stopped" in dialog.outcome.text()
     dialog.close()
 
