@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from rigplanner.catalog.zoo import Model
+from rigplanner.performance.denoising import KIND, TEXT_TOKENS, denoised_shape, is_denoiser, plain_geometry
 from rigplanner.performance.shapes import Figures, Geometry, Shape, figures_shape, pixels, transformer_shape
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
@@ -84,6 +85,8 @@ def zoo_shape(model: Model, workload: Workload) -> Shape:
     if model.config and not any(figure.gmacs for figure in model.figures):
         return config_shape(slug, kind, model.config, workload, model.params_m, model.source)
     params_m = model.params_m or (_params_of(model.config) if model.config else None)
+    if model.kind == "diffusion_transformer" and params_m and not model.figures:
+        return denoised_shape(slug, plain_geometry(params_m, model.source), workload)
     if not model.figures or not params_m:
         raise WorkloadFault(f"model: the zoo lacks the arithmetic of '{model.slug}', so its speed cannot be told.")
     asked = pixels(workload.image_size)
@@ -163,6 +166,9 @@ def config_shape(
     slug: str, kind: str, config: dict[str, Any], workload: Workload, params_m: float | None = None, source: str = "config"
 ) -> Shape:
     """Return the shape of a transformer by its configuration; raise WorkloadFault naming the field that is missing."""
+    if is_denoiser(config):
+        form = geometry(config, KIND, params_m, source)
+        return denoised_shape(slug, form, workload, _number(config, "text_tokens", or_else=TEXT_TOKENS))
     form = geometry(config, kind, params_m, source)
     length = workload.seq_len or workload.input_tokens or form.seq_len
     return transformer_shape(slug, form, length)

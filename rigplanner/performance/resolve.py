@@ -14,7 +14,7 @@ def resolve_shape(workload: Workload, zoo: Zoo | None) -> Shape:
     Raises WorkloadFault naming the nearest known models when nothing tells it."""
     slug, known = workload.model or "", tables()
     if slug in known.networks:
-        return figures_shape(slug, known.networks[slug], workload)
+        return _figured(slug, workload)
     if slug in known.geometries:
         form = known.geometries[slug]
         return transformer_shape(slug, form, workload.seq_len or workload.input_tokens or form.seq_len)
@@ -24,7 +24,7 @@ def resolve_shape(workload: Workload, zoo: Zoo | None) -> Shape:
     model = models.get(slug) if slug else None
     listed = next((name for name in (model.slug, *model.aliases) if name in known.networks), None) if model else None
     if listed:
-        return figures_shape(listed, known.networks[listed], workload)
+        return _figured(listed, workload)
     if model and (model.config or any(figure.gmacs for figure in model.figures) or not workload.gmacs):
         return zoo_shape(model, workload)
     if workload.gmacs:
@@ -33,3 +33,11 @@ def resolve_shape(workload: Workload, zoo: Zoo | None) -> Shape:
         raise WorkloadFault("model: expected a network of the zoo, a configuration or figures, found none.")
     near = [*models.nearest(slug), *(name for name in known.networks if name.startswith(slug[:6]))][:4]
     raise WorkloadFault(f"model: '{slug}' is not known{'; the nearest are ' + ', '.join(near) if near else ''}.")
+
+
+def _figured(slug: str, workload: Workload) -> Shape:
+    """The shape of a network of the speed table; one that is listed as it trains makes images as another does."""
+    found = tables().networks[slug]
+    if found.generates and not (workload.task or "inference").startswith("train"):
+        return figures_shape(found.generates, tables().networks[found.generates], workload)
+    return figures_shape(slug, found, workload)

@@ -21,7 +21,7 @@ TRAIN_PASSES, FORWARD_PASSES = 11.0, 4.0
 activation function, residual; backward about twice the forward."""
 OPTIMIZER_BYTES = {"adam": 24.0, "sgd": 16.0}
 """Bytes moved per parameter and update: gradient, weight, states, read and written in FP32."""
-ADAM_KINDS = ("llm", "encoder", "moe", "vit", "asr", "diffusion")
+ADAM_KINDS = ("llm", "encoder", "moe", "vit", "asr", "diffusion", "dit")
 ELEMENT_BYTES = {"fp32": 4.0, "tf32": 4.0, "int8": 1.0, "fp8": 1.0, "fp4": 1.0}
 ATTENTION_COST = 1.6
 CEILING = 0.85

@@ -42,7 +42,8 @@ class Geometry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A network known by its published figures for one sample of its usual size; a sample of its inference benchmark is
     `inference_scale` times as much work (a whole scan, a user with many items, a sentence). `shuffled_values` of embedding
-    tables spread over the GPUs travel per sample. `steps`: denoising steps of one image that the figures hold for."""
+    tables spread over the GPUs travel per sample. `steps`: denoising steps of one image that the figures hold for, each with and
+    without the prompt; `generates`: the network whose figures hold where images are made, if these are those of training."""
 
     kind: str
     unit: str
@@ -56,6 +57,7 @@ class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     inference_scale: float = 1.0
     shuffled_values: float = 0.0
     steps: int = 1
+    generates: str | None = None
     state: str | None = None
     note: str | None = None
 
@@ -63,8 +65,8 @@ class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Shape(Struct, frozen=True, kw_only=True):
     """One forward pass of one sample: `gflop` in matrix operations on weights, `attention_gflop` in products of activations,
     `elements_m` millions of values written, `kernels` launched per pass. `params_m` are stored, `active_m` used by a token.
-    `tokens` per sample; `kv_values` cached per token; `hidden` and `layers` 0 where the net is no transformer; `steps` passes of
-    denoising that make one image."""
+    `tokens` per sample; `kv_values` cached per token; `hidden` and `layers` 0 where the net is no transformer; `steps` of
+    denoising that make one image; `usual`: what was taken because nothing was said."""
 
     slug: str
     kind: str
@@ -84,6 +86,7 @@ class Shape(Struct, frozen=True, kw_only=True):
     steps: int = 1
     samples_to_train: float | None = None
     source: str = ""
+    usual: dict[str, str] = {}
 
 
 class Tables(Struct, frozen=True, forbid_unknown_fields=True):
@@ -123,7 +126,7 @@ def figures_shape(slug: str, known: Figures, workload: Workload) -> Shape:
         scale = asked / listed
     if workload.task == "inference":
         scale *= known.inference_scale
-    steps = asked_steps(workload) or known.steps if known.steps > 1 else 1
+    steps = _steps_of(known, workload)
     scale *= steps / known.steps
     return Shape(
         slug=slug,
@@ -134,13 +137,21 @@ def figures_shape(slug: str, known: Figures, workload: Workload) -> Shape:
         gflop=2 * known.gmacs * scale,
         attention_gflop=0.0,
         elements_m=known.activations_m * scale,
-        kernels=known.kernels * steps / known.steps,
-        steps=steps,
+        kernels=known.kernels * max(1, steps) / known.steps,
+        steps=max(1, int(steps)),
         tokens=workload.seq_len or known.seq_len or 1,
         shuffled_values=known.shuffled_values,
         samples_to_train=tables().samples_to_train.get(slug),
         source=known.source,
     )
+
+
+def _steps_of(known: Figures, workload: Workload) -> float:
+    """Denoising steps that a sample takes: as asked or usual for an image; half of one in training, which needs no second pass
+    without the prompt."""
+    if known.steps == 1:
+        return 1
+    return 0.5 if (workload.task or "").startswith("train") else asked_steps(workload) or known.steps
 
 
 def transformer_shape(slug: str, form: Geometry, seq_len: int) -> Shape:

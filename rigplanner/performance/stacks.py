@@ -74,7 +74,7 @@ def usual_stack(task: str, kind: str, precision: str | None, count: int, generat
         slug = "hf-trainer"
     elif task == "train":
         slug = ("fsdp" if count > 1 else "hf-trainer") if language else "pytorch-ngc"
-    elif kind == "diffusion":
+    elif kind in ("diffusion", "dit"):
         slug = "diffusers-xformers"
     elif not language:
         slug = "jetson" if embedded else "tensorrt" if precision in ("int8", "fp8") else "pytorch-eager"
