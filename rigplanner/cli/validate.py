@@ -103,10 +103,10 @@ def _memory(lines: list[bytes], name: str) -> Iterator[AccuracyTable]:
     if first := compare_first(lines):
         note = (
             "The same cases as they were predicted before anyone had looked at their sources: no constant, no interval and no "
-            "choice of a stack knew them. What they taught has since been mended, so the next tables flatter; expect errors of "
-            "this size from a new kind of source."
+            "choice of a stack knew them. What a round of sources taught was mended before the next round was looked at, and the last "
+            "round's since, so the next tables flatter; expect errors of the last round's size from a new source."
         )
-        rows = _memory_rows(error_table(first, ("task", "kind", "stack", "source")))
+        rows = _memory_rows(error_table(first, ("round", "task", "kind", "stack", "source")))
         yield AccuracyTable(title=f"Memory, published figures at first sight: {name}", note=note, rows=rows)
     note = (
         "GiB per GPU against the counter that each source names, with the constants as shipped. Live tensors are computed; what "

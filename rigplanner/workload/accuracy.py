@@ -22,7 +22,7 @@ FIGURES = {"allocated": "allocated_gib", "reserved": "reserved_gib", "nvidia_smi
 
 class Comparison(Struct, frozen=True, kw_only=True):
     """One measured case: GiB per GPU measured and predicted, `error` predicted / measured - 1, None where nothing was predicted
-    (`fault` says why); `inside`: the measurement lies in the interval."""
+    (`fault` says why); `inside`: the measurement lies in the interval; `round`: which round of new sources it came with, where known."""
 
     id: str | int
     kind: str
@@ -34,6 +34,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
     predicted_gib: float | None = None
     inside: bool | None = None
     fault: str | None = None
+    round: str = "-"
 
     @property
     def error(self) -> float | None:
@@ -89,14 +90,15 @@ def _known(raw: dict[str, Any], number: int) -> dict[str, Any]:
 
 def compare_first(lines: Iterable[bytes]) -> list[Comparison]:
     """Return a comparison for each total that keeps what was predicted before anyone had looked at its source (`first`: `gib`, null
-    where it was refused, and `inside` its interval)."""
+    where it was refused, `inside` its interval, and `round`, 1 where unsaid: later rounds met an estimate mended after the earlier)."""
     found = []
     for number, line in enumerate(lines, 1):
         raw = msgspec.json.decode(line)
         first = raw.get("first")
         if isinstance(first, dict) and raw.get("part", "total") == "total" and raw.get("value_gib"):
             fault = None if first.get("gib") else "refused"
-            found.append(Comparison(**_known(raw, number), predicted_gib=first.get("gib"), inside=first.get("inside"), fault=fault))
+            told = {"predicted_gib": first.get("gib"), "inside": first.get("inside"), "round": str(first.get("round", 1))}
+            found.append(Comparison(**_known(raw, number), **told, fault=fault))
     return found
 
 
