@@ -103,8 +103,8 @@ def _memory(lines: list[bytes], name: str) -> Iterator[AccuracyTable]:
     if first := compare_first(lines):
         note = (
             "The same cases as they were predicted before anyone had looked at their sources: no constant, no interval and no "
-            "choice of a stack knew them. What a round of sources taught was mended before the next round was looked at, and the last "
-            "round's since, so the next tables flatter; expect errors of the last round's size from a new source."
+            "choice of a stack knew them. What one round of sources taught was mended before the next was looked at, and that of "
+            "the last since, so the next tables flatter; expect errors of the last round's size from a new source."
         )
         rows = _memory_rows(error_table(first, ("round", "task", "kind", "stack", "source")))
         yield AccuracyTable(title=f"Memory, published figures at first sight: {name}", note=note, rows=rows)

@@ -22,7 +22,7 @@ FIGURES = {"allocated": "allocated_gib", "reserved": "reserved_gib", "nvidia_smi
 
 class Comparison(Struct, frozen=True, kw_only=True):
     """One measured case: GiB per GPU measured and predicted, `error` predicted / measured - 1, None where nothing was predicted
-    (`fault` says why); `inside`: the measurement lies in the interval; `round`: which round of new sources it came with, where known."""
+    (`fault` says why); `inside`: the measurement lies in the interval; `round`: the round of new sources it came with, where known."""
 
     id: str | int
     kind: str
@@ -90,15 +90,16 @@ def _known(raw: dict[str, Any], number: int) -> dict[str, Any]:
 
 def compare_first(lines: Iterable[bytes]) -> list[Comparison]:
     """Return a comparison for each total that keeps what was predicted before anyone had looked at its source (`first`: `gib`, null
-    where it was refused, `inside` its interval, and `round`, 1 where unsaid: later rounds met an estimate mended after the earlier)."""
+    where it was refused, `inside` its interval, and `round`, 1 where unsaid: a later round met an estimate that the earlier had
+    mended)."""
     found = []
     for number, line in enumerate(lines, 1):
         raw = msgspec.json.decode(line)
         first = raw.get("first")
         if isinstance(first, dict) and raw.get("part", "total") == "total" and raw.get("value_gib"):
             fault = None if first.get("gib") else "refused"
-            told = {"predicted_gib": first.get("gib"), "inside": first.get("inside"), "round": str(first.get("round", 1))}
-            found.append(Comparison(**_known(raw, number), **told, fault=fault))
+            found.append(Comparison(**_known(raw, number), predicted_gib=first.get("gib"), inside=first.get("inside"), fault=fault,
+                                    round=str(first.get("round", 1))))  # fmt: skip
     return found
 
 
