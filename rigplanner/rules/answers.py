@@ -1,28 +1,19 @@
-"""What rules said of candidates, kept under the fields that were read for it."""
+"""What rules said of candidates, kept under the fields that were read for it, and within ranges of the figures compared."""
 
-from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable
 from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
+from msgspec import Struct
+
 from rigplanner.catalog.parts import AnyPart
-from rigplanner.rules.watching import SOLVED, Placement, also_read, observed
+from rigplanner.rules.figures import Ranges, also_read, observed
+from rigplanner.rules.watching import SOLVED, Placement
 
 T = TypeVar("T")
 
 Brought = tuple[tuple[str, str], ...]
 """What a candidate brings: severity and code."""
-
-RISING = {
-    "gpu": ("tdp_w", "length_mm", "height_mm"),
-    "cpu": ("max_power_w", "tdp_w"),
-    "psu": ("length_mm",),
-    "cooler": ("rated_w", "height_mm"),
-    "storage": ("capacity_gb", "power_w", "read_gbs"),
-    "nic": ("power_w",),
-    "accessory": ("power_w",),
-}
-"""Fields of which a greater value moves the answer of every rule one way only: what two values share holds between them."""
 
 
 class Row(dict[str, Hashable]):
@@ -45,15 +36,16 @@ class Remembered(Generic[T]):
         self.known: dict[frozenset[str], tuple[Callable[[Row], Hashable], dict[Hashable, T]]] = {}
 
     def get(self, row: Row, question: Callable[[], T]) -> T:
-        """Return the answer for a candidate; the fields behind it count as read."""
+        """Return the answer for a candidate without figures under watch; the fields behind it count as read."""
         for fields, (take, answers) in self.known.items():
             key = take(row)
             if key in answers:
                 also_read(fields)
                 return answers[key]
-        answer, fields = observed(question)
-        also_read(fields)
-        self.known.setdefault(fields, (taking(fields), {}))[1][taking(fields)(row)] = answer
+        answer, read = observed(question)
+        also_read(read.fields)
+        take, answers = self.known.setdefault(read.fields, (taking(read.fields), {}))
+        answers[take(row)] = answer
         return answer
 
 
@@ -63,39 +55,86 @@ def taking(fields: Iterable[str]) -> Callable[[Row], Hashable]:
     return itemgetter(*names) if names else lambda row: None
 
 
-class Shelf:
-    """Answers for which the same fields were read, by the values of these fields; of a rising field by the values around.
+class Box(Struct, Generic[T], frozen=True):
+    """What holds while figures, told by their places, lie between two values each."""
 
-    Rules are bits, so that what is known of a candidate adds up fast."""
+    ranges: tuple[tuple[int, float, float], ...]
+    holds: T
 
-    def __init__(self, fields: frozenset[str], kind: str) -> None:
-        self.rising = next((field for field in RISING.get(kind, ()) if field in fields), None)
-        self.placed = any(field.startswith(SOLVED) for field in fields)
-        self._take = taking(fields - {self.rising})
-        self._known: dict[Hashable, tuple[int, Brought]] = {}
-        self._steps: dict[Hashable, dict[int, list[tuple[float, Brought]]]] = {}
 
-    def find(self, row: Row) -> tuple[int, Brought]:
-        """Return the bits of the rules whose answers are known for a candidate, and what they say it brings."""
-        value: Any = row[self.rising] if self.rising else None
-        if value is None:
-            return self._known.get(self._take(row), (0, ()))
-        bits: int = 0
-        brought: Brought = ()
-        for bit, steps in self._steps.get(self._take(row), {}).items():
-            place = bisect_left(steps, value, key=itemgetter(0))
-            above = steps[place] if place < len(steps) else None
-            if above and (above[0] == value or (place and steps[place - 1][1] == above[1])):
-                bits, brought = bits | bit, brought + above[1]
-        return bits, brought
-
-    def keep(self, row: Row, bit: int, brought: Brought) -> None:
-        """Keep the answer of one rule for a candidate."""
-        value: Any = row[self.rising] if self.rising else None
-        key = self._take(row)
-        if value is None:
-            bits, others = self._known.get(key, (0, ()))
-            self._known[key] = (bits | bit, others + brought)
+def holding(boxes: Iterable[Box[T]], figures: tuple[float, ...]) -> Box[T] | None:
+    """Return the first box in which figures lie; one that a candidate lacks is NaN and lies in none."""
+    for box in boxes:
+        for place, low, high in box.ranges:
+            if not low <= figures[place] <= high:
+                break
         else:
-            steps = self._steps.setdefault(key, {}).setdefault(bit, [])
-            steps.insert(bisect_left(steps, value, key=itemgetter(0)), (value, brought))
+            return box
+    return None
+
+
+class Said:
+    """What rules said of candidates that agree in some fields: `bits` of the rules that gave all of them one answer, what these
+    say that they bring, and by bit the boxes of the others."""
+
+    def __init__(self) -> None:
+        self.bits: int = 0
+        self.brought: Brought = ()
+        self.boxes: dict[int, list[Box[Brought]]] = {}
+
+
+class Shelf:
+    """Answers for which the same fields were read, by the values of these fields."""
+
+    def __init__(self, fields: frozenset[str]) -> None:
+        self.placed = any(field.startswith(SOLVED) for field in fields)
+        self._take = taking(fields)
+        self._known: dict[Hashable, Said] = {}
+
+    def said(self, row: Row) -> Said:
+        """Return what is known of candidates like this one."""
+        key = self._take(row)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = Said()
+        return found
+
+
+class Tally:
+    """What all rules together say of a candidate, and in which ranges of its figures."""
+
+    def __init__(self, names: tuple[str, ...], figures: tuple[float, ...]) -> None:
+        self.names, self.figures = names, figures
+        self.bits: int = 0
+        self.brought: list[tuple[str, str]] = []
+        self._ranges: dict[int, tuple[float, float]] = {}
+
+    def recall(self, known: Iterable[Said]) -> None:
+        """Add what is known."""
+        for said in known:
+            self.bits |= said.bits
+            self.brought += said.brought
+            for bit, boxes in said.boxes.items():
+                box = holding(boxes, self.figures)
+                if box is not None:
+                    self._add(bit, box)
+
+    def learn(self, said: Said, bit: int, brought: Brought, ranges: Ranges) -> None:
+        """Add the answer of one rule, and keep it."""
+        box = Box(tuple((self.names.index(field), *ends) for field, ends in ranges.items()), brought)
+        if ranges:
+            said.boxes.setdefault(bit, []).append(box)
+        else:
+            said.bits, said.brought = said.bits | bit, said.brought + brought
+        self._add(bit, box)
+
+    def _add(self, bit: int, box: Box[Brought]) -> None:
+        self.bits |= bit
+        self.brought += box.holds
+        for place, low, high in box.ranges:
+            known = self._ranges.get(place, (low, high))
+            self._ranges[place] = (max(low, known[0]), min(high, known[1]))
+
+    def box(self, holds: Any) -> Box[Any]:
+        """Return what holds in these ranges."""
+        return Box(tuple((place, *ends) for place, ends in self._ranges.items()), holds)

@@ -42,7 +42,7 @@ def fits(
     """Return the fitting of each candidate, in order. `uid` names the item to be replaced (None: as `item_for` says, "": add)."""
     trial = _trial(rig, catalog, kind, item_for(rig, catalog, kind) if uid is None else uid or None, today)
     with trial.lock:
-        return trial.fittings(candidates)
+        return tuple(trial.fitting(part) for part in candidates)
 
 
 def brings(rig: Rig, catalog: Catalog, part: AnyPart, uid: str | None = None, today: str = "") -> tuple[Finding, ...]:

@@ -5,6 +5,7 @@ import threading
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from operator import attrgetter
 from typing import Any, Literal
 
@@ -21,21 +22,22 @@ from rigplanner.machine.peer import NO_DIRECT
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, apply
 from rigplanner.rig.task import Workload
-from rigplanner.rules.answers import Brought, Remembered, Row, Shelf
+from rigplanner.rules.answers import Box, Brought, Remembered, Row, Said, Shelf, Tally, holding
 from rigplanner.rules.assess import machine_of, memory_of
 from rigplanner.rules.check import counted
+from rigplanner.rules.figures import Reading, observed
 from rigplanner.rules.finding import Finding
 from rigplanner.rules.known import known_pairs, matches
 from rigplanner.rules.situation import JobFacts, Situation
 from rigplanner.rules.topics import RULES_BY_CODE
 from rigplanner.rules.watching import (
+    ABSENT,
     RANK,
     SOLVED,
     Placement,
     WatchedJob,
     WatchedMachine,
     is_watched,
-    observed,
     watched,
     watched_situation,
 )
@@ -64,6 +66,18 @@ _BITS = {code: 1 << number for number, code in enumerate(RULES_BY_CODE)}
 _TELLING = sum(_BITS[code] for code in TELLING)
 _SEVERITIES = list(BADGES)
 _PLAIN = frozenset((str, int, float, bool, type(None)))
+
+FIGURES: dict[str, tuple[str, ...]] = {
+    "gpu": ("tdp_w", "length_mm", "height_mm", "memory_gib"),
+    "cpu": ("max_power_w", "tdp_w"),
+    "motherboard": ("width_mm", "depth_mm"),
+    "psu": ("length_mm",),
+    "cooler": ("rated_w", "height_mm"),
+    "storage": ("capacity_gb", "power_w", "read_gbs"),
+    "nic": ("power_w",),
+    "accessory": ("power_w",),
+}
+"""Fields of which candidates have values of their own: an answer holds for all values that compare alike."""
 
 Key = tuple[str, str, tuple[str, ...]]
 
@@ -118,6 +132,29 @@ def _need(workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
         return str(fault)
 
 
+class Alike:
+    """Candidates that agree in all that tells them apart but in their figures: where the answers about them are kept, and the
+    boxes of figures whose fitting is known."""
+
+    def __init__(self, row: Row, shelves: Iterable[Shelf]) -> None:
+        self.row = row
+        self.boxes: list[Box[Fitting]] = []
+        self.unplaced = [shelf.said(row) for shelf in shelves if not shelf.placed]
+        self._placed_on = [shelf for shelf in shelves if shelf.placed]
+
+    @cached_property
+    def placed(self) -> list[Said]:
+        """What is known by places: looked up when they are asked for."""
+        return [shelf.said(self.row) for shelf in self._placed_on]
+
+    def said_on(self, shelf: Shelf) -> Said:
+        """Return what a shelf keeps of these candidates, which then are told by it."""
+        said, known = shelf.said(self.row), self.placed if shelf.placed else self.unplaced
+        if said not in known:
+            known.append(said)
+        return said
+
+
 class Trial:
     """What is known of candidates of a kind in a rig. `lock` is held while some are tried."""
 
@@ -134,6 +171,8 @@ class Trial:
         self.fastest = _fastest_place(machine)
         self.fields: list[str] = []
         self.take: Callable[[AnyPart], tuple[Any, ...]] = lambda part: ()
+        self.figures = FIGURES.get(kind, ())
+        self.take_figures = _taking(self.figures)
         if kind in WHOLE:
             self._note(frozenset(KINDS[kind].__struct_fields__) - UNREAD)
         self.shelves: dict[frozenset[str], Shelf] = {}
@@ -141,35 +180,34 @@ class Trial:
         self.outline: Placement | None = None
         self.needs: dict[Hashable, Remembered[MemoryEstimate | str]] = {}
         self.rigs: dict[str, Rig] = {}
-        self.known: dict[Hashable, Fitting] = {}
+        self.alike: dict[Hashable, Alike] = {}
+        self.made: dict[Brought, Fitting] = {}
         self.encoded: dict[int, tuple[bytes, object]] = {}
         self.equals: dict[bytes, bytes] = {}
-
-    def fittings(self, parts: Sequence[AnyPart]) -> tuple[Fitting, ...]:
-        """Return the fitting of each part. They are asked in an order that jumps about, so that the ends of rising fields come
-        early and most other values lie between equal answers."""
-        found: list[Fitting | None] = [None] * len(parts)
-        step = next(n for n in range(int(len(parts) * 0.618) + 1, 2 * len(parts) + 2) if math.gcd(n, len(parts)) == 1)
-        for number in range(len(parts)):
-            place = number * step % len(parts)
-            found[place] = self.fitting(parts[place])
-        return tuple(fitting for fitting in found if fitting is not None)
 
     def fitting(self, part: AnyPart) -> Fitting:
         """Return the fitting of a part, from what is known of its like."""
         named = part.id if part.id in self.named or part.id.startswith(self.paired) else "candidate"
         line = NO_DIRECT.search(part.name) is not None
         rank = bisect_left(self.ids, part.id)
-        values, fields = self.take(part), len(self.fields)
-        key = (named, line, rank, *[value if type(value) in _PLAIN else id(value) for value in values])
-        fitting = self.known.get(key)
-        if fitting is None:
-            plain = [value if type(value) in _PLAIN else self._encoding(value) for value in values]
-            told = {"id": named, "name": line, RANK: rank, **dict(zip(self.fields, plain, strict=True))}
-            fitting = self._judge(Row(told, part, self._look_up))
+        values = [value if type(value) in _PLAIN else self._encoding(value) for value in self.take(part)]
+        figures = self.take_figures(part)
+        lacking = tuple(value is None for value in figures) if None in figures else ()
+        if lacking:
+            figures = tuple(math.nan if value is None else value for value in figures)
+        key = (named, line, rank, lacking, *values)
+        alike = self.alike.get(key)
+        if alike is None:
+            told = {"id": named, "name": line, RANK: rank, **dict(zip(self.fields, values, strict=True))}
+            alike = Alike(Row(told, part, self._look_up), self.shelves.values())
+        box = holding(alike.boxes, figures)
+        if box is None:
+            fields = len(self.fields)
+            box = self._judge(alike, part, Tally(self.figures, figures))
+            alike.boxes.append(box)
             if len(self.fields) == fields:
-                self.known[key] = fitting
-        return fitting
+                self.alike[key] = alike
+        return box.holds
 
     def _encoding(self, value: object) -> bytes:
         """Return bytes in the stead of a value that is no plain one, equal for equal values; the value is kept, so that no other
@@ -181,23 +219,34 @@ class Trial:
         return entry[0]
 
     def _look_up(self, row: Row, field: str) -> Hashable:
+        if field.startswith(ABSENT):
+            return getattr(row.part, field.removeprefix(ABSENT)) is None
         if field.startswith(SOLVED):
             said = self._placement(row).said_of(field.removeprefix(SOLVED))
             return self.equals.setdefault(said, said)
         value = getattr(row.part, field)
         return value if type(value) in _PLAIN else self._encoding(value)
 
-    def _judge(self, row: Row) -> Fitting:
-        bits, brought = self._recall(row, placed=False)
+    def _judge(self, alike: "Alike", part: AnyPart, tally: Tally) -> Box[Fitting]:
+        tally.recall(alike.unplaced)
         if self.kind != "system":
-            bits, brought = self._complete(row, bits, brought, _TELLING)
-            told = [pair for pair in brought if _BITS[pair[1]] & _TELLING]
+            self._complete(alike, part, tally, _TELLING)
+            told = [pair for pair in tally.brought if _BITS[pair[1]] & _TELLING]
             if any(severity == "error" for severity, _ in told):
-                return _fitting(told)
+                return tally.box(self._fitting(told))
         if self.kind in WHOLE:
-            return _fitting(self._brought_by_all(row))
-        more, others = self._recall(row, placed=True)
-        return _fitting(self._complete(row, bits | more, brought + others, self.asked)[1])
+            return tally.box(self._fitting(self._brought_by_all(alike.row)))
+        tally.recall(alike.placed)
+        self._complete(alike, part, tally, self.asked)
+        return tally.box(self._fitting(tally.brought))
+
+    def _fitting(self, brought: list[tuple[str, str]]) -> Fitting:
+        key = tuple(brought)
+        fitting = self.made.get(key)
+        if fitting is None:
+            ranked = sorted(dict.fromkeys(brought), key=lambda pair: (_SEVERITIES.index(pair[0]), pair[1]))
+            fitting = self.made[key] = Fitting(BADGES[ranked[0][0]] if ranked else "fits", tuple(ranked))
+        return fitting
 
     def _brought_by_all(self, row: Row) -> list[tuple[str, str]]:
         named = str(row["id"])
@@ -207,46 +256,38 @@ class Trial:
         new = (finding for finding in found if finding.severity in BADGES and key_of(finding) not in self.before)
         return [(finding.severity, finding.code) for finding in new]
 
-    def _recall(self, row: Row, placed: bool) -> tuple[int, list[tuple[str, str]]]:
-        bits: int = 0
-        brought: list[tuple[str, str]] = []
-        for shelf in self.shelves.values():
-            if shelf.placed is placed:
-                known, said = shelf.find(row)
-                bits |= known
-                brought.extend(said)
-        return bits, brought
-
-    def _complete(self, row: Row, bits: int, brought: list[tuple[str, str]], asked: int) -> tuple[int, list[tuple[str, str]]]:
+    def _complete(self, alike: "Alike", part: AnyPart, tally: Tally, asked: int) -> None:
         """Ask those of the rules whose answers are not known, and keep what they say under the fields that they read."""
-        missing = asked & ~bits
+        missing = asked & ~tally.bits
         if missing:
-            named = str(row["id"])
-            part, rig = watched(self.kind, row.part, named), self._rig_with(named)
-            with self._listed(named, part):
-                situation = self._situation(row, rig, part)
+            named = str(alike.row["id"])
+            under_watch, rig = watched(self.kind, part, named, self.figures), self._rig_with(named)
+            with self._listed(named, under_watch):
+                situation = self._situation(alike.row, rig, under_watch)
                 for code, bit in _BITS.items():
                     if missing & bit:
-                        brought = [*brought, *self._answer(row, situation, code, bit)]
-        return bits | missing, brought
+                        brought, read = self._answer(situation, code)
+                        tally.learn(self._said(alike, read.fields), bit, brought, read.ranges)
 
-    def _answer(self, row: Row, situation: Situation, code: str, bit: int) -> Brought:
+    def _answer(self, situation: Situation, code: str) -> tuple[Brought, Reading]:
         found, read = observed(lambda: counted(situation, (code,)))
         new = (finding for finding in found if finding.severity in BADGES and key_of(finding) not in self.before)
-        said = tuple((finding.severity, finding.code) for finding in new)
-        shelf = self.shelves.get(read)
+        return tuple((finding.severity, finding.code) for finding in new), read
+
+    def _said(self, alike: "Alike", fields: frozenset[str]) -> Said:
+        """Return where answers are kept for which these fields were read."""
+        shelf = self.shelves.get(fields)
         if shelf is None:
-            shelf = self.shelves[read] = Shelf(read, self.kind)
-            self._note(read)
-        shelf.keep(row, bit, said)
-        return said
+            shelf = self.shelves[fields] = Shelf(fields)
+            self._note(fields)
+        return alike.said_on(shelf)
 
     def _note(self, read: frozenset[str]) -> None:
         """Add fields to those that tell candidates apart."""
-        new = sorted(field for field in read if field not in (*self.fields, *ALWAYS) and not field.startswith(SOLVED))
+        new = sorted(field for field in read if field not in (*self.fields, *ALWAYS) and not field.startswith((SOLVED, ABSENT)))
         if new:
             self.fields += new
-            self.take = attrgetter(*self.fields) if len(self.fields) > 1 else lambda part: (getattr(part, new[0]),)
+            self.take = _taking(self.fields)
 
     def _situation(self, row: Row, rig: Rig, part: AnyPart) -> Situation:
         if self.outline is None and self.kind != "system":
@@ -269,7 +310,7 @@ class Trial:
         like = row if seen is row.part else Row({}, seen, self._look_up)
         like.update({field: row[field] for field in ALWAYS})
         placement, read = observed(lambda: self.placements.get(like, lambda: self._placed(like)))
-        self._note(read)
+        self._note(read.fields)
         return placement
 
     def _placed(self, row: Row) -> Placement:
@@ -284,7 +325,8 @@ class Trial:
         for node in machine.gpus:
             gpu = node.gpu
             known = self.needs.setdefault((index, count, None if is_watched(gpu) else gpu.id), Remembered())
-            yield known.get(row, lambda gpu=gpu: _need(workload, gpu, count))  # type: ignore[misc]
+            asked: Any = watched(self.kind, row.part, str(row["id"])) if is_watched(gpu) else gpu
+            yield known.get(row, lambda asked=asked: _need(workload, asked, count))  # type: ignore[misc]
 
     def _rig_with(self, named: str) -> Rig:
         if named not in self.rigs:
@@ -305,11 +347,6 @@ class Trial:
                 self.parts[named] = former
 
 
-def _fitting(brought: list[tuple[str, str]]) -> Fitting:
-    ranked = sorted(dict.fromkeys(brought), key=lambda pair: (_SEVERITIES.index(pair[0]), pair[1]))
-    return Fitting(BADGES[ranked[0][0]] if ranked else "fits", tuple(ranked))
-
-
 def _as_the_board_sees(part: AnyPart, fastest: int) -> AnyPart:
     """Return a card as its place sees it: whole columns, and no generation beyond the fastest place's."""
     if not isinstance(part, GPU):
@@ -321,6 +358,13 @@ def _as_the_board_sees(part: AnyPart, fastest: int) -> AnyPart:
 def _fastest_place(machine: Machine) -> int:
     gens = [use.slot.gen or 9 for use in machine.slots] + [use.port.gen or 9 for use in machine.drives]
     return max(gens, default=9)
+
+
+def _taking(fields: Sequence[str]) -> Callable[[AnyPart], tuple[Any, ...]]:
+    """Return a function that takes fields of a part."""
+    if len(fields) > 1:
+        return attrgetter(*fields)
+    return lambda part: tuple(getattr(part, field) for field in fields)
 
 
 def _named_ids(rig: Rig, catalog: Catalog, parts: Sequence[AnyPart]) -> set[str]:

@@ -5,7 +5,6 @@ watch notes each field as it is read; what is made of it once for many rules (ma
 to make it.
 """
 
-import threading
 from collections.abc import Callable, Iterable
 from functools import cache, cached_property
 from typing import Any, TypeVar, cast
@@ -15,40 +14,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.parts import KINDS, AnyPart
-from rigplanner.machine.machine import Machine, Piece
+from rigplanner.machine.machine import Machine, Piece, PowerTree
 from rigplanner.machine.peer import peer_access
-from rigplanner.machine.power import load_tree, plugs_of
+from rigplanner.machine.power import load_tree, plugs_of, with_peaks
 from rigplanner.rig.document import Rig
+from rigplanner.rules.figures import Figure, Reading, also_read, observed
 from rigplanner.rules.situation import JobFacts, Situation
 
 T = TypeVar("T")
 SOLVED = "@"
 """Begins the name of a field of the machine that the solver made of a candidate, among the fields of the candidate itself."""
-
-
-class _Notes(threading.local):
-    """The fields read for each question that is open, the innermost last."""
-
-    def __init__(self) -> None:
-        self.open: list[set[str]] = [set()]
-
-
-_notes = _Notes()
-
-
-def observed(question: Callable[[], T]) -> tuple[T, frozenset[str]]:
-    """Return the answer to a question and the fields of watched candidates that were read for it."""
-    _notes.open.append(set())
-    try:
-        answer = question()
-    finally:
-        read = _notes.open.pop()
-    return answer, frozenset(read)
-
-
-def also_read(fields: Iterable[str]) -> None:
-    """Note fields as read for the innermost open question."""
-    _notes.open[-1].update(fields)
 
 
 def is_watched(part: object) -> bool:
@@ -60,35 +35,44 @@ class _Once:
     """Answers made once and given to many questions, each of which then has read what was read for them."""
 
     def __init__(self) -> None:
-        self.known: dict[object, tuple[Any, frozenset[str]]] = {}
+        self.known: dict[object, tuple[Any, Reading]] = {}
 
     def get(self, key: object, question: Callable[[], Any]) -> Any:
         entry = self.known.get(key)
         if entry is None:
             entry = self.known[key] = observed(question)
-        also_read(entry[1])
-        return entry[0]
+        answer, read = entry
+        also_read(read.fields, read.ranges)
+        return answer
+
+
+ABSENT = "no "
+"""Begins the name of a field that says whether a candidate lacks a figure."""
 
 
 @cache
-def _watched_kind(kind: str) -> Any:
+def _watched_kind(kind: str, figures: tuple[str, ...]) -> Any:
     """Return a struct like that of a kind, whose instances note what is read of them: all, when one is compared or hashed."""
     base = KINDS[kind]
-    fields = frozenset(base.__struct_fields__)
+    noted = {field: ABSENT + field if field in figures else field for field in base.__struct_fields__}
 
     def read(self: object, name: str) -> Any:
-        if name in fields:
-            _notes.open[-1].add(name)
-        return object.__getattribute__(self, name)
+        value = object.__getattribute__(self, name)
+        if isinstance(value, Figure):
+            value.read()
+        elif name in noted:
+            also_read((noted[name],))
+        return value
 
     def equal(self: Any, other: object) -> bool:
         if self is other:
             return True
-        also_read(fields)
-        return isinstance(other, base) and all(getattr(self, field) == getattr(other, field) for field in fields)
+        return isinstance(other, base) and [getattr(self, field) for field in noted] == [getattr(other, field) for field in noted]
 
-    def hashed(self: object) -> int:
-        also_read(fields)
+    def hashed(self: Any) -> int:
+        for value in [getattr(self, field) for field in noted]:
+            if isinstance(value, Figure):
+                float(value)
         return id(self)
 
     body = {"__getattribute__": read, "__eq__": equal, "__hash__": hashed, "__module__": __name__}
@@ -114,12 +98,15 @@ class _StandIn(str):
         return self.own > other
 
 
-def watched(kind: str, part: AnyPart, named: str) -> AnyPart:
-    """Return a part under watch, that goes by the id `named`."""
+def watched(kind: str, part: AnyPart, named: str, figures: tuple[str, ...] = ()) -> AnyPart:
+    """Return a part under watch, that goes by the id `named`; of its `figures` only what they are compared with counts."""
     stand_in = _StandIn(named)
     stand_in.own = part.id
-    fields = {field: getattr(part, field) for field in part.__struct_fields__}
-    return cast(AnyPart, _watched_kind(kind)(**{**fields, "id": stand_in}))
+    fields: dict[str, Any] = {field: getattr(part, field) for field in part.__struct_fields__}
+    for field in figures:
+        if fields[field] is not None:
+            fields[field] = Figure(fields[field], ((field, fields[field], 1.0),))
+    return cast(AnyPart, _watched_kind(kind, figures)(**{**fields, "id": stand_in}))
 
 
 class Placement(Struct, frozen=True, dict=True):
@@ -191,8 +178,13 @@ class _WatchedPower:
     def plugs(self) -> Any:
         return self._once.get("plugs", lambda: plugs_of(self._machine.pieces))
 
+    def _loads(self) -> PowerTree:
+        return cast(PowerTree, self._once.get("loads", lambda: load_tree(self._rig, self._machine.pieces)))
+
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._once.get("loads", lambda: load_tree(self._rig, self._machine.pieces)), name)
+        if name in ("transient_w", "steps"):
+            return getattr(self._once.get("peaks", lambda: with_peaks(self._loads(), self._machine.pieces)), name)
+        return getattr(self._loads(), name)
 
 
 class WatchedJob:
@@ -211,23 +203,23 @@ class WatchedJob:
         return self._once.get("need", self._estimate).fault
 
 
-_VIEWS = {name: view.func for name, view in vars(Situation).items() if isinstance(view, cached_property)}
-
-
 class WatchedSituation(Situation, frozen=True, kw_only=True, dict=True):
     """A situation whose views pass on what was read to make them."""
 
     once: _Once
 
-    def __getattribute__(self, name: str) -> Any:
-        view = _VIEWS.get(name)
-        if view is None:
-            return object.__getattribute__(self, name)
-        return self.once.get(name, lambda: view(self))
-
     def cases(self, over: Callable[[Situation], Iterable[Any]]) -> tuple[Any, ...]:
         """Return what a rule's `over` picks."""
         return cast(tuple[Any, ...], self.once.get(over, lambda: tuple(over(self))))
+
+
+def _passing_on(name: str, view: Callable[[Situation], Any]) -> property:
+    return property(lambda self: self.once.get(name, lambda: view(self)))
+
+
+for _name, _view in vars(Situation).items():
+    if isinstance(_view, cached_property):
+        setattr(WatchedSituation, _name, _passing_on(_name, _view.func))
 
 
 def watched_situation(**fields: Any) -> Situation:

@@ -12,7 +12,8 @@ from rigplanner.data import data_path
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, apply
 from rigplanner.rig.files import read_rig
-from rigplanner.rules.answers import Brought, Row
+from rigplanner.rules.answers import Brought
+from rigplanner.rules.figures import Reading
 from rigplanner.rules.fitting import brings, fits
 from rigplanner.rules.situation import Situation
 from rigplanner.rules.trial import BADGES, Trial
@@ -67,14 +68,29 @@ def test_a_candidate_is_asked_only_about_what_is_new_in_it(catalog: Catalog, mon
     asked: list[str] = []
     answer = trial._answer
 
-    def noted(row: Row, situation: Situation, code: str, bit: int) -> Brought:
+    def noted(situation: Situation, code: str) -> tuple[Brought, Reading]:
         asked.append(code)
-        return answer(row, situation, code, bit)
+        return answer(situation, code)
 
     monkeypatch.setattr(trial, "_answer", noted)
     trial.fitting(replace(card, id="a.b.first"))
     first = len(asked)
     trial.fitting(replace(card, id="a.b.second", notes="other", released="2030"))
     assert len(asked) == first
-    trial.fitting(replace(card, id="a.b.third", height_mm=9.0))
+    trial.fitting(replace(card, id="a.b.third", length_mm=card.length_mm - 1.0, tdp_w=card.tdp_w - 1.0))
+    assert len(asked) == first, "a shorter, cooler card fits wherever a longer, hotter one does"
+    trial.fitting(replace(card, id="a.b.fourth", height_mm=900.0))
     assert asked[first:] == ["SPC002"]
+
+
+def test_a_warning_between_two_limits_is_not_passed_over(catalog: Catalog) -> None:
+    """Neither a card of 150 W nor one of 1500 W leaves a supply just without headroom; some between them do."""
+    rig = read_rig(next(path for path in SAMPLES if path.stem == "rtx-5090"))
+    card = next(part for part in catalog.of_kind("gpu") if part.id == "nvidia.geforce.rtx-5090")
+    cards = [replace(card, id=f"a.b.{watts}", tdp_w=float(watts)) for watts in (150, 1500, *range(200, 1400, 25))]
+    found = fits(rig, catalog, "gpu", cards)
+    codes = {code for fitting in found for _, code in fitting.brings}
+    assert {"PWR002", "PWR003"} <= codes
+    for part, fitting in zip(cards, found, strict=True):
+        full = {(f.severity, f.code) for f in brings(rig, catalog, part) if f.severity in BADGES}
+        assert set(fitting.brings) == full, part.id
