@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.load import shipped_catalog
+from rigplanner.catalog.makers import CHIP_MAKERS, chip_maker
 from rigplanner.catalog.parts import GPU
 from rigplanner.data import data_path
 
@@ -44,7 +45,6 @@ MAKERS = {
     "intel": "Intel", "arc": "Intel", "8086": "Intel", "apple": "Apple",
 }  # fmt: skip
 """Words and PCI vendor ids that tell who made the chip."""
-CHIP_MAKERS = {*MAKERS.values()}
 
 _PCI_ID = re.compile(r"\b(10de|1002|8086):([0-9a-f]{4})\b")
 _IN_BRACKETS = re.compile(r"\[([^\[\]]*)\]")
@@ -157,9 +157,9 @@ def _fits(words: frozenset[str], named: frozenset[str], gpu: GPU) -> bool:
 
 
 def _made_by(makers: set[str], gpu: GPU) -> bool:
-    """Say whether the makers that a name tells may have made the chip; a board partner sells NVIDIA's."""
-    maker = gpu.vendor if gpu.vendor in CHIP_MAKERS else "NVIDIA" if gpu.chip else gpu.vendor
-    return makers <= {maker}
+    """Say whether the makers that a name tells may have made the chip."""
+    maker = chip_maker(gpu)
+    return makers <= {maker} or (maker not in CHIP_MAKERS and gpu.chip is not None)
 
 
 def _is_fact(word: str) -> bool:
