@@ -37,6 +37,14 @@ SOURCE_WORDS = Words(
         "csv": "CSV: prices",
     }
 )
+SOURCE_HINTS = Words(
+    {
+        "opendb": "Choose the zip of the OpenDB repository, or the folder that it unpacks to.",
+        "pc-part-dataset": "Choose one file of the dataset, for example video-card.json. Its prices carry no day of their own.",
+        "coolpc": "Save the shop's evaluation page from the browser and choose it here.",
+        "csv": "Choose a table with a column for the part and one for the price.",
+    }
+)
 FILTERS = Words(
     {
         "opendb": "OpenDB (*.zip)",
@@ -71,7 +79,7 @@ class ImportDialog(QDialog):
         self.columns = QLineEdit()
         self.columns.setAccessibleName(tr("Columns of the CSV"))
         self.columns.setPlaceholderText(tr("column=field, … where names are unusual; fields: {fields}", fields=", ".join(FIELDS)))
-        self.head = label(tr("Nothing is written before you have seen what was found."), wrap=True)
+        self.head = label("", wrap=True)
         self.progress = QProgressBar()
         self.progress.setAccessibleName(tr("Progress"))
         self.matched = plain_table(tr("What matched"), (tr("Kind"), tr("Part"), tr("Price"), tr("As written"), tr("Sure by")))
@@ -108,6 +116,8 @@ class ImportDialog(QDialog):
         source = self.source.currentData()
         self.columns.setVisible(source == "csv")
         self.folder_button.setVisible(source in importing.PART_SOURCES)
+        if self.made is None:
+            self.head.setText(f"{SOURCE_HINTS[source]} {tr('Nothing is written before you have seen what was found.')}")
 
     def _rest(self) -> None:
         self.progress.hide()

@@ -39,7 +39,7 @@ class MachineDialog(QDialog):
         super().__init__(window)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Read this machine"))
-        self.resize(row_px() * 32, row_px() * 16)
+        self.resize(row_px() * 38, row_px() * 16)
         self._window, self._session = window, window.session
         self.found: Recognised | None = None
         self.head = label(tr("Reading what this computer says of itself…"), "large", wrap=True)
@@ -51,7 +51,9 @@ class MachineDialog(QDialog):
         self.progress = busy_bar()
         self.table = plain_table(tr("What was found"), (tr("Kind"), tr("As the machine says it"), tr("In the rig")))
         heads = self.table.horizontalHeader()
-        for n, fit in enumerate((QHeaderView.ResizeMode.ResizeToContents, *[QHeaderView.ResizeMode.Stretch] * 2)):
+        heads.setStretchLastSection(False)
+        for n in range(self.table.columnCount()):
+            fit = QHeaderView.ResizeMode.Stretch if n == 1 else QHeaderView.ResizeMode.ResizeToContents
             heads.setSectionResizeMode(n, fit)
         self.take = button(tr("Open as a rig"), self.open_rig, "new", "primary")
         self.take.setEnabled(False)
