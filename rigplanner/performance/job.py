@@ -60,7 +60,8 @@ SENTENCE_TOKENS = 50
 
 class Job(Struct, frozen=True, kw_only=True):
     """One definite job on `count` equal GPUs; `stack` is the profile computed with, `named` the one
-    asked for (another where that one is known by its kin only); `batch` counts samples per GPU and forward pass."""
+    asked for (another where that one is known by its kin only); `batch` counts samples per GPU and forward pass; `superchip`: the
+    CPU is the GPU's own."""
 
     shape: Shape
     silicon: Silicon
@@ -88,6 +89,7 @@ class Job(Struct, frozen=True, kw_only=True):
     release: str
     variant: dict[str, Any]
     assumed: dict[str, str]
+    superchip: bool = False
 
 
 def read_job(
@@ -134,6 +136,7 @@ def read_job(
         tensor=degrees.tensor, pipeline=degrees.pipeline, sharded=stack.sharded or degrees.zero >= 2,
         split_by_layer=count > 1 and (stack.splits_layers or workload.variant.get("split") == "layer"),
         release=release_of(workload.framework_text), variant=workload.variant, assumed=assumed,
+        superchip=gpu.form_factor == "superchip",
     )  # fmt: skip
 
 

@@ -14,10 +14,21 @@ DECODE_BANDWIDTH_SHARE, SERVE_BANDWIDTH_SHARE = 0.8, 0.75
 ALLREDUCE_LATENCY_S = {"nvlink": 2e-5, "bridge": 2.5e-5, "pcie": 4e-5, "staged": 9e-5}
 """One small all-reduce between tensor-parallel GPUs (NCCL LL protocol plus launch), two per layer; staged through the host as the
 times per token of an 8B model on one, two and four RTX 4090 tell (19.2, 16.0, 10.5 ms with vLLM 0.8.5)."""
-HOST_STREAM_S = 2.5e-5
+FILLS_HBM = ("serving", "tuned")
+"""Families of stacks that reach the same share of HBM as of GDDR: llama-2-7b in fp16 on an A100 at 91 to 105 tokens/s with vLLM,
+LMDeploy, TensorRT-LLM and gpt-fast is 0.6 to 0.7 of it, at 46 with transformers a third (premAI-io/benchmarks)."""
+NETWORK_LATENCY_S = 1e-4
+"""One such all-reduce between computers."""
+HOST_STREAM_S, SUPERCHIP_HOST = 2.5e-5, 1.6
 """Host time of an engine per stream and step (scheduling, sampling, detokenising), beside which the GPU works: an 8B model on an
-H100 and one of 3B active weights on a GB200 both end at 24,000 to 28,000 tokens/s (TensorRT-LLM 1.0). Engines of experts run one
-scheduler per GPU (attention in data parallel)."""
+H100 ends at 28,000 tokens/s, one of 3B active weights on a B200 at 40,000 and on a GB200, whose Grace cores take longer, at 24,000
+(TensorRT-LLM 1.0). Engines of experts run one scheduler per GPU (attention in data parallel)."""
+EXCHANGES_PER_LAYER, EXPERT_EXCHANGES = 2, 1
+"""All-reduces of tensor-parallel layers; where attention is in data parallel, only the experts exchange: out and back, which moves
+as much as one (TensorRT-LLM's tables for Qwen3-30B-A3B on two, four and eight RTX PRO 6000 agree within a tenth)."""
+STAGE_LOSS = 0.07
+"""What each further stage of a pipeline costs beyond the second: stages differ in length, and the last holds the vocabulary
+(Llama-3.3-70B over 2, 4 and 8 RTX PRO 6000: 1.0, 0.86 and 0.64 of what its stages could do)."""
 MOST_STREAMS = 2048.0
 """Streams that serving engines run at once before the scheduler limits them."""
 FEW_STREAMS = 16.0
@@ -48,9 +59,11 @@ def _degree(job: Job) -> int:
 
 
 def _traffic_factor(job: Job) -> float:
-    """How much longer the weights take than at the usual share of bandwidth; thin products fill wide HBM less well."""
+    """How much longer the weights take than at the usual share of bandwidth; thin products fill wide HBM less well, but for
+    engines whose kernels were written for it."""
     physics = speed_model().physics
-    return physics.stream_traffic * (physics.stream_fast_memory if job.silicon.fast_memory else 1.0)
+    wide = job.silicon.fast_memory and job.stack.family not in FILLS_HBM
+    return physics.stream_traffic * (physics.stream_fast_memory if wide else 1.0)
 
 
 def _overhead(job: Job) -> tuple[float, float]:
@@ -60,13 +73,14 @@ def _overhead(job: Job) -> tuple[float, float]:
     return kernels * KERNEL_TAIL_S * physics.stream_tail, launch
 
 
-def _exchange(job: Job, tokens: float) -> float:
-    """Seconds in which tensor-parallel GPUs add up the activations of `tokens` tokens: two all-reduces per layer."""
+def _exchange(job: Job, tokens: float, per_layer: int = EXCHANGES_PER_LAYER) -> float:
+    """Seconds in which tensor-parallel GPUs add up the activations of `tokens` tokens."""
     n = _degree(job)
     if n == 1:
         return 0.0
     size = 2.0 * tokens * job.shape.hidden * 2 * (n - 1) / n
-    return 2 * job.shape.layers * (ALLREDUCE_LATENCY_S.get(job.lane, 4e-5) + size / (job.bus_gbs * 1e9))
+    latency = NETWORK_LATENCY_S if n > job.count // job.nodes else ALLREDUCE_LATENCY_S.get(job.lane, 4e-5)
+    return per_layer * job.shape.layers * (latency + size / (job.bus_gbs * 1e9))
 
 
 def _joined(busy_s: float, launch_s: float) -> float:
@@ -128,10 +142,11 @@ def serve(job: Job) -> Stream:
     prompt = inp / out * (per_token + shape.attention_gflop * 1e9 / shape.tokens * 0.5)
     traffic = (stored * job.pipeline / streams + shape.kv_values * value_bytes * (inp + out / 2)) / bandwidth
     matrix = matrix_seconds(job, per_token + prompt) / n
-    exchange = _exchange(job, streams * (1 + inp / out))
+    experts = shape.kind == "moe"
+    exchange = _exchange(job, streams * (1 + inp / out), EXPERT_EXCHANGES if experts else EXCHANGES_PER_LAYER)
     starved = streams < FEW_STREAMS and not job.batch_given
-    busy = (matrix + traffic) * streams
-    host = HOST_STREAM_S * streams / (n if shape.kind == "moe" else 1)
+    busy = (matrix + traffic) * streams * (1 + STAGE_LOSS * max(0, job.pipeline - 2))
+    host = HOST_STREAM_S * (SUPERCHIP_HOST if job.superchip else 1.0) * streams / (n if experts else 1)
     step = _joined(busy, host) + exchange
     return Stream(streams / step, matrix * streams, traffic * streams, step - busy, streams, starved, exchange, host)
 

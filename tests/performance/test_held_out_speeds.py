@@ -154,3 +154,47 @@ def test_a_gpu_with_more_of_everything_keeps_what_a_lesser_one_was_measured_with
 )  # fmt: skip
 def test_one_gpu_dominates_another_of_its_maker(newer: str, older: str, more: bool) -> None:
     assert dominates(silicon_of(find_gpu(newer)), silicon_of(find_gpu(older))) is more
+
+
+def test_engines_fill_hbm_that_other_stacks_do_not() -> None:
+    asked = {"model": "llama-2-7b", "task": "decode", "precision": "fp16", "batch_per_gpu": 1}
+    speeds = {
+        stack: model_speed(job("A100-SXM4-80GB", stack=stack, **asked)).samples_s
+        for stack in ("vllm", "llama.cpp", "hf-transformers")
+    }
+    assert speeds["vllm"] > 1.3 * max(speeds["llama.cpp"], speeds["hf-transformers"])
+
+
+def test_experts_exchange_once_per_layer_when_many_are_served() -> None:
+    asked = {"task": "serve", "precision": "fp8", "stack": "tensorrt-llm", "input_tokens": 128, "output_tokens": 128}
+    experts = model_speed(job("RTX PRO 6000 Blackwell Server Edition", 4, model="qwen3-30b-a3b", **asked)).stream
+    dense = model_speed(job("RTX PRO 6000 Blackwell Server Edition", 4, model="qwen3-32b", **asked)).stream
+    assert experts and dense
+    widths = 48 * 2048 * experts.streams / (2 * 64 * 5120 * dense.streams)
+    assert experts.exchange_s == pytest.approx(dense.exchange_s * widths, rel=0.1)
+
+
+def test_many_stages_of_a_pipeline_lose() -> None:
+    asked = {"model": "llama-3.3-70b", "task": "serve", "precision": "fp4", "stack": "tensorrt-llm", "input_tokens": 1000,
+             "output_tokens": 1000, "batch_per_gpu": 64}  # fmt: skip
+    two, eight = (
+        model_speed(job("RTX PRO 6000 Blackwell Server Edition", n, parallelism={"tensor": 1, "pipeline": n}, **asked)).samples_s
+        for n in (2, 8)
+    )
+    assert eight < 0.8 * 4 * two
+
+
+def test_tensor_parallel_over_computers_waits_for_the_network() -> None:
+    asked = {"model": "llama-3.3-70b", "task": "decode", "precision": "fp8", "stack": "vllm"}
+    near, far = (
+        model_speed(read_job(workload(**asked), find_gpu("H100-SXM5-80GB"), 16, nodes, "nvswitch", shipped_zoo())).stream
+        for nodes in (1, 2)
+    )
+    assert near and far and far.exchange_s > 3 * near.exchange_s
+
+
+def test_a_superchip_schedules_more_slowly() -> None:
+    asked = {"model": "qwen3-30b-a3b", "task": "serve", "precision": "fp4", "stack": "tensorrt-llm", "input_tokens": 128,
+             "output_tokens": 128}  # fmt: skip
+    grace, x86 = (model_speed(job(gpu, **asked)).stream for gpu in ("GB200", "B200"))
+    assert grace and x86 and grace.host_s / grace.streams > 1.5 * x86.host_s / x86.streams
