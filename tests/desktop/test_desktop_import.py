@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QTableWidget
 from shiboken6 import isValid
 
 from rigplanner.catalog import importing
+from rigplanner.catalog.exchange import shipped_rates
 from rigplanner.catalog.foreign import Import, Progress
 from rigplanner.catalog.user_catalog import RATES_FILE, full_catalog, user_folder
 from rigplanner.desktop.import_dialog import ImportDialog, open_import
@@ -119,12 +120,13 @@ def test_reading_can_be_stopped(window: Window, dialog: ImportDialog, tmp_path: 
     assert not user_folder().exists()
 
 
-def test_the_fetched_rates_become_the_rigs(window: Window) -> None:
+def test_the_newest_rates_become_the_rigs(window: Window) -> None:
     told: list[Message] = []
     window.session.message_given.connect(told.append)
     window.session.start_rig(Rig(currency="EUR"))
     window.actions_by_id["rates"].trigger()
-    assert told[-1].level == "warning"
+    assert window.session.rig.exchange == shipped_rates()
+    assert shipped_rates().day in told[-1].text
     user_folder().mkdir(parents=True)
     (user_folder() / RATES_FILE).write_bytes(RATES)
     window.actions_by_id["rates"].trigger()
