@@ -60,6 +60,20 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "info": "Set the firmware to {needed} for {places}.",
     },
     "PCI010": {"": "{a} wants a memory window of {needed}; boards of this socket seldom map more than {actual}."},
+    "PCI011": {
+        "": "ROCm leaves {a} out in {b}: PCIe atomics do not pass the chipset. Slots of the CPU pass them.",
+        "partly": "PCIe atomics may not reach {a} in {b}, a chipset slot: device prints and atomics on host memory then fail.",
+        "cpu": "ROCm leaves {a} out: CPUs before PCIe 3.0 know no PCIe atomics.",
+        "cpu-partly": "The CPU knows no PCIe atomics: on {a}, device prints and atomics on host memory fail.",
+    },
+    "P2P002": {
+        "switch": "Below a switch, Access Control Services send traffic between GPUs up to the CPU: switch ACS and the IOMMU off "
+        "in the firmware, or boot with iommu=pt.",
+        "": "GPUs that exchange through the CPU hang or crawl while the IOMMU translates their traffic: switch it and ACS "
+        "off in the firmware, or boot with iommu=pt.",
+        "amd": "On AMD hosts several NVIDIA GPUs may hang or train wrongly while the IOMMU translates their traffic (page faults "
+        "of AMD-Vi in the kernel log): switch it off in the firmware, or boot with iommu=pt.",
+    },
     "RIS001": {"": "{a} carries PCIe {actual}.0 x{width}, the card and its slot PCIe {needed}.0 x{card_width}."},
     "NVL001": {"": "{b} has no NVLink connector for {a}."},
     "NVL002": {"": "{a} has connector {actual}, the card {needed}."},
@@ -169,7 +183,10 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "": "CUDA {cuda} serves compute capability {actual}, {a} has {needed}.",
         "younger": "CUDA {cuda} does not know {a} ({needed}) yet; it runs what was built for {highest}, and not at full speed.",
     },
-    "SW004": {"": "CUDA {cuda} needs driver {needed}, the rig names {actual}."},
+    "SW004": {
+        "": "CUDA {cuda} needs driver {needed}, the rig names {actual}.",
+        "ptx": "Driver {actual} runs programs of CUDA {cuda}, but no code that is compiled at run time: that needs {needed}.",
+    },
     "SW005": {
         "": "PyTorch {actual} with CUDA {cuda} is the last prebuilt release for {a}.",
         "error": "No prebuilt PyTorch serves {a}.",
@@ -190,7 +207,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "SW011": {"": "Fast fp16 needs compute capability {needed}, {b} has {actual}."},
     "SW012": {"": "FP4 needs compute capability {needed}, {b} has {actual}."},
     "SW013": {
-        "": "vLLM needs compute capability {needed}, {b} has {actual}: it does not start; llama.cpp runs on older cards.",
+        "": "{engine} needs compute capability {needed}, {b} has {actual}: it does not use it; llama.cpp runs on older cards.",
         "windows": "{a} is to run on vLLM, which has no build for Windows: take Linux or WSL 2.",
     },
     "SW014": {
@@ -205,6 +222,12 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     },
     "SW017": {"": "The kernels for {method} weights need compute capability {needed}, {b} has {actual}."},
     "SW018": {"": "Compiled code (Triton) needs compute capability {needed}, {b} has {actual}."},
+    "SW019": {
+        "": "TensorFlow {actual} has no GPU support on native Windows: 2.10 was the last release with it.",
+        "jax": "JAX has no GPU support on native Windows: take WSL 2 or Linux.",
+        "nccl": "{a} trains on several GPUs, and PyTorch for Windows comes without NCCL: gloo is slower, WSL 2 or Linux have it.",
+        "triton": "{a} compiles code with Triton, which has no official wheel for Windows.",
+    },
     "VRM001": {"": "{a} needs {needed} per GPU ({low_gib} to {high_gib}), {b} has {actual}."},
     "VRM002": {"": "{a} needs about {needed} per GPU ({low_gib} to {high_gib}), {b} has {actual}."},
     "MIG001": {

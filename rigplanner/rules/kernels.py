@@ -63,9 +63,14 @@ def fp4_jobs(situation: Situation) -> Iterator[Feature]:
     return _features(situation, "fp4", {"fp4"}, "precision")
 
 
-def vllm_jobs(situation: Situation) -> Iterator[Feature]:
-    """Jobs that run on vLLM."""
-    return _features(situation, "vllm", {"vllm"}, "stack")
+ENGINES = {"vllm": "vLLM", "ollama": "Ollama", "tensorrt-llm": "TensorRT-LLM", "exllamav3": "ExLlamaV3"}
+"""Serving engines that refuse old generations, by what a stack's slug holds."""
+
+
+def engine_jobs(situation: Situation) -> Iterator[Feature]:
+    """Jobs that run on such an engine."""
+    for engine in ENGINES:
+        yield from _features(situation, engine, {engine}, "stack")
 
 
 QUANTISED = ("marlin", "awq", "gptq", "w4a16")
@@ -198,19 +203,21 @@ def fp4(situation: Situation, case: Feature) -> Iterator[Finding]:
 
 
 @rule(
-    "SW013", "vLLM does not support the GPU", "error", over=vllm_jobs,
+    "SW013", "Serving engine does not support the GPU", "error", over=engine_jobs,
     needs=("card.compute_capability",),
-    reason="vLLM's binaries are built for Volta and newer, and for Linux; on Windows it runs in WSL 2.",
-    source="vLLM documentation, requirements",
+    reason="Binaries of vLLM are built for Volta and newer, and for Linux (on Windows it runs in WSL 2); TensorRT-LLM begins with "
+    "Turing, ExLlamaV3 with Ampere, Ollama with Maxwell.",
+    source="vLLM documentation, requirements; NVIDIA/TensorRT-LLM issue 2400; theroyallab/tabbyAPI pull request 463; ollama issue "
+    "9124",
 )  # fmt: skip
-def vllm(situation: Situation, case: Feature) -> Iterator[Finding]:
-    """Compare compute capabilities; one more finding where the rig names Windows."""
+def engine(situation: Situation, case: Feature) -> Iterator[Finding]:
+    """Compare compute capabilities; one more finding where the rig names Windows and the engine is vLLM."""
     needed, system = _lacks(case), situation.rig.settings.software.get("os", "").casefold()
     if needed:
-        yield vllm.finding(case, needed=needed, actual=case.card.compute_capability)
-    elif "windows" in system and "wsl" not in system:
+        yield engine.finding(case, needed=needed, actual=case.card.compute_capability, engine=ENGINES[case.feature])
+    elif case.feature == "vllm" and "windows" in system and "wsl" not in system:
         edit = Edit("set_software", {"versions": {"os": "Linux"}})
-        yield vllm.finding(case, fixes=(fix(situation, "other-version", edit, versions={"os": "Linux"}),), variant="windows")
+        yield engine.finding(case, fixes=(fix(situation, "other-version", edit, versions={"os": "Linux"}),), variant="windows")
 
 
 @rule(

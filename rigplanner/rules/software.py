@@ -20,6 +20,7 @@ from rigplanner.rules.software_tables import (
     last_image,
     serves,
     software,
+    toolkit_driver,
     torch_builds,
     version,
     within,
@@ -234,18 +235,24 @@ def with_driver(situation: Situation) -> Iterator[Served]:
 @rule(
     "SW004", "Driver is older than the CUDA version needs", "error", over=with_driver,
     needs=("card.compute_capability",),
-    reason="Programs built with a CUDA major version need at least its first driver branch: 450 for 11, 525 for 12, 580 for 13.",
-    source="NVIDIA CUDA compatibility guide",
+    reason="Programs built with a CUDA major version need at least its first driver branch: 450 for 11, 525 for 12, 580 for 13. "
+    "Code that is compiled at run time (PTX, as Numba and CuPy make it) needs the branch of the toolkit itself.",
+    source="NVIDIA CUDA compatibility guide; NVIDIA/numba-cuda issue 192",
 )  # fmt: skip
 def driver(situation: Situation, case: Served) -> Iterator[Finding]:
-    """Compare driver versions."""
+    """Compare driver versions; a remark where only code compiled at run time is left out."""
     named, row = case.named["driver"], cuda_release(cuda_version(case.named) or "")
     if row is None:
         yield driver.unknown(case, f"software:cuda {cuda_version(case.named)}")
-    elif version(named) < version(row.driver):
-        yield driver.finding(
-            case, needed=row.driver, actual=named, fixes=name_software(situation, driver=row.driver), cuda=cuda_version(case.named)
-        )
+        return
+    toolkit = cuda_version(case.named) or ""
+    runs = version(named) >= version(row.driver)
+    least = (toolkit_driver(toolkit) or row.driver) if runs else row.driver
+    if version(named) < version(least):
+        fixes = name_software(situation, driver=least)
+        severity: Severity = "info" if runs else "error"
+        variant = "ptx" if runs else ""
+        yield driver.finding(case, severity, needed=least, actual=named, fixes=fixes, variant=variant, cuda=toolkit)
 
 
 @rule(

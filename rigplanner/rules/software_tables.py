@@ -77,6 +77,15 @@ class RocmTarget(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     source: str
 
 
+class WindowsGap(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Software (or part of PyTorch) without GPU support on native Windows from release `since` on."""
+
+    what: Literal["tensorflow", "jax", "nccl", "triton"]
+    since: str
+    verdict: Literal["error", "warning"]
+    source: str
+
+
 class Container(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Container images of `since`..`until` (None: still made), the compute capabilities they serve, the oldest CUDA among them."""
 
@@ -90,7 +99,8 @@ class Container(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Software(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All tables. `read` is the day they were read; `newest_images` the newest release seen of each image."""
+    """All tables. `read` is the day they were read; `newest_images` the newest release seen of each image; `toolkit_drivers` the
+    Linux driver that each CUDA toolkit brings, which knows the PTX that it makes."""
 
     read: str
     sources: dict[str, Source]
@@ -101,6 +111,8 @@ class Software(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     kernels: tuple[Feature, ...]
     drivers: tuple[DriverRange, ...]
     rocm: tuple[RocmTarget, ...]
+    windows: tuple[WindowsGap, ...]
+    toolkit_drivers: dict[str, str]
     containers: tuple[Container, ...]
     newest_images: dict[str, str]
 
@@ -181,3 +193,8 @@ def last_image(image: str, capability: str) -> str | None:
     """Return the newest release of an image that serves a compute capability."""
     serving = [row for row in image_rows(image) if between(capability, row.lowest, row.highest)]
     return (serving[-1].until or software().newest_images[image]) if serving else None
+
+
+def toolkit_driver(cuda: str) -> str | None:
+    """Return the driver that a CUDA toolkit brings, None for one that is not listed."""
+    return software().toolkit_drivers.get(".".join(str(number) for number in version(cuda)[:2]))

@@ -9,6 +9,10 @@ DESK_RIG = bench_rig()
 SERVER_RIG = bench_rig(SERVER)
 TWO_CARDS = bench_rig(gpu=("gpu.card", 2, ("PCIE1", "PCIE2")))
 BARE = {"board.desk": {"layout.slots": ()}}
+POLARIS = {"gpu.other": {"vendor": "AMD", "compute_capability": "gfx803"}}
+NAVI = {"gpu.other": {"vendor": "AMD", "compute_capability": "gfx1100"}}
+NAMELESS = {"gpu.other": {"vendor": "AMD", "compute_capability": None}}
+IN_CHIPSET = bench_rig(gpu=("gpu.other", 1, ("PCIE3",)))
 PORTLESS = {"board.desk": {"layout.drives": ()}}
 
 M2_PAIR = bench_rig(storage=("drive.nvme", 1, ("M2_2",)))
@@ -210,6 +214,13 @@ CASES = (
     case("PCI010", "limit", bench_rig(gpu="gpu.passive"), {**HASWELL, "gpu.passive": {"memory_gib": 16}}),
     case("PCI010", "silent", DESK_RIG, HASWELL),
     case("PCI010", "unknown", bench_rig(gpu="gpu.passive"), {**HASWELL, "gpu.passive": {"memory_gib": None}}),
+    case("PCI011", "fires", IN_CHIPSET, POLARIS),
+    case("PCI011", "fires", IN_CHIPSET, NAVI, "info"),
+    case("PCI011", "fires", bench_rig(gpu=("gpu.other", 1, ("PCIE1",))), {**POLARIS, "cpu.desk": {"pcie_gen": 2}}),
+    case("PCI011", "limit", bench_rig(gpu=("gpu.other", 1, ("PCIE2",))), {**POLARIS, "cpu.desk": {"pcie_gen": 3}}),
+    case("PCI011", "limit", bench_rig(gpu=("gpu.other", 1, ("PCIE3",)), settings=named(os="Windows 11")), POLARIS),
+    case("PCI011", "silent", IN_CHIPSET),
+    case("PCI011", "unknown", IN_CHIPSET, NAMELESS),
     case("PCI007", "fires", DESK_RIG, {"gpu.card": {"vendor": "Intel"}, "board.desk": {"layout.resizable_bar": False}}),
     case("PCI007", "limit", DESK_RIG, {"gpu.card": {"vendor": "Intel"}}),
     case("PCI007", "silent", DESK_RIG, {"board.desk": {"layout.resizable_bar": False}}),

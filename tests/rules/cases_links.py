@@ -1,7 +1,7 @@
 """Cases of NVLink, exchange, drive and display rules."""
 
 from msgspec.structs import replace
-from rule_bench import SERVER, bench_rig, case
+from rule_bench import SERVER, bench_rig, case, named
 
 from rigplanner.catalog.parts import LaneMode, When
 from rigplanner.rig.task import Parallelism, Workload
@@ -9,6 +9,7 @@ from rigplanner.rig.task import Parallelism, Workload
 DESK_RIG = bench_rig()
 PLACES = ("PCIE1", "PCIE2")
 PAIR = bench_rig(gpu=("gpu.card", 2, PLACES))
+REFUSED = {"gpu.other": {"p2p": "no"}}
 JOB = Workload(name="job", task="train", flags=["gib:10"])
 NVLINK = Workload(name="job", task="train", flags=["gib:10", "nvlink"])
 
@@ -78,6 +79,13 @@ CASES = (
     case("P2P001", "fires", bench_rig(gpu=("gpu.other", 2, PLACES), jobs=(JOB,)), {"gpu.other": {"p2p": "no"}}),
     case("P2P001", "limit", _bridged(jobs=(JOB,)), {"gpu.card": {"p2p": "nvlink-only"}}),
     case("P2P001", "silent", bench_rig(gpu=("gpu.other", 2, PLACES), jobs=(JOB,))),
+    case("P2P002", "fires", bench_rig(gpu=("gpu.other", 2, PLACES))),
+    case("P2P002", "fires", bench_rig(gpu=("gpu.other", 2, PLACES)), {**REFUSED, "cpu.desk": {"vendor": "AMD"}}),
+    case("P2P002", "limit", bench_rig(gpu=("gpu.other", 2, PLACES), settings=named(iommu="pt"))),
+    case("P2P002", "limit", bench_rig(gpu=("gpu.other", 2, PLACES)), REFUSED),
+    case("P2P002", "limit", bench_rig(gpu=("gpu.other", 1, PLACES[:1]))),
+    case("P2P002", "silent", DESK_RIG),
+    case("P2P002", "unknown", bench_rig(gpu=("gpu.other", 2, PLACES)), {"gpu.other": {"p2p": None}}),
     case("P2P001", "unknown", bench_rig(gpu=("gpu.other", 2, PLACES), jobs=(JOB,)), {"gpu.other": {"p2p": None}}),
     case("M2001", "fires", bench_rig(storage=("drive.nvme", 4))),
     case("M2001", "limit", bench_rig(storage=("drive.nvme", 3))),

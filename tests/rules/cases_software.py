@@ -8,7 +8,6 @@ from rigplanner.rig.task import Parallelism, Workload
 
 DESK_RIG = bench_rig()
 PASCAL = "gpu.passive"
-IOMMU = {"cpu.desk": {"vendor": "AMD"}, "gpu.card": {"vendor": "NVIDIA"}}
 LLAMA = {"num_attention_heads": 32, "num_key_value_heads": 8, "num_hidden_layers": 32, "num_local_experts": 8}
 
 
@@ -67,7 +66,9 @@ CASES = (
     case("SW003", "silent", DESK_RIG),
     case("SW003", "unknown", _on(cuda="20.0")),
     case("SW004", "fires", _on(cuda="12.4", driver="520.61")),
-    case("SW004", "limit", _on(cuda="12.4", driver="525.60")),
+    case("SW004", "fires", _on(cuda="12.4", driver="525.60"), None, "info"),
+    case("SW004", "fires", _on(cuda="12.8", driver="550.54"), None, "info"),
+    case("SW004", "limit", _on(cuda="12.4", driver="550.54")),
     case("SW004", "silent", _on(cuda="12.4")),
     case("SW004", "unknown", _on(cuda="20.0", driver="525.60")),
     case("SW005", "fires", _on(PASCAL)),
@@ -104,7 +105,8 @@ CASES = (
     case("SW004", "limit", _on(ngc_pytorch="25.01", driver="570.86")),
     case("SW002", "fires", _on(pytorch="1.8.0", cuda="10.2")),
     case("SW002", "limit", _on(pytorch="1.7.1", cuda="11.0")),
-    case("SW006", "fires", _on("gpu.other", job=_job(attention="flash3"))),
+    case("SW006", "fires", _on(job=_job(attention="flash3")), {"gpu.card": {"compute_capability": "12.0"}}),
+    case("SW006", "limit", _on(job=_job(attention="flash3")), {"gpu.card": {"compute_capability": "9.0"}}),
     case("SW006", "limit", _on(PASCAL, job=_job(attention="flash1")), {PASCAL: {"compute_capability": "7.5"}}),
     case("SW011", "fires", _on(PASCAL, job=_job(precision="amp_fp16"))),
     case("SW011", "limit", _on(PASCAL, job=_job(precision="fp16")), {PASCAL: {"compute_capability": "6.0"}}),
@@ -119,6 +121,9 @@ CASES = (
     case("SW013", "limit", _on(PASCAL, job=_job(stack="vllm", task="serve")), {PASCAL: {"compute_capability": "7.0"}}),
     case("SW013", "fires", _on(job=_job(stack="vllm", task="serve"), os="Windows 11")),
     case("SW013", "limit", _on(job=_job(stack="vllm", task="serve"), os="Windows 11, WSL 2")),
+    case("SW013", "fires", _on(PASCAL, job=_job(stack="ollama", task="serve")), {PASCAL: {"compute_capability": "3.7"}}),
+    case("SW013", "limit", _on(PASCAL, job=_job(stack="ollama", task="serve")), {PASCAL: {"compute_capability": "5.0"}}),
+    case("SW013", "limit", _on(job=_job(stack="ollama", task="serve"), os="Windows 11")),
     case("SW013", "silent", _on(PASCAL, job=_job())),
     case("SW013", "unknown", _on(PASCAL, job=_job(stack="vllm")), {PASCAL: {"compute_capability": None, "vendor": "NVIDIA"}}),
     case("SW014", "fires", _on(PASCAL, driver="590.44")),
@@ -146,6 +151,15 @@ CASES = (
     case("SW018", "limit", _on(PASCAL, job=_compiled()), {PASCAL: {"compute_capability": "7.0"}}),
     case("SW018", "silent", _on(PASCAL, job=_job())),
     case("SW018", "unknown", _on(PASCAL, job=_compiled()), NO_CAPABILITY),
+    case("SW019", "fires", _on(tensorflow="2.11", os="Windows 11")),
+    case("SW019", "fires", _on(jax="0.4.30", os="Windows 11")),
+    case("SW019", "fires", _on(count=2, job=_job(), os="Windows 10"), None, "warning"),
+    case("SW019", "fires", _on(job=_compiled(), os="Windows 11"), None, "warning"),
+    case("SW019", "limit", _on(tensorflow="2.10", os="Windows 11")),
+    case("SW019", "limit", _on(tensorflow="2.11", os="Windows 11, WSL 2")),
+    case("SW019", "limit", _on(job=_job(), os="Windows 11")),
+    case("SW019", "silent", _on(tensorflow="2.16")),
+    case("SW019", "unknown", _on(tensorflow="nightly", os="Windows 11")),
     case("VRM001", "fires", _on(job=_job(27.0, batch_per_gpu=4))),
     case("VRM001", "limit", _on(job=_job(24 / 0.9))),
     case("VRM001", "silent", _on(job=_job(10.0))),
@@ -189,9 +203,6 @@ CASES = (
     case("WRK005", "limit", _split(count=4, expert=4)),
     case("WRK005", "silent", _split(count=4)),
     case("WRK005", "unknown", _split({"hidden_size": 1}, count=4, expert=4)),
-    case("KNO001", "fires", bench_rig(gpu=("gpu.card", 2, ("PCIE1", "PCIE2"))), IOMMU, "info"),
-    case("KNO001", "limit", DESK_RIG, IOMMU),
-    case("KNO001", "limit", bench_rig(gpu=("gpu.card", 2, ("PCIE1", "PCIE2")), settings=named(iommu="pt")), IOMMU),
     case("KNO001", "fires", bench_rig(gpu="nvidia.tesla.t4", motherboard=None, system="hp.elitedesk.800-g5")),
     case("KNO001", "limit", bench_rig(gpu="nvidia.tesla.t4")),
     case("KNO001", "silent", DESK_RIG),

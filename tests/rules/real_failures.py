@@ -10,7 +10,8 @@ from rigplanner.rig.task import Parallelism, Workload
 
 
 class Failure(Struct, frozen=True):
-    """What went wrong, who told it, the parts, the codes that must speak, and what else belongs to the story."""
+    """What went wrong, who told it, the parts, the codes that must speak, and what else belongs to the story. `remark`: a setting of
+    the owner decides, so a remark is enough."""
 
     name: str
     source: str
@@ -19,6 +20,7 @@ class Failure(Struct, frozen=True):
     software: dict[str, str] = field(default_factory=dict)
     job: Workload | None = None
     site: Site = Site()
+    remark: bool = False
 
     def settings(self) -> Settings:
         return Settings(software=self.software)

@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 from real_builds import BUILDS, Build
 from real_failures import FAILURES, Failure
+from real_failures_hosts import HOST_FAILURES, OWN_PARTS
 from real_failures_more import MORE_FAILURES, OLD_BOARDS
 
 from rigplanner.catalog.load import shipped_catalog
@@ -29,11 +30,12 @@ def test_a_machine_that_runs_gets_no_error(build: Build) -> None:
     assert [(f.code, finding_text(f, rig, catalog)) for f in found if f.severity == "error"] == []
 
 
-@pytest.mark.parametrize("failure", [*FAILURES, *MORE_FAILURES], ids=lambda failure: failure.name)
+@pytest.mark.parametrize("failure", [*FAILURES, *MORE_FAILURES, *HOST_FAILURES], ids=lambda failure: failure.name)
 def test_a_machine_that_failed_is_told_so(failure: Failure) -> None:
     jobs = (failure.job,) if failure.job else ()
-    own = {board.id: board for board in OLD_BOARDS}
+    own = {part.id: part for part in (*OLD_BOARDS, *OWN_PARTS)}
     rig = replace(rig_of(failure), settings=failure.settings(), site=failure.site, workloads=jobs, snapshot=own)
     assert [item.part for item in rig.items if item.part not in own and shipped_catalog().get(item.part) is None] == []
     found = assess(rig, shipped_catalog()).report.findings
-    assert {f.code for f in found if f.severity in ("error", "warning")} & set(failure.codes)
+    loud = ("error", "warning", "info") if failure.remark else ("error", "warning")
+    assert {f.code for f in found if f.severity in loud} & set(failure.codes)
