@@ -23,7 +23,8 @@ from rigplanner.desktop.build_model import ROW_ROLE, BuildModel, BuildRow, build
 from rigplanner.desktop.change import Change
 from rigplanner.desktop.fade import Figure
 from rigplanner.desktop.session import Session
-from rigplanner.desktop.theme import STATE_OF, look, row_px, sized_font, small_font
+from rigplanner.desktop.theme import look, row_px, sized_font, small_font
+from rigplanner.desktop.tokens import STATE_OF
 from rigplanner.desktop.widgets import button, column, icon_button, indented, label, panel, restyle, row, rule, strip
 from rigplanner.desktop.words import KIND_WORDS, VERDICT_ICONS, money
 from rigplanner.report.language import listed, tr, trn

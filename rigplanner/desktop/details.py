@@ -12,7 +12,8 @@ from rigplanner.desktop.choice import choice_edits, choice_name
 from rigplanner.desktop.columns import COLUMNS, COMMON, Column, sources_of
 from rigplanner.desktop.parts_model import figure_cell
 from rigplanner.desktop.session import Session
-from rigplanner.desktop.theme import STATE_OF, look
+from rigplanner.desktop.theme import look
+from rigplanner.desktop.tokens import STATE_OF
 from rigplanner.desktop.widgets import button, column, icon_button, label, panel, row, strip, tint
 from rigplanner.desktop.words import VERDICT_WORDS, day, shortened, signed
 from rigplanner.evidence import Source

@@ -12,7 +12,7 @@ from rigplanner.desktop import icons
 from rigplanner.desktop.details import effect_title
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.site_menu import site_menu
-from rigplanner.desktop.theme import STATE_OF
+from rigplanner.desktop.tokens import STATE_OF
 from rigplanner.desktop.widgets import button, column, icon_button, label, panel, restyle, row
 from rigplanner.desktop.words import SEVERITY_WORDS, VERDICT_ICONS, day, quantity, signed
 from rigplanner.planning.effects import effects_of

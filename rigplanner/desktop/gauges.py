@@ -7,7 +7,8 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 from rigplanner.desktop import icons
 from rigplanner.desktop.fade import Glow
 from rigplanner.desktop.session import Session
-from rigplanner.desktop.theme import STATE_OF, look, row_px, sized_font, small_font
+from rigplanner.desktop.theme import look, row_px, sized_font, small_font
+from rigplanner.desktop.tokens import STATE_OF
 from rigplanner.desktop.words import THIN, VERDICT_ICONS, VERDICT_WORDS, number, percent, shortened
 from rigplanner.planning.limits import Limit, limits
 from rigplanner.report.language import Words, listed, tr

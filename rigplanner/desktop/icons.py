@@ -7,7 +7,8 @@ from PySide6.QtGui import QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
 from rigplanner.data import data_path
-from rigplanner.desktop.theme import STATE_OF, look
+from rigplanner.desktop.theme import look
+from rigplanner.desktop.tokens import STATE_OF
 from rigplanner.desktop.words import VERDICT_ICONS
 
 SIZE_PX = 16

@@ -6,7 +6,8 @@ from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
 from rigplanner.desktop import icons
 from rigplanner.desktop.machine_shapes import Box, Drawing, Wire
-from rigplanner.desktop.theme import STATE_OF, look, sized_font, small_font
+from rigplanner.desktop.theme import look, sized_font, small_font
+from rigplanner.desktop.tokens import STATE_OF
 from rigplanner.desktop.words import VERDICT_ICONS
 from rigplanner.planning.moves import Move
 from rigplanner.report.language import tr

@@ -6,7 +6,8 @@ from PySide6.QtGui import QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPa
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from rigplanner.desktop import icons
-from rigplanner.desktop.theme import STATE_OF, look, row_px, sized_font, small_font
+from rigplanner.desktop.theme import look, row_px, sized_font, small_font
+from rigplanner.desktop.tokens import STATE_OF
 from rigplanner.desktop.words import VERDICT_ICONS, VERDICT_WORDS, interval, number, percent, quantity
 from rigplanner.report.language import tr
 from rigplanner.report.quote_jobs import MemoryBar

@@ -9,7 +9,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from rigplanner.catalog.parts import AnyPart, Price
 from rigplanner.desktop import icons
 from rigplanner.desktop.columns import FACETS, Column, Value, table_columns
-from rigplanner.desktop.theme import STATE_OF
+from rigplanner.desktop.tokens import STATE_OF
 from rigplanner.desktop.words import VERDICT_ICONS, VERDICT_WORDS, age, cell, number
 from rigplanner.report.format import as_wished
 from rigplanner.report.language import tr

@@ -6,7 +6,8 @@ from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy
 
 from rigplanner.desktop import icons
 from rigplanner.desktop.rig_sketch import Sketch, SketchView
-from rigplanner.desktop.theme import STATE_OF, row_px
+from rigplanner.desktop.theme import row_px
+from rigplanner.desktop.tokens import STATE_OF
 from rigplanner.desktop.widgets import column, label, row, stretchy
 from rigplanner.desktop.words import VERDICT_ICONS, VERDICT_WORDS, shortened
 from rigplanner.report.language import tr

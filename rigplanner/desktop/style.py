@@ -1,7 +1,7 @@
 """The style of all widgets, made of the tokens in force and the size of the system font."""
 
 from rigplanner.data import data_path
-from rigplanner.desktop.theme import SMALLEST_TEXT_PX, Tokens, luminance
+from rigplanner.desktop.tokens import SMALLEST_TEXT_PX, Tokens, luminance
 
 
 def style_sheet(tokens: Tokens, body_px: int) -> str:

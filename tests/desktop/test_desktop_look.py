@@ -11,7 +11,8 @@ from rigplanner.data import data_path
 from rigplanner.desktop import icons
 from rigplanner.desktop.actions import COMMANDS
 from rigplanner.desktop.style import style_sheet
-from rigplanner.desktop.theme import BACK_TOKENS, DARK, LIGHT, SMALLEST_TEXT_PX, TEXT_TOKENS, contrast, small_font
+from rigplanner.desktop.theme import small_font
+from rigplanner.desktop.tokens import BACK_TOKENS, DARK, LIGHT, SMALLEST_TEXT_PX, TEXT_TOKENS, contrast
 from rigplanner.desktop.words import VERDICT_ICONS
 
 ICONS = sorted((data_path("resources") / "icons").glob("*.svg"))

@@ -10,8 +10,8 @@ from PySide6.QtPrintSupport import QPrinter
 from PySide6.QtWidgets import QApplication, QDialog, QLabel
 
 from rigplanner.catalog import fetch, updating
-from rigplanner.catalog.prices import is_currency
 from rigplanner.catalog.exchange import shipped_rates
+from rigplanner.catalog.prices import is_currency
 from rigplanner.catalog.user_catalog import newest_rates
 from rigplanner.desktop import documents
 from rigplanner.desktop.about_dialog import about_dialog
@@ -20,7 +20,8 @@ from rigplanner.desktop.parts_model import Cell, figure_cell
 from rigplanner.desktop.preferences import Preferences, PreferenceStore
 from rigplanner.desktop.printing import print_pdf, print_quote
 from rigplanner.desktop.settings_dialog import CURRENCIES, SettingsDialog
-from rigplanner.desktop.theme import DARK, look
+from rigplanner.desktop.theme import look
+from rigplanner.desktop.tokens import DARK
 from rigplanner.desktop.update_dialog import update_dialog
 from rigplanner.report.format import quantity
 from rigplanner.report.language import language, use_language
