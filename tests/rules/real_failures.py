@@ -10,8 +10,8 @@ from rigplanner.rig.task import Parallelism, Workload
 
 
 class Failure(Struct, frozen=True):
-    """What went wrong, who told it, the parts, the codes that must speak, and what else belongs to the story. `remark`: a setting of
-    the owner decides, so a remark is enough."""
+    """What went wrong, who told it, the parts, the codes that must speak, and what else belongs to the story. `remark`: a
+    setting of the owner decides, so a remark is enough."""
 
     name: str
     source: str
