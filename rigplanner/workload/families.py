@@ -17,6 +17,7 @@ from rigplanner.workload.cvt import Cvt
 from rigplanner.workload.deberta import Deberta
 from rigplanner.workload.decoder import Decoder, Mlp
 from rigplanner.workload.decoder_forms import ACTS, TRAITS, decoder_form, expert_form
+from rigplanner.workload.detectors import DenseDetector, RegionDetector
 from rigplanner.workload.efficient import efficientnet, poolformer
 from rigplanner.workload.encoder import Encoder, EncoderForm
 from rigplanner.workload.focalnet import FocalNet
@@ -30,6 +31,7 @@ from rigplanner.workload.modernbert import ModernBert
 from rigplanner.workload.moe import Experts
 from rigplanner.workload.net import Net
 from rigplanner.workload.pvt import Pvt
+from rigplanner.workload.segmenters import PixelClassifier
 from rigplanner.workload.seq2seq import T5
 from rigplanner.workload.swiftformer import SwiftFormer
 from rigplanner.workload.swinv2 import Swin2
@@ -86,6 +88,7 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "modernbert": ModernBert, "whisper": Whisper, "deberta-v2": Deberta, "swinv2": Swin2,
     "pvt": Pvt, "pvt_v2": Pvt2, "mobilevit": MobileVit, "cvt": Cvt, "efficientnet": efficientnet, "poolformer": poolformer,
     "focalnet": FocalNet, "swiftformer": SwiftFormer, "textnet": TextNet, "hgnet_v2": hgnet_v2, "mobilevitv2": MobileVit2,
+    "rcnn": RegionDetector, "retinanet": DenseDetector, "dilated_segmenter": PixelClassifier,
 }  # fmt: skip
 
 

@@ -211,12 +211,14 @@ def _native_image(network: Network) -> int | tuple[int, int]:
     if network.kind in DRAWN:
         return EARLY_EDGE if network.kind == "diffusion_unet" and network.params < EARLY_PARAMS else DRAWN_EDGE
     edge = msgspec.json.decode(network.config).get("image_size") if network.config else None
+    if network.kind == "detector" and isinstance(edge, list) and len(edge) == 2:
+        return edge[0], edge[1]
     return edge if isinstance(edge, int) else USUAL_EDGE if network.kind in PICTURES else DRAWN_EDGE
 
 
 def _length(workload: Workload, network: Network, image: int | tuple[int, int], assumed: dict[str, str]) -> int:
     if network.kind in PICTURES:
-        return image if isinstance(image, int) else image[0]
+        return image if isinstance(image, int) else 32 * max(1, round((image[0] * image[1]) ** 0.5 / 32))
     if workload.seq_len:
         return workload.seq_len
     if workload.input_tokens or workload.output_tokens:

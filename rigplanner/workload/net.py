@@ -15,7 +15,9 @@ class Setting(Struct, frozen=True, kw_only=True):
     """How a step runs: `dtype` of the parameters, `attention` eager or sdpa, LoRA rank and the names of the layers it
     adapts. `loss`: plain, chunked or fused (no logits are kept). `headless` stops before the head; `fused_act` has one kernel for
     gelu_new; `dora` adapters scale every output by a learned magnitude. `sheds`: gradients of parameters go as soon as they are
-    made, to other GPUs, to host memory, or into the step."""
+    made, to other GPUs, to host memory, or into the step. `sides`: height and width of images that are not square; `frozen_norms`:
+    the batch norms of a detector's backbone are two constants; `float_norms`: they are fed in float, whatever a convolution
+    writes."""
 
     batch: int
     length: int
@@ -30,6 +32,9 @@ class Setting(Struct, frozen=True, kw_only=True):
     headless: bool = False
     dora: bool = False
     sheds: bool = False
+    sides: tuple[int, int] | None = None
+    frozen_norms: bool = False
+    float_norms: bool = False
 
 
 CLASSES = 2
@@ -43,12 +48,13 @@ class Net:
     def __init__(self, tape: Tape, setting: Setting) -> None:
         self.tape, self.setting, self.classes = tape, setting, CLASSES
         self.values = self.trained = self.buffer_bytes = 0
+        self.freezing = False
         self.trained_tensors: list[int] = []
         self.held: list[Tensor] = []
 
     def parameter(self, *shape: int, dtype: str | None = None, adapter: bool = False, frozen: bool = False) -> Tensor:
-        """Make a parameter; with LoRA only adapters train, a `frozen` one never does."""
-        trains = adapter or not (frozen or self.setting.lora_rank)
+        """Make a parameter; with LoRA only adapters train, a `frozen` one, or one made while the network is `freezing`, never."""
+        trains = adapter or not (frozen or self.freezing or self.setting.lora_rank)
         made = Tensor(
             shape, dtype or self.setting.dtype, _parameter_storage(self.tape, shape, dtype or self.setting.dtype), None, trains
         )

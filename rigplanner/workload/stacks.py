@@ -46,7 +46,7 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     `in_turn`: a pipeline's networks come to the GPU one after the other. `doubly_quantised`: its 4-bit scales are quantised too.
     `preallocates`: the cache is there before the prompt, whether or not anything is generated.
     `bucket_values`: values of ZeRO's bucket, 0 where DistributedDataParallel sums gradients, null where they are summed where they
-    lie."""
+    lie. `frozen_norms`: batch norms of a detector's backbone are constants; `float_norms`: mixed precision feeds norms in float."""
 
     slug: str = ""
     context_gib: float = 0.6
@@ -78,6 +78,8 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     preallocates: bool = False
     bucket_values: float | None = 0.0
     doubly_quantised: bool = False
+    frozen_norms: bool = False
+    float_norms: bool = False
     adapters: Literal["fp32", "base"] = "base"
     note: str = ""
 

@@ -1,0 +1,212 @@
+"""Detectors on a feature pyramid on the tape: Faster and Mask R-CNN and RetinaNet as MMDetection and detectron2 train them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rigplanner.workload import ops
+from rigplanner.workload.config import full_config
+from rigplanner.workload.encoder import class_loss
+from rigplanner.workload.net import Net
+from rigplanner.workload.pyramid import Pyramid, ResidualBackbone, Unit, picture, picture_sides
+from rigplanner.workload.tape import F32, I64, Grads, Tape, Tensor, like, new, record
+from rigplanner.workload.windows import WindowBackbone
+
+WIDTH, HIDDEN = 256, 1024
+"""Channels of the pyramid and units of the box head (Lin et al. 2017)."""
+PROPOSALS, POSITIVE = 512, 128
+"""Regions of an image that the box head trains on, and of them those of the mask head (base configurations of both projects)."""
+TESTED, DETECTED = 1000, 100
+"""Regions that the box head sees without training, and those that remain for the mask head."""
+BOXES = 93
+"""Labelled objects of a crowded image; one of 200 images of COCO has more, and training meets it within the first epoch."""
+PAIR_VALUES = 8
+"""Values that live for a pair of anchor and object while their overlap is computed: two corners, their difference."""
+
+
+def anchors_of(maps: Sequence[Tensor], per_place: int) -> int:
+    """Anchors of one image."""
+    return sum(x.shape[2] * x.shape[3] for x in maps) * per_place
+
+
+def matched(net: Net, maps: Sequence[Tensor], per_place: int) -> None:
+    """The overlaps of all anchors with the objects of one image, and the targets of the batch."""
+    count = anchors_of(maps, per_place)
+    pairs = new(net.tape, (BOXES, count, PAIR_VALUES), F32)
+    del pairs
+
+
+def pooled(tape: Tape, maps: Sequence[Tensor], regions: int, side: int) -> Tensor:
+    """RoIAlign: keeps the regions alone; its gradient is written to maps of the levels' sizes."""
+    shapes = [(x.shape, x.dtype) for x in maps]
+
+    def pull(grad: Tensor) -> Grads:
+        return [new(tape, shape, dtype) for shape, dtype in shapes]
+
+    return record(tape, new(tape, (regions, maps[0].shape[1], side, side), F32), maps, pull)
+
+
+def joined(tape: Tape, parts: Sequence[Tensor], width: int) -> Tensor:
+    """Scores of all levels, each laid out by place, as rows of `width` values."""
+    rows = [ops.copy(tape, x) for x in parts]
+    rows = [x.view(x.shape[0], x.size // x.shape[0] // width, width) for x in rows]
+    return ops.cat(tape, rows, 1)
+
+
+class Doubled:
+    """A transposed convolution that doubles both sides, and ReLU in place."""
+
+    def __init__(self, net: Net, inputs: int, outputs: int) -> None:
+        self.net, self.weight, self.bias = net, net.parameter(inputs, outputs, 2, 2), net.parameter(outputs)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        tape, weight = self.net.tape, ops.cast_low(self.net.tape, self.weight)
+        x = ops.cast_low(tape, x)
+        kept, shape, out = x, x.shape, weight.shape[1]
+
+        def pull(grad: Tensor) -> Grads:
+            return new(tape, kept.shape, grad.dtype), new(tape, weight.shape, grad.dtype), new(tape, (out,), grad.dtype)
+
+        tape.saves()
+        made = new(tape, (shape[0], out, 2 * shape[2], 2 * shape[3]), x.dtype)
+        tape.flops += 8 * x.size * out
+        return ops.keeping_result(tape, record(tape, made, (x, weight, self.bias), pull))
+
+
+class Dense:
+    """Predictions at every place of every level: a row of convolutions shared by the levels, then one that predicts."""
+
+    def __init__(self, net: Net, convolutions: int, outputs: int) -> None:
+        self.layers = [Unit(net, WIDTH, WIDTH, 3, bias=True) for _ in range(convolutions)]
+        self.last = Unit(net, WIDTH, outputs, 3, bias=True, relu=False)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        for layer in self.layers:
+            x = layer(x)
+        return self.last(x)
+
+
+def backbone_of(net: Net, config: dict[str, Any]) -> tuple[Any, list[int]]:
+    """The backbone and the widths of its maps; norms of residual ones are evaluated, or frozen where the trainer does so."""
+    told = full_config(config["backbone"])
+    if told["model_type"] == "swin":
+        made = WindowBackbone(net, told)
+        return made, made.widths
+    residual = ResidualBackbone(net, told, "frozen" if net.setting.frozen_norms else "fixed")
+    return residual, residual.widths
+
+
+class RegionDetector:
+    """Faster R-CNN (Ren et al. 2015) on a feature pyramid, with a mask head where `masks` says so (He et al. 2017)."""
+
+    def __init__(self, net: Net, config: dict[str, Any]) -> None:
+        self.net, self.classes, self.masks = net, config.get("num_labels") or 80, bool(config.get("masks"))
+        self.backbone, widths = backbone_of(net, config)
+        self.pyramid = Pyramid(net, widths, WIDTH, 1, True)
+        self.proposing = Unit(net, WIDTH, WIDTH, 3, bias=True)
+        self.scores, self.shifts = (Unit(net, WIDTH, width, 1, bias=True, relu=False) for width in (3, 12))
+        self.first, self.second = net.linear("fc1", WIDTH * 49, HIDDEN, True), net.linear("fc2", HIDDEN, HIDDEN, True)
+        self.names = net.linear("cls_score", HIDDEN, self.classes + 1, True)
+        self.boxes = net.linear("bbox_pred", HIDDEN, 4 * self.classes, True)
+        if self.masks:
+            self.mask_layers = [Unit(net, WIDTH, WIDTH, 3, bias=True) for _ in range(4)]
+            self.doubled = Doubled(net, WIDTH, WIDTH)
+            self.mask_scores = Unit(net, WIDTH, self.classes, 1, bias=True, relu=False)
+
+    def loss(self) -> Tensor:
+        """The sum of all losses; without training, the scores."""
+        net, tape, training = self.net, self.net.tape, self.net.setting.training
+        image = picture(net, 32)
+        maps = self.pyramid(self.backbone(image))
+        losses = self._proposals(maps)
+        each = net.setting.batch
+        found = pooled(tape, maps[:4], each * (PROPOSALS if training else TESTED), 7)
+        rows = found.view(found.shape[0], WIDTH * 49)
+        hidden = ops.keeping_result(tape, self.second(ops.keeping_result(tape, self.first(rows))))
+        names, boxes = self.names(hidden), self.boxes(hidden)
+        if training:
+            losses += [class_loss(net, names), ops.reduce_to(tape, ops.keeping_input(tape, boxes), ())]
+        if self.masks:
+            losses.append(self._masks(pooled(tape, maps[:4], each * (POSITIVE if training else DETECTED), 14)))
+        del image
+        total = losses[0] if losses else names
+        for loss in losses[1:] if training else ():
+            total = ops.add(tape, total, loss)
+        return total
+
+    def _proposals(self, maps: list[Tensor]) -> list[Tensor]:
+        """The losses of the network that proposes regions."""
+        net, tape = self.net, self.net.tape
+        hidden = [self.proposing(x) for x in maps]
+        scores = joined(tape, [self.scores(x) for x in hidden], 1)
+        shifts = joined(tape, [self.shifts(x) for x in hidden], 4)
+        if not net.setting.training:
+            return []
+        matched(net, maps, 3)
+        picked = (ops.reduce_to(tape, ops.cut(tape, x, (net.setting.batch * 256, x.shape[2])), ()) for x in (scores, shifts))
+        return list(picked)
+
+    def _masks(self, x: Tensor) -> Tensor:
+        tape = self.net.tape
+        for layer in self.mask_layers:
+            x = layer(x)
+        scores = self.mask_scores(self.doubled(x))
+        if not self.net.setting.training:
+            return scores
+        if not self.net.setting.frozen_norms:
+            drawn = new(tape, (POSITIVE, *picture_sides(self.net, 32)), F32)
+            del drawn
+        one = ops.cut(tape, scores, (scores.shape[0], *scores.shape[2:]))
+        return ops.reduce_to(tape, ops.keeping_input(tape, ops.copy(tape, one)), ())
+
+
+class DenseDetector:
+    """RetinaNet (Lin et al. 2017): two rows of convolutions over five levels, nine anchors a place."""
+
+    def __init__(self, net: Net, config: dict[str, Any]) -> None:
+        self.net, self.classes, self.per_place = net, config.get("num_labels") or 80, config.get("anchors") or 9
+        self.backbone, widths = backbone_of(net, config)
+        self.pyramid = Pyramid(net, widths[1:], WIDTH, 2, False)
+        self.names = Dense(net, 4, self.per_place * self.classes)
+        self.boxes = Dense(net, 4, self.per_place * 4)
+
+    def loss(self) -> Tensor:
+        """The focal loss; without training, the scores."""
+        net, tape = self.net, self.net.tape
+        image = picture(net, 32)
+        maps = self.pyramid(self.backbone(image)[1:])
+        names: Tensor = joined(tape, [self.names(x) for x in maps], self.classes)
+        boxes = joined(tape, [self.boxes(x) for x in maps], 4)
+        del image
+        if not net.setting.training:
+            return names
+        matched(net, maps, self.per_place)
+        labels = new(tape, names.shape[:2], I64)
+        del labels
+        return ops.add(tape, self._focal(names), ops.reduce_to(tape, ops.keeping_input(tape, boxes), ()))
+
+    def _focal(self, scores: Tensor) -> Tensor:
+        """In one operator, or written out where the trainer freezes norms (detectron2)."""
+        net, tape = self.net, self.net.tape
+        scores = ops.cast(tape, scores, F32)
+        if not net.setting.frozen_norms:
+            return ops.reduce_to(tape, ops.keeping_input(tape, scores), ())
+        return self._written_out(scores)
+
+    def _written_out(self, scores: Tensor) -> Tensor:
+        """fvcore.nn.sigmoid_focal_loss on the anchors that have labels, whose names are spread as whole numbers first."""
+        tape = self.net.tape
+        picked = ops.sub_self(tape, scores)
+        del scores
+        spread = new(tape, (*picked.shape[:2], self.classes + 1), I64)
+        targets = new(tape, picked.shape, F32)
+        del spread
+        odds = ops.keeping_result(tape, picked)
+        entropy = ops.keeping_input(tape, picked)
+        others = ops.mul(tape, ops.sub_self(tape, odds), like(tape, targets))
+        right = ops.add(tape, ops.mul(tape, odds, targets), others)
+        del others
+        weight = ops.square(tape, ops.sub_self(tape, right))
+        weighed = ops.mul(tape, entropy, weight)
+        return ops.reduce_to(tape, ops.mul(tape, like(tape, targets), weighed), ())
