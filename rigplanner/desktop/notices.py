@@ -1,14 +1,17 @@
 """What the window says when files change under it: one line, a way out, nothing lost."""
 
-from typing import TYPE_CHECKING
-
+from rigplanner.desktop.session import Session
 from rigplanner.report.language import tr
 
-if TYPE_CHECKING:
-    from rigplanner.desktop.session import Session
+
+def listen(session: Session) -> None:
+    """Tell the person of every change from outside."""
+    session.held.changed.connect(lambda: _file_changed(session))
+    session.held.gone.connect(lambda: _file_gone(session))
+    session.shelf.faulted.connect(lambda fault: _catalog_fault(session, fault))
 
 
-def file_changed(session: "Session") -> None:
+def _file_changed(session: Session) -> None:
     """Another program wrote the rig's file."""
     path = session.path
     if path is not None:
@@ -20,7 +23,7 @@ def file_changed(session: "Session") -> None:
         session.tell(said, "warning", tr("Read it again"), lambda: session.open(path))
 
 
-def file_gone(session: "Session") -> None:
+def _file_gone(session: Session) -> None:
     """The rig's file was moved or deleted."""
     path = session.path
     if path is not None:
@@ -28,6 +31,6 @@ def file_gone(session: "Session") -> None:
         session.tell(said, "warning", tr("Save it again"), lambda: session.save(path))
 
 
-def catalog_fault(session: "Session", fault: str) -> None:
+def _catalog_fault(session: Session, fault: str) -> None:
     """Files of the catalog cannot be read; what was in use stays."""
     session.tell(tr("The catalog in use is kept. {fault}", fault=fault), "warning", tr("Try again"), session.shelf.reload)

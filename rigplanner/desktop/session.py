@@ -13,7 +13,6 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import AnyPart
-from rigplanner.desktop import notices
 from rigplanner.desktop.change import Change, Message, State
 from rigplanner.desktop.held_file import HeldFile
 from rigplanner.desktop.preferences import PreferenceStore
@@ -55,10 +54,7 @@ class Session(QObject):
         self.shelf = Shelf(catalog, self.tasks, self)
         self.shelf.in_use = lambda: {item.part for state in self._states for item in state.rig.items}
         self.shelf.exchanged.connect(self._take_catalog)
-        self.shelf.faulted.connect(lambda fault: notices.catalog_fault(self, fault))
-        self._file = HeldFile(self)
-        self._file.changed.connect(lambda: notices.file_changed(self))
-        self._file.gone.connect(lambda: notices.file_gone(self))
+        self.held = HeldFile(self)
         self.is_open = False
         self.fault: str | None = None
         self.assess_ms = math.inf
@@ -90,7 +86,7 @@ class Session(QObject):
     @property
     def path(self) -> Path | None:
         """The file of the rig, None when it has none yet."""
-        return self._file.path
+        return self.held.path
 
     @property
     def folder(self) -> Path | None:
@@ -264,7 +260,7 @@ class Session(QObject):
         self._states = [State(name, rig)]
         self._position = 0
         self._saved = rig
-        self._file.follow(path)
+        self.held.follow(path)
         self.is_open = True
         self._show(Change(name, before, rig, another=True))
 
@@ -301,7 +297,7 @@ class Session(QObject):
 
     def save(self, path: Path) -> bool:
         """Write the rig; say what is wrong when the disk refuses, and keep the edits."""
-        if path == self.path and self._file.is_changed():
+        if path == self.path and self.held.is_changed():
             self.tell(
                 tr("{name} was changed by another program. Saving replaces that.", name=path.name),
                 "warning",
@@ -319,7 +315,7 @@ class Session(QObject):
         except RigFault as fault:
             self.tell(str(fault), "error", tr("Try again"), lambda: self._save_over(path))
             return False
-        self._file.follow(path)
+        self.held.follow(path)
         self._saved = self.rig
         self.preferences.remember_file(path.resolve())
         self.forget_journal()
@@ -328,7 +324,7 @@ class Session(QObject):
         return True
 
     def _take(self, path: Path) -> bool:
-        if self._file.lock(path):
+        if self.held.lock(path):
             return True
         self.tell(tr("{name} is open in another window.", name=path.name), "warning")
         return False
@@ -372,7 +368,7 @@ class Session(QObject):
         fresh.is_open = self.is_open
         self._journal, path = None, self.path
         self.close()
-        fresh._file.follow(path)
+        fresh.held.follow(path)
         return fresh
 
     def point_at(self, subject: str) -> None:
@@ -388,7 +384,7 @@ class Session(QObject):
                 self._record_now(self._journal)
             else:
                 journal.forget(self._journal)
-        self._file.close()
+        self.held.close()
         self.shelf.close()
 
 

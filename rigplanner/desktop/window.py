@@ -7,7 +7,7 @@ from PySide6.QtCore import QByteArray, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QFontMetrics, QShowEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
 
-from rigplanner.desktop import documents, icons
+from rigplanner.desktop import documents, icons, notices
 from rigplanner.desktop.actions import fill_menus, make_actions, paint_actions
 from rigplanner.desktop.build_list import BuildList
 from rigplanner.desktop.fade import want_motion
@@ -157,6 +157,7 @@ class Window(QMainWindow):
         self.gauges.asked.connect(self._show_limit)
         session.document_changed.connect(self._show_title)
         session.catalog_changed.connect(self.parts.take_catalog)
+        notices.listen(session)
         look.look_changed.connect(self._repaint)
 
     def _show_title(self) -> None:

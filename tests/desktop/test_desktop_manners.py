@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QDialog
 from rigplanner.catalog.load import Catalog, Family
 from rigplanner.catalog.parts import Price
 from rigplanner.catalog.user_catalog import user_folder
-from rigplanner.desktop import documents, fade, faults
+from rigplanner.desktop import documents, fade, faults, notices
 from rigplanner.desktop.build_list import _detail_pieces
 from rigplanner.desktop.faults import CrashDialog
 from rigplanner.desktop.finding_card import FixButton
@@ -30,6 +30,11 @@ def messages(session: Session) -> list:
     return found
 
 
+def messages_of_files(session: Session) -> list:
+    notices.listen(session)
+    return messages(session)
+
+
 def name_edit(name: str) -> Edit:
     return Edit("rename", {"name": name})
 
@@ -38,7 +43,7 @@ def test_a_file_written_by_another_program_is_told_and_can_be_read_again(session
     path = tmp_path / "mine.rig"
     session.edit("Name", name_edit("First"))
     assert session.save(path)
-    told = messages(session)
+    told = messages_of_files(session)
     path.write_bytes(path.read_bytes().replace(b"First", b"Other"))
     qtbot.waitUntil(lambda: bool(told), timeout=10_000)
     assert "another program" in told[0].text
@@ -51,7 +56,7 @@ def test_a_file_that_is_replaced_is_still_watched(session, tmp_path, qtbot):
     path, fresh = tmp_path / "mine.rig", tmp_path / "new"
     session.edit("Name", name_edit("First"))
     session.save(path)
-    told = messages(session)
+    told = messages_of_files(session)
     for n in (1, 2):
         fresh.write_bytes(path.read_bytes() + b" " * n)
         fresh.replace(path)
@@ -62,7 +67,7 @@ def test_a_file_that_goes_can_be_saved_again(session, tmp_path, qtbot):
     path = tmp_path / "mine.rig"
     session.edit("Name", name_edit("Kept"))
     session.save(path)
-    told = messages(session)
+    told = messages_of_files(session)
     path.unlink()
     qtbot.waitUntil(lambda: bool(told), timeout=10_000)
     assert "no longer" in told[0].text
@@ -74,11 +79,11 @@ def test_own_saves_are_not_told(session, tmp_path, qtbot):
     path = tmp_path / "mine.rig"
     session.edit("Name", name_edit("A"))
     session.save(path)
-    told = messages(session)
+    told = messages_of_files(session)
     session.edit("Name", name_edit("B"))
     session.save(path)
-    qtbot.waitUntil(lambda: not session._file._watch._settle.isActive(), timeout=10_000)
-    session._file._look()
+    qtbot.waitUntil(lambda: not session.held._watch._settle.isActive(), timeout=10_000)
+    session.held._look()
     assert [each.text for each in told] == ["Saved mine.rig."]
 
 
