@@ -11,6 +11,7 @@ from rigplanner.catalog.gpu_names import GpuNames, shipped_pci_ids
 from rigplanner.catalog.parts import GPU
 from rigplanner.cli.captured import FAULTS, captured_text, say_unmatched
 from rigplanner.cli.faults import FINE, InputFault
+from rigplanner.cli.nccl_found import found_text
 from rigplanner.cli.reading import open_catalog, open_rig
 from rigplanner.evidence import Estimate
 from rigplanner.machine.alternatives import Alternative, alternatives
@@ -52,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--this-machine", action="store_true", help="the computer at hand instead of a rig (Linux)")
     parser.add_argument("--alternatives", action="store_true", help="other places for the rig's cards and drives, and their cost")
+    parser.add_argument("--read", type=Path, metavar="FILE", help="an NCCL log (NCCL_DEBUG=INFO) or graph file, laid beside it")
     parser.add_argument("--format", choices=FORMATS, default="matrix")
 
 
@@ -63,10 +65,16 @@ def run(args: argparse.Namespace) -> int:
             raise InputFault("--alternatives: name a rig file; other places are those of its board.")
         sys.stdout.write(_alternatives(args.rig, args.format))
         return FINE
+    if args.read and not source and not args.this_machine and args.rig is None:
+        sys.stdout.write(found_text(None, args.read, args.format))
+        return FINE
     if source:
         machine = _captured(source, getattr(args, source), args.gpu, args.query, args.nvlink)
     else:
         machine = _at_hand() if args.this_machine else _planned(args.rig)
+    if args.read:
+        sys.stdout.write(found_text(machine, args.read, args.format))
+        return FINE
     writers: dict[str, Callable[[Machine], str]] = {"matrix": _matrix, "json": _json, "nccl": nccl_xml, "svg": _svg, "dot": dot}
     sys.stdout.write(writers[args.format](machine))
     return FINE

@@ -1,7 +1,12 @@
-"""Words for the machine: moves of pieces to other places, with what each link gains and loses."""
+"""Words for the machine: moves of pieces to other places, with what each link gains and loses; what NCCL found on it."""
+
+from collections.abc import Iterator
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.machine.alternatives import Alternative, Change
+from rigplanner.machine.nccl_beside import Beside
+from rigplanner.machine.nccl_log import NcclRun
+from rigplanner.report.format import number
 from rigplanner.report.language import tr
 from rigplanner.report.words import subject_name
 from rigplanner.rig.document import Rig
@@ -27,3 +32,42 @@ def link_text(link: Link) -> str:
     if width is None and gen is None:
         return tr("no place")
     return f"PCIe {gen}.0 x{width}" if gen is not None and width is not None else f"x{width or '?'}"
+
+
+MOST_SHOWN = 4
+"""Rings shown of many alike."""
+
+
+def run_lines(run: NcclRun) -> Iterator[str]:
+    """Yield what NCCL said of itself: version, rings, trees, the graphs of its search."""
+    named = tr("NCCL {version}", version=run.version) if run.version else tr("NCCL, version not named")
+    yield tr("{nccl}: ranks {ranks}, rings {rings}, trees {trees}.", nccl=named, ranks=run.ranks, rings=len(run.rings),
+             trees=len(run.parents))  # fmt: skip
+    for at, ring in enumerate(run.rings[:MOST_SHOWN]):
+        yield tr("Ring {number}: {ranks}", number=at, ranks=" ".join(map(str, ring)))
+    if len(run.rings) > MOST_SHOWN:
+        yield tr("Further rings: {count}", count=len(run.rings) - MOST_SHOWN)
+    for graph in run.graphs:
+        yield tr("Graph {pattern}: channels {channels}, each {gbs} GB/s, path {path}", pattern=graph.pattern, channels=graph.channels,
+                 gbs=number(graph.intra_gbs), path=graph.intra)  # fmt: skip
+
+
+def beside_text(row: Beside) -> str:
+    """Return one thing that prediction and NCCL both speak of, and whether they agree."""
+    names = {
+        "ranks": tr("GPUs"),
+        "path": tr("Worst path of its rings"),
+        "rate": tr("Rate of its rings in GB/s"),
+        "nvls": tr("NVLink SHARP"),
+    }
+    what = tr("GPU{a} and GPU{b}", a=row.pair[0], b=row.pair[1]) if row.pair else names[row.what]
+    theirs, ours = _said(row.theirs), _said(row.ours)
+    if row.agrees:
+        return tr("{what}: {theirs}, as predicted ({ours})", what=what, theirs=theirs, ours=ours)
+    return tr("{what}: {theirs}, predicted was {ours}", what=what, theirs=theirs, ours=ours)
+
+
+def _said(value: str | float | None) -> str:
+    if isinstance(value, str):
+        return {"yes": tr("yes"), "no": tr("no")}.get(value, value)
+    return number(value)

@@ -131,3 +131,30 @@ def test_a_rig_from_what_a_machine_says(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["new", "-o", str(rig)]) == 2
     assert main(["new", "--lspci", str(query), "-o", str(rig)]) == 2
     assert "lspci" in capsys.readouterr().err
+
+
+NCCL_LOG = """NCCL version 2.21.5+cuda12.4
+h:1:2 [0] NCCL INFO Channel 00/02 :    0   1
+h:1:2 [0] NCCL INFO Trees [0] 1/-1/-1->0->-1
+h:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via SHM/direct/direct
+"""
+
+
+def test_a_log_of_nccl_stands_beside_the_rig(samples: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "nccl.log"
+    log.write_text(NCCL_LOG, "utf-8")
+    assert main(["topology", sample(samples, "dual-rtx-3090"), "--read", str(log)]) == 0
+    text = capsys.readouterr().out
+    assert "NCCL 2.21.5+cuda12.4: ranks 2, rings 1, trees 1." in text
+    assert "GPU0 and GPU1: SHM, predicted was P2P" in text
+    assert main(["topology", "--read", str(log), "--format", "json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["nccl"]["rings"] == [[0, 1]]
+    assert answer["beside"] == []
+
+
+def test_text_that_is_no_log_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "nccl.log"
+    log.write_text("hello", "utf-8")
+    assert main(["topology", "--read", str(log)]) == 2
+    assert "NCCL_DEBUG=INFO" in capsys.readouterr().err
