@@ -171,15 +171,30 @@ class Stem:
         return self.last(x)
 
 
+class Stage:
+    """Layers one after the other; what entered lives until the last is done."""
+
+    def __init__(self, layers: list[Layer]) -> None:
+        self.layers = layers
+
+    def __call__(self, x: Tensor) -> Tensor:
+        y = x
+        for layer in self.layers:
+            y = layer(y)
+        return y
+
+
 def hgnet_v2(net: Net, config: dict[str, Any]) -> Classifier:
     """PP-HGNet v2 (PaddleClas), the backbone of RT-DETR and D-FINE."""
     stem: list[Layer] = [Stem(net, config)]
-    blocks: list[Layer] = []
+    stages: list[Layer] = []
     for stage, inputs in enumerate(config["stage_in_channels"]):
+        blocks: list[Layer] = []
         if config["stage_downsample"][stage]:
             stride = config["stage_downsample_strides"][stage]
             blocks.append(Conv(net, inputs, inputs, 3, stride=stride, groups=inputs, act=""))
         for at in range(config["stage_num_blocks"][stage]):
             source = inputs if at == 0 else config["stage_out_channels"][stage]
             blocks.append(Aggregation(net, config, stage, source, at > 0))
-    return Classifier(net, stem, blocks, config["hidden_sizes"][-1])
+        stages.append(Stage(blocks))
+    return Classifier(net, stem, stages, config["hidden_sizes"][-1])

@@ -100,7 +100,7 @@ def _classifier(kind: str, config: dict[str, Any], net: Net) -> Any:
     """A network of `kind`, its head as wide as the configuration says: by number, or by the names of the labels."""
     told = config.get("num_labels") or len(config.get("id2label") or ())
     net.classes = int(told) or net.classes
-    return VISION[kind](net, {**config, "model_type": kind})
+    return VISION[kind](net, {**config, "model_type": kind, "written_as": config["model_type"]})
 
 
 def builder(config: dict[str, Any], head: str = "causal_lm") -> Callable[[Net], Any]:

@@ -63,7 +63,7 @@ class Swin2Block:
         """The attended map, and what the block's variables hold to its end."""
         tape, shape = self.net.tape, x.shape
         high = -(-self.side // self.window) * self.window
-        padded = x if high == self.side else record(
+        padded = record(
             tape, new(tape, (shape[0], high * high, shape[2]), x.dtype), (x,), lambda grad: (new(tape, shape, grad.dtype),)
         )  # fmt: skip
         rolled = roll(tape, padded) if self.shifted else padded

@@ -72,6 +72,7 @@ class VitBlock:
         scaled = self.family in DINO or (self.family == "beit" and (config.get("layer_scale_init_value") or 0) > 0)
         self.scales = (net.parameter(hidden), net.parameter(hidden)) if scaled else (None, None)
         self.bias = RelativeBias(net, config) if config.get("use_relative_position_bias") else None
+        self.holds_attended = config.get("written_as") == "data2vec-vision"
 
     def __call__(self, x: Tensor, *shared: Tensor) -> Tensor:
         tape = self.net.tape
@@ -79,8 +80,11 @@ class VitBlock:
         if shared:
             mask = shared[0] if mask is None else ops.add(tape, mask, shared[0])
         residual = x
-        x = self._attend(self.first_norm(x), mask)
-        x = ops.add(tape, self._finished(x, 0), residual)
+        attended = self._attend(self.first_norm(x), mask)
+        finished = self._finished(attended, 0)
+        x = ops.add(tape, finished, residual)
+        if not self.holds_attended:
+            del attended, finished
         residual = x
         x = self._feed(self.last_norm(x))
         return ops.add(tape, self._finished(x, 1), residual)
