@@ -156,7 +156,7 @@ def _gpu_or_none(name: str) -> GPU | None:
 
 
 def _speed_of_file(path: Path, lines: list[bytes]) -> Iterator[AccuracyTable]:
-    from rigplanner.performance.accuracy import at_first_sight, judge
+    from rigplanner.performance.accuracy import anchored_since, at_first_sight, judge
     from rigplanner.performance.own import read_own
     from rigplanner.workload.answer import WorkloadFault
 
@@ -164,13 +164,16 @@ def _speed_of_file(path: Path, lines: list[bytes]) -> Iterator[AccuracyTable]:
         rows = read_own(path)
     except WorkloadFault as fault:
         raise InputFault(str(fault)) from fault
+    note = "Each row is predicted without the shipped row of the same id; suspect rows are left out."
     if path.suffix == ".jsonl" and (first := at_first_sight(rows, lines)):
-        note = (
+        told = (
             "What was predicted before anyone had looked at these sources. What they taught has since been mended in the physics, "
             "so the next table flatters; expect errors of this size from a new kind of source."
         )
-        yield AccuracyTable(title=f"Speed at first sight: {path.name}", note=note, rows=_speed_groups(first, rows))
-    note = "Each row is predicted without the shipped row of the same id; suspect rows are left out."
+        yield AccuracyTable(title=f"Speed at first sight: {path.name}", note=told, rows=_speed_groups(first, rows))
+        since = anchored_since(lines)
+        rows = [row for row in rows if row.id not in since]
+        note += f" {len(since)} rows of whole sources became anchors since and are not judged here." if since else ""
     yield AccuracyTable(title=f"Speed: {path.name}", note=note, rows=_speed_groups(judge(rows, "row"), rows))
 
 

@@ -123,6 +123,11 @@ def at_first_sight(rows: Iterable[Measured], lines: Iterable[bytes]) -> list[Jud
     return [Judged(row, told["value"], told["low"], told["high"]) for row, told in kept if told.get("value")]
 
 
+def anchored_since(lines: Iterable[bytes]) -> set[str]:
+    """Return the ids of rows of a file that became anchors after they were first predicted (`anchored`)."""
+    return {str(raw.get("id")) for raw in map(msgspec.json.decode, lines) if raw.get("anchored")}
+
+
 def summarise(judged: Sequence[Judged], left_out: str, group: str, rows: int) -> ErrorRow:
     """Return the errors of a group of which `rows` were asked for."""
     errors = sorted(item.error for item in judged)
