@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from rigplanner.workload import ops
 from rigplanner.workload.attention import Attention, Form, Rope, activate, rope_tables
@@ -21,8 +22,8 @@ class Mlp:
         kind, bias, names = form.traits.mlp, form.traits.mlp_bias, form.traits.names
         self.ffn = ffn
         if kind == "gated":
-            self.gate = net.linear("gate_proj", form.hidden, ffn, bias)
-        joint = "gate_up_proj" if kind == "gated_fused" else names.get("up_proj", "up_proj")
+            self.gate = net.linear(names.get("gate_proj", "gate_proj"), form.hidden, ffn, bias)
+        joint = names.get("gate_up_proj", "gate_up_proj") if kind == "gated_fused" else names.get("up_proj", "up_proj")
         self.up = net.linear(joint, form.hidden, 2 * ffn if kind == "gated_fused" else ffn, bias)
         self.down = net.linear(names.get("down_proj", "down_proj"), ffn, form.hidden, bias)
 
@@ -134,11 +135,14 @@ def causal_mask(net: Net, dtype: str, eager: bool = False) -> Tensor | None:
 
 
 class Decoder:
-    """Embedding, layers, final norm, head and loss."""
+    """Embedding, layers, final norm, head and loss; `maskless` where no layer attends."""
+
+    maskless = False
 
     def __init__(
-        self, net: Net, form: Form, feed: Feed | None = None, attends: Callable[[Net, Form, int], Attends] = attention_of
-    ) -> None:
+        self, net: Net, form: Form, feed: Feed | None = None, attends: Callable[[Net, Form, int], Attends] = attention_of,
+        block: Callable[[Net, Form, Feed, int, Callable[[Net, Form, int], Attends]], Any] = Block,
+    ) -> None:  # fmt: skip
         self.net, self.form, traits = net, form, form.traits
         inner = traits.embedding_width or form.hidden
         self.table = net.parameter(form.vocab, inner)
@@ -147,7 +151,7 @@ class Decoder:
         self.positions = net.parameter(traits.learned_positions, form.hidden) if traits.learned_positions else None
         self.first_norm = Norm(net, traits.norm, form.hidden) if traits.embedding_norm else None
         make = feed or (lambda net, form, _: Mlp(net, form))
-        self.blocks = [Block(net, form, make, at, attends) for at in range(form.layers)]
+        self.blocks = [block(net, form, make, at, attends) for at in range(form.layers)]
         self.norm = Norm(net, traits.norm, form.hidden) if traits.last_norm else None
         side = net.parameter(form.vocab) if traits.head_bias else None
         self.head = Linear(net, self.table if form.tied else net.parameter(form.vocab, inner), side)
@@ -167,7 +171,9 @@ class Decoder:
         if self.first_norm is not None:
             x = self.first_norm(x)
         x = ops.dropout(tape, x, traits.embedding_dropout, net.setting.training)
-        mask = None if traits.mask_free and not net.setting.eager else causal_mask(net, x.dtype, traits.eager_only)
+        mask = (
+            None if self.maskless or (traits.mask_free and not net.setting.eager) else causal_mask(net, x.dtype, traits.eager_only)
+        )
         turned = form.latent.turned if form.latent else int(form.head_dim * traits.rope)
         rope = rope_tables(net, turned, F32 if traits.rope_float else x.dtype) if traits.rope else None
         weights: Tensor | None = None

@@ -102,6 +102,13 @@ TRAITS: dict[str, Traits] = {
     "granitemoe": Traits(scaled_embedding=True, scaled_residual=True, scaled_logits=True),
     "llama4_text": Traits(softmax="own"),
     "afmoe": Traits(block="sandwich", qk_norm="head"),
+    "bamba": Traits(rope=0.5),
+    "granitemoehybrid": Traits(scaled_embedding=True, scaled_residual=True, scaled_logits=True, mlp="gated_fused",
+    names={"gate_up_proj": "input_linear", "down_proj": "output_linear"}),
+    "jamba": Traits(rope=0.0),
+    "nemotron_h": Traits(norm="rms_wide", mlp="plain", act="relu2", rope=0.0),
+    "lfm2": Traits(qk_norm="head", names={"o_proj": "out_proj", "gate_proj": "w1", "up_proj": "w3", "down_proj": "w2"}),
+    "falcon_h1": Traits(scaled_embedding=True, scaled_logits=True),
     "gemma4_text": Traits(norm="rms_wide", act="gelu", scaled_embedding=True, block="sandwich", qk_norm="head"),
 }  # fmt: skip
 
@@ -128,14 +135,14 @@ BIAS_EVERYWHERE = {
     "llama", "qwen3", "qwen3_moe", "gemma", "gemma2", "gemma3_text", "granite", "cohere", "cohere2", "olmo", "olmo2", "olmo3",
     "smollm3", "gpt_neox", "gpt_oss", "hunyuan_v1_dense", "apertus", "arcee", "nemotron", "seed_oss", "olmoe", "exaone4",
     "ministral3", "dots1", "phimoe", "granitemoe", "granitemoeshared", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text",
-    "llama4_text", "gemma4_text", "afmoe",
+    "llama4_text", "gemma4_text", "afmoe", "bamba", "granitemoehybrid", "falcon_h1",
 }  # fmt: skip
 """Families whose `attention_bias` adds a bias to query, key, value and output."""
 BIAS_BEFORE = {"glm", "glm4", "helium", "glm4_moe"}
 """Families whose `attention_bias` adds one to query, key and value only."""
 ROPE_JOINS = {
     "phi", "phi3", "gpt_neox", "glm", "glm4", "glm4_moe", "nemotron", "stablelm", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text",
-    "gptj", "codegen",
+    "gptj", "codegen", "bamba",
 }  # fmt: skip
 """Families that cut the rotated part out of the head and join the rest even where there is none."""
 NO_ATTENTION_DROPOUT = {"ernie4_5", "mpt"}

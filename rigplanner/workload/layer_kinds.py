@@ -63,8 +63,66 @@ def _phimoe(config: dict[str, Any]) -> dict[str, Any]:
     return {"num_experts_per_tok": 2}
 
 
+KINDS = {"mamba": "linear_attention", "mamba2": "linear_attention", "attention": "full_attention", "M": "linear_attention",
+    "*": "full_attention", "-": "mlp", "E": "moe"}  # fmt: skip
+"""Older words for kinds of layers."""
+
+
+def _named(kinds: Any) -> list[str]:
+    return [KINDS.get(kind, kind) for kind in kinds]
+
+
+def _bamba(config: dict[str, Any]) -> dict[str, Any]:
+    """Some layers attend, the others scan."""
+    attends = config.get("attn_layer_indices") or ()
+    count = int(config["num_hidden_layers"])
+    return {"layer_types": ["full_attention" if at in attends else "linear_attention" for at in range(count)]}
+
+
+def _granite_hybrid(config: dict[str, Any]) -> dict[str, Any]:
+    """All layers scan where no list says otherwise; without experts a network is dense."""
+    kinds = config.get("layer_types") or config.get("layers_block_type") or ["mamba"] * int(config["num_hidden_layers"])
+    return {"layer_types": _named(kinds), "num_local_experts": config.get("num_local_experts") or None}
+
+
+def _nemotron_h(config: dict[str, Any]) -> dict[str, Any]:
+    """A list or a pattern of letters tells the only layer of each block."""
+    told = config.get("layers_block_type") or config.get("layer_types") or config.get("hybrid_override_pattern")
+    kinds = _named(told or ("linear_attention", "moe", "full_attention", "mlp"))
+    sparse = config.get("n_routed_experts") if "moe" in kinds else None
+    return {
+        "layer_types": kinds, "num_hidden_layers": len(kinds), "n_routed_experts": sparse,
+        "moe_layers": [at for at, kind in enumerate(kinds) if kind == "moe"],
+    }  # fmt: skip
+
+
+def _jamba(config: dict[str, Any]) -> dict[str, Any]:
+    """One layer of so many attends, one of so many has experts."""
+    count, step, first = int(config["num_hidden_layers"]), int(config["attn_layer_period"]), int(config["attn_layer_offset"])
+    every, begin = int(config["expert_layer_period"]), int(config["expert_layer_offset"])
+    sparse = [at for at in range(count) if at % every == begin] if int(config.get("num_experts") or 1) > 1 else []
+    return {
+        "layer_types": ["full_attention" if at % step == first else "linear_attention" for at in range(count)],
+        "moe_layers": sparse, "num_experts": config["num_experts"] if sparse else None,
+    }  # fmt: skip
+
+
+def _lfm2(config: dict[str, Any]) -> dict[str, Any]:
+    """Some layers attend, the others convolve; the width of the feed-forward layers is rounded."""
+    count, attends = int(config["num_hidden_layers"]), config.get("full_attn_idxs")
+    kinds = config.get("layer_types") or ["full_attention" if attends is None or at in attends else "conv" for at in range(count)]
+    ffn = int(config.get("block_ff_dim") or config["intermediate_size"])
+    if config.get("block_auto_adjust_ff_dim"):
+        several = int(config.get("block_multiple_of") or 256)
+        ffn = int((config.get("block_ffn_dim_multiplier") or 1.0) * int(2 * ffn / 3))
+        ffn = several * -(-ffn // several)
+    return {"layer_types": kinds, "intermediate_size": ffn, "tie_word_embeddings": bool(config.get(
+        "tie_embedding", config.get("tie_word_embeddings", True)))}  # fmt: skip
+
+
 LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "afmoe": _afmoe, "gemma4_text": _gemma4, "llama4_text": _llama4, "ernie4_5_moe": _ernie,
     "granitemoeshared": _granite_shared, "phimoe": _phimoe,
+    "bamba": _bamba, "granitemoehybrid": _granite_hybrid, "nemotron_h": _nemotron_h, "jamba": _jamba, "lfm2": _lfm2,
 }  # fmt: skip
 """Fields by kind of network that full configurations get besides."""

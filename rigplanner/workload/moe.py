@@ -5,17 +5,18 @@ from __future__ import annotations
 from msgspec import Struct
 
 from rigplanner.workload import ops
-from rigplanner.workload.attention import Form
+from rigplanner.workload.attention import Form, activate
 from rigplanner.workload.decoder import Mlp
 from rigplanner.workload.net import Net
 from rigplanner.workload.tape import F32, I64, Grads, Tape, Tensor, new, record
 
 
 class ExpertForm(Struct, frozen=True, kw_only=True):
-    """Experts of a layer: how many, how many a token visits, their width, that of the shared expert (0: none), and whether a gate
-    scales the shared one. The first `dense_layers`, those of `dense_at` and all but one in
-    `every` have an ordinary feed-forward layer. `biased` experts add a bias (gpt-oss). `float_router`: it works on
-    float copies of the states and of its weight. `low_odds`: the chosen odds are cast back to the type of the scores."""
+    """Experts of a layer: how many, how many a token visits, their width, that of the shared expert (0: none), and whether a
+    gate scales the shared one. The first `dense_layers`, those of `dense_at` and all but one in `every` have an ordinary
+    feed-forward layer. `biased` experts add a bias (gpt-oss). `float_router`: it works on float copies of the states and of
+    its weight. `low_odds`: the chosen odds are cast back to the type of the scores. `plain` experts have no gate but that
+    activation."""
 
     experts: int
     used: int
@@ -28,6 +29,7 @@ class ExpertForm(Struct, frozen=True, kw_only=True):
     biased: bool = False
     float_router: bool = False
     low_odds: bool = False
+    plain: str = ""
 
     def dense(self, at: int) -> bool:
         """Whether layer `at` (from 0) has an ordinary feed-forward layer."""
@@ -40,7 +42,7 @@ class Experts:
     def __init__(self, net: Net, form: Form, experts: ExpertForm) -> None:
         self.net, self.form, self.experts = net, form, experts
         self.router = net.parameter(experts.experts, form.hidden)
-        self.up = net.parameter(experts.experts, 2 * experts.ffn, form.hidden)
+        self.up = net.parameter(experts.experts, experts.ffn * (1 if experts.plain else 2), form.hidden)
         self.down = net.parameter(experts.experts, form.hidden, experts.ffn)
         if experts.biased:
             self.sides = [
@@ -78,10 +80,13 @@ def visit(tape: Tape, x: Tensor, odds: Tensor, into: Tensor, back: Tensor, form:
     weights = ops.cast(tape, ops.reduce_to(tape, odds, (pairs, 1)), weighs)
     _order = new(tape, (2, pairs), I64)
     picked = gather(tape, x, (pairs, width))
-    hidden = grouped(tape, picked, into, 2 * form.ffn)
-    gate, up = ops.split(tape, hidden, (form.ffn, form.ffn))
-    hidden = ops.mul(tape, ops.keeping_input(tape, gate), up)
-    del gate, up
+    hidden = grouped(tape, picked, into, into.shape[1])
+    if form.plain:
+        hidden = activate(tape, hidden, form.plain)
+    else:
+        gate, up = ops.split(tape, hidden, (form.ffn, form.ffn))
+        hidden = ops.mul(tape, ops.keeping_input(tape, gate), up)
+        del gate, up
     hidden = grouped(tape, hidden, back, width)
     weighted = ops.mul(tape, hidden, weights)
     weighted = gather(tape, weighted, (pairs, width))

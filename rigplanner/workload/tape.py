@@ -128,6 +128,10 @@ class Tensor:
     def needs_grad(self) -> bool:
         return self.trains or self.node is not None
 
+    def beside(self, tape: Tape, dtype: str) -> Tensor:
+        """Allocate a tensor of the same shape."""
+        return new(tape, self.shape, dtype)
+
     def view(self, *shape: int) -> Tensor:
         """Return the same storage in another shape; the graph sees no difference."""
         seen = Tensor(shape, self.dtype, self.storage, self.node, False)
@@ -149,8 +153,8 @@ def new(tape: Tape, shape: Shape, dtype: str) -> Tensor:
 
 
 def like(tape: Tape, tensor: Tensor, dtype: str | None = None) -> Tensor:
-    """Allocate a tensor of the same shape."""
-    return new(tape, tensor.shape, dtype or tensor.dtype)
+    """Allocate a tensor of the same shape, in the same order of axes where that is known."""
+    return tensor.beside(tape, dtype or tensor.dtype)
 
 
 def record(

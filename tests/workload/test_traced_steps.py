@@ -103,7 +103,7 @@ def test_every_kind_of_network_and_setting_is_walked_right(held_out: bool) -> No
     assert sizes[int(0.9 * len(sizes))] <= 0.02
 
 
-@pytest.mark.parametrize("kind", ["falcon_h1", "jamba", "bamba"])
+@pytest.mark.parametrize("kind", ["recurrent_gemma", "zamba", "zamba2"])
 def test_networks_of_state_spaces_are_refused_by_name(kind: str) -> None:
     sizes = {"hidden_size": 512, "num_hidden_layers": 4, "vocab_size": 1000, "num_attention_heads": 8, "intermediate_size": 1024}
     with pytest.raises(WorkloadFault, match=kind):
@@ -125,8 +125,8 @@ def test_a_network_of_unknown_layers_gets_a_wide_interval_that_is_named() -> Non
 
 
 def test_a_network_without_the_fields_of_a_transformer_is_refused() -> None:
-    with pytest.raises(WorkloadFault, match="mamba2"):
+    with pytest.raises(WorkloadFault, match="rwkv"):
         resolve(
-            _named({"model_type": "mamba2", "hidden_size": 768, "num_hidden_layers": 24, "vocab_size": 50288}).workload,
+            _named({"model_type": "rwkv", "hidden_size": 768, "num_hidden_layers": 24, "vocab_size": 50288}).workload,
             shipped_zoo(),
         )
