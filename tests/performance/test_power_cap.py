@@ -20,9 +20,37 @@ def test_published_points_lie_in_the_interval(cap_w: float, published: float) ->
     assert found.value == pytest.approx(published, abs=0.04)
 
 
-def test_other_generations_get_a_wider_range() -> None:
-    ada = msgspec.structs.replace(RTX_3090, architecture="Ada Lovelace")
-    measured, carried_over = speed_at_cap(RTX_3090, 230), speed_at_cap(ada, 230)
+PUBLISHED = [
+    ("RTX 4090", 450, 260, 0.0, (0.915, 0.929)),
+    ("RTX 4090", 450, 300, 0.0, (0.934, 0.965)),
+    ("RTX 4090", 450, 268, 1.0, (0.897,)),
+    ("RTX 4090", 450, 315, 1.0, (0.956,)),
+    ("RTX 5090", 600, 400, 1.0, (0.839,)),
+    ("RTX 5090", 575, 400, 0.0, (0.952,)),
+    ("V100-PCIE-16GB", 250, 175, 1.0, (0.881,)),
+    ("V100-PCIE-16GB", 250, 200, 1.0, (0.929,)),
+    ("RTX 3090", 370, 290, 0.0, (0.931,)),
+    ("RTX 3090", 370, 250, 1.0, (0.863,)),
+]
+"""Card, its own limit, the cap, share of matrix work, what was kept (of games, the clock)."""
+
+
+@pytest.mark.parametrize(("name", "limit_w", "cap_w", "matrix", "published"), PUBLISHED)
+def test_other_generations_keep_what_was_published(
+    name: str, limit_w: float, cap_w: float, matrix: float, published: tuple[float, ...]
+) -> None:
+    found = speed_at_cap(msgspec.structs.replace(find_gpu(name), tdp_w=float(limit_w)), cap_w, matrix)
+    assert all(found.low - 0.005 <= share <= found.high + 0.005 for share in published)
+
+
+def test_a_card_that_draws_less_than_its_limit_loses_nothing_near_it() -> None:
+    assert speed_at_cap(find_gpu("RTX 4090"), 400).value == 1.0
+    assert speed_at_cap(find_gpu("L40S"), 320).value < 1.0
+
+
+def test_generations_nobody_measured_get_a_wider_range() -> None:
+    hopper = msgspec.structs.replace(RTX_3090, architecture="Hopper")
+    measured, carried_over = speed_at_cap(RTX_3090, 230), speed_at_cap(hopper, 230)
     assert carried_over.value == measured.value
     assert carried_over.high - carried_over.low > measured.high - measured.low
 
@@ -32,7 +60,7 @@ def test_no_cap_keeps_all() -> None:
 
 
 def test_work_that_waits_for_memory_loses_less() -> None:
-    assert speed_at_cap(RTX_3090, 280, 0.0).value > 0.975 > speed_at_cap(RTX_3090, 280, 1.0).value
+    assert speed_at_cap(RTX_3090, 280, 0.0).value > 0.95 > speed_at_cap(RTX_3090, 280, 1.0).value
 
 
 def test_less_power_is_never_faster() -> None:
