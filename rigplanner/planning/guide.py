@@ -33,6 +33,8 @@ LEAST_HOST = 400.0
 MOST_RENTED = 3
 WARNED_SHARE, WARNED_COST = 0.5, 1.25
 """How much less a rig with warnings counts in speed, and how much more in money: judgement."""
+PACED = ("P2P001",)
+"""Warnings that say nothing but how fast it will be."""
 NEEDS: dict[Purpose, tuple[int, float, float]] = {
     "trying": (6, 16, 500),
     "little-money": (6, 32, 900),
@@ -277,6 +279,7 @@ class _Search:
             cores, ram_gib, storage_gb = NEEDS[answers.purpose]
             cards_gib = candidate.count * (candidate.gpu.memory_gib or 0.0)
             need = Need(
+                cards=candidate.count,
                 cores=max(cores, CORES_PER_CARD * candidate.count),
                 ram_gib=max(ram_gib, cards_gib),
                 storage_gb=storage_gb,
@@ -306,8 +309,9 @@ class _Search:
 
 
 def _weighed(worth: float, proposal: Proposal) -> float:
-    """Return what a proposal is worth beside others: one with warnings must be twice as good, or a fifth cheaper."""
-    if not proposal.assessment.report.count("warning"):
+    """Return what a proposal is worth beside others: one with warnings must be twice as good, or a fifth cheaper. What a warning
+    costs in speed alone is in the pace already."""
+    if all(f.severity != "warning" or f.code in PACED for f in proposal.assessment.report.findings):
         return worth
     return worth * (WARNED_SHARE if worth > 0 else WARNED_COST)
 

@@ -16,13 +16,16 @@ from rigplanner.rules.assess import assess, machine_of
 from rigplanner.rules.fitting import fits
 
 MOST_BASES = 12
+WIDE = 8
+"""Lanes of a slot that serves a GPU beside others without a warning."""
 TODAYS_DAYS = 730
 """A price of the last two years counts as one of today; older ones are taken only where there is no other."""
 
 
 class Need(Struct, frozen=True, kw_only=True):
-    """What the computer around the cards must have at least. `quiet` leaves open frames out."""
+    """What the computer around `cards` GPUs must have at least. `quiet` leaves open frames out."""
 
+    cards: int
     cores: int
     ram_gib: float
     storage_gb: float
@@ -85,7 +88,8 @@ class Base(Struct, frozen=True):
 
 
 def bases(need: Need, market: Market) -> list[Base]:
-    """Return the boards that can be bought with processor and memory for them, cheapest first, old prices last."""
+    """Return the boards that can be bought with processor and memory for them: old prices last, then those with too few wide slots
+    at the processor for the cards, else cheapest first."""
     found = []
     for board in market.of_kind("motherboard"):
         assert isinstance(board, Motherboard)
@@ -95,8 +99,17 @@ def bases(need: Need, market: Market) -> list[Base]:
             kit, kits = memory
             amount = market.amount(board) + market.amount(cpu) + kits * market.amount(kit)
             found.append(Base(board, cpu, kit, kits, amount))
-    found.sort(key=lambda base: (not all(market.is_todays(part) for part in (base.board, base.cpu, base.memory)), base.amount))
+    found.sort(key=lambda base: (_is_old(base, market), need.cards - min(need.cards, wide_slots(base.board)), base.amount))
     return found[:MOST_BASES]
+
+
+def _is_old(base: Base, market: Market) -> bool:
+    return not all(market.is_todays(part) for part in (base.board, base.cpu, base.memory))
+
+
+def wide_slots(board: Motherboard) -> int:
+    """Return how many slots of a board can have eight lanes or more of a processor."""
+    return sum((slot.origin or "").startswith("cpu") and (slot.width or 0) >= WIDE for slot in board.layout.slots)
 
 
 def _cheapest_cpu(board: Motherboard, need: Need, market: Market) -> CPU | None:
@@ -114,15 +127,17 @@ def _takes(board: Motherboard, cpu: CPU) -> bool:
 
 
 def _cheapest_memory(board: Motherboard, need: Need, market: Market) -> tuple[MemoryKit, int] | None:
-    """Return the kit and how many of it reach the memory that is needed for the least money, one module a channel if possible."""
+    """Return the kit and how many of it reach the memory that is needed for the least money, with a module on every channel, and
+    no more than one if possible."""
     layout, best = board.layout, None
+    channels = layout.memory_channels or 2
     for kit in market.of_kind("memory"):
         if not isinstance(kit, MemoryKit) or kit.type != layout.memory_type or kit.module not in layout.memory_modules:
             continue
-        kits = math.ceil(need.ram_gib / (kit.modules * kit.module_gib))
+        kits = math.ceil(max(need.ram_gib / (kit.modules * kit.module_gib), channels / kit.modules))
         if kits * kit.modules > (layout.memory_slots or 0):
             continue
-        crowded = kits * kit.modules > (layout.memory_channels or 2)
+        crowded = kits * kit.modules > channels
         cost = (not market.is_todays(kit), crowded, kits * market.amount(kit))
         if best is None or cost < best[0]:
             best = (cost, kit, kits)

@@ -8,7 +8,7 @@ from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.planning.aims import AIMS, USUAL_AIM
 from rigplanner.planning.guide import Advice, Answers, advise
-from rigplanner.planning.host import Market, Need, bases
+from rigplanner.planning.host import Market, Need, bases, wide_slots
 from rigplanner.report import words_guide as words
 from rigplanner.report.format import number
 from rigplanner.rig.document import Site
@@ -118,4 +118,25 @@ def test_a_currency_without_prices_or_rates_is_said(shop: Catalog) -> None:
 
 
 def test_an_unknown_currency_has_no_market(catalog: Catalog) -> None:
-    assert not bases(Need(cores=4, ram_gib=16, storage_gb=500), Market(catalog, "XTS", TODAY))
+    assert not bases(Need(cards=1, cores=4, ram_gib=16, storage_gb=500), Market(catalog, "XTS", TODAY))
+
+
+@pytest.mark.parametrize("cards", [2, 4])
+def test_boards_for_several_cards_have_wide_slots_for_them(catalog: Catalog, cards: int) -> None:
+    found = bases(Need(cards=cards, cores=6, ram_gib=32, storage_gb=500), Market(catalog, "USD", TODAY))
+    assert wide_slots(found[0].board) >= cards
+
+
+def test_the_memory_reaches_the_need_with_a_module_on_every_channel(catalog: Catalog) -> None:
+    for base in bases(Need(cards=4, cores=6, ram_gib=96, storage_gb=500), Market(catalog, "USD", TODAY)):
+        assert base.kits * base.memory.modules >= (base.board.layout.memory_channels or 2)
+        assert base.kits * base.memory.modules * base.memory.module_gib >= 96
+
+
+def test_cards_that_cannot_exchange_directly_are_not_held_back_twice(catalog: Catalog) -> None:
+    cards = {i: p for i, p in catalog.parts.items() if not isinstance(p, GPU) or i == "nvidia.geforce.rtx-5090"}
+    found = advise(Answers(purpose="language", budget=20_000, site=HOME), replace(catalog, parts=cards), TODAY).best
+    assert found is not None
+    machine = found.assessment.machine
+    assert len(machine.gpus) == 2
+    assert all((node.width or 0) >= 8 for node in machine.gpus)
