@@ -124,13 +124,13 @@ def _no_place(adapter: Adapter) -> PlacementProblem:
 
 def with_risers(cards: list[Card], risers: list[Adapter], bridged: set[str]) -> list[Card]:
     """Return the cards with risers handed out: to the card with the same wished slot, else to the last GPU without a bridge,
-    thickest first. The riser's width and generation cap the card's link."""
+    thickest first, and those that name their slot only after the others. The riser's width and generation cap the card's link."""
     led: dict[str, tuple[str, Riser]] = {}
     for name, riser, wish in risers:
         free = [card for card in cards if card.kind == "pcie" and card.name not in led]
         same = [card for card in free if wish and card.wish == wish]
-        others = [card for card in free if card.is_gpu and not card.wish]
-        others.sort(key=lambda card: (card.name not in bridged, card.columns))
+        others = [card for card in free if card.is_gpu and not (wish and card.wish)]
+        others.sort(key=lambda card: (not card.wish, card.name not in bridged, card.columns))
         chosen = same[:1] or ([] if wish and _is_wished(cards, wish) else others[-1:])
         for card in chosen:
             led[card.name] = (name, riser)

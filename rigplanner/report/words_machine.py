@@ -48,8 +48,8 @@ def run_lines(run: NcclRun) -> Iterator[str]:
     if len(run.rings) > MOST_SHOWN:
         yield tr("Further rings: {count}", count=len(run.rings) - MOST_SHOWN)
     for graph in run.graphs:
-        yield tr("Graph {pattern}: channels {channels}, each {gbs} GB/s, path {path}", pattern=graph.pattern, channels=graph.channels,
-                 gbs=number(graph.intra_gbs), path=graph.intra)  # fmt: skip
+        words = "Graph {pattern}: channels {channels}, each {gbs} GB/s, path {path}"
+        yield tr(words, pattern=graph.pattern, channels=graph.channels, gbs=number(graph.intra_gbs), path=graph.intra)
 
 
 def beside_text(row: Beside) -> str:

@@ -224,6 +224,20 @@ def test_a_riser_caps_the_link_and_covers_nothing() -> None:
     assert sum(use.riser == "riser.0" for use in machine.slots) == 1
 
 
+def test_a_riser_without_a_place_also_leads_cards_that_name_their_slot() -> None:
+    three = board([slot("A", 1), slot("B", 2)])
+    assert reasons(machine_of(three, cpu(), (gpu(slots=3), 2, ("A", "B")))) == {"gpu.1": "slot-covered"}
+    machine = machine_of(three, cpu(), (gpu(slots=3), 2, ("A", "B")), (riser(gen=3), 2))
+    assert machine.problems == ()
+    assert {use.riser for use in machine.slots} == {"riser.0", "riser.1"}
+
+
+def test_a_card_without_a_place_gets_the_riser_before_one_that_names_its_slot() -> None:
+    three = board([slot("A", 1), slot("B", 2)])
+    machine = machine_of(three, cpu(), (gpu(), 1, ("A",)), (gpu(), 1), (riser(gen=3), 1))
+    assert {use.piece: use.riser for use in machine.slots} == {"gpu.0": None, "gpu1.0": "riser.0"}
+
+
 def test_cpu_socket_and_count_are_judged() -> None:
     assert reasons(machine_of(pair_board(), cpu("AM4"))) == {"cpu.0": "socket-mismatch"}
     assert reasons(machine_of(pair_board(), (cpu(), 2))) == {"cpu.1": "no-socket"}

@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 from real_builds import BUILDS, Build
+from real_builds_more import MORE_BUILDS, RUNS
 from real_failures import FAILURES, Failure
 from real_failures_hosts import HOST_FAILURES, OWN_PARTS
 from real_failures_more import MORE_FAILURES, OLD_BOARDS
@@ -22,9 +23,18 @@ def rig_of(build: Build | Failure) -> Rig:
     return Rig(name=build.name, items=tuple(items))
 
 
-@pytest.mark.parametrize("build", BUILDS, ids=lambda build: build.name)
+@pytest.mark.parametrize("build", [*BUILDS, *MORE_BUILDS], ids=lambda build: build.name)
 def test_a_machine_that_runs_gets_no_error(build: Build) -> None:
     rig, catalog = rig_of(build), shipped_catalog()
+    assert [item.part for item in rig.items if catalog.get(item.part) is None] == []
+    found = assess(rig, catalog).report.findings
+    assert [(f.code, finding_text(f, rig, catalog)) for f in found if f.severity == "error"] == []
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
+def test_software_and_jobs_that_run_get_no_error(run: Failure) -> None:
+    jobs = (run.job,) if run.job else ()
+    rig, catalog = replace(rig_of(run), settings=run.settings(), site=run.site, workloads=jobs), shipped_catalog()
     assert [item.part for item in rig.items if catalog.get(item.part) is None] == []
     found = assess(rig, catalog).report.findings
     assert [(f.code, finding_text(f, rig, catalog)) for f in found if f.severity == "error"] == []
