@@ -233,7 +233,7 @@ def test_a_riser_without_a_place_also_leads_cards_that_name_their_slot() -> None
 
 
 def test_a_card_without_a_place_gets_the_riser_before_one_that_names_its_slot() -> None:
-    three = board([slot("A", 1), slot("B", 2)])
+    three = board([slot("A", 1), slot("B", 4)])
     machine = machine_of(three, cpu(), (gpu(), 1, ("A",)), (gpu(), 1), (riser(gen=3), 1))
     assert {use.piece: use.riser for use in machine.slots} == {"gpu.0": None, "gpu1.0": "riser.0"}
 
