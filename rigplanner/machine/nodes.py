@@ -197,7 +197,7 @@ def _spots(grounds: list[Ground], standing: list[_Seat], drives: list[DriveUse])
     """Return where each piece stands that may be a GPU."""
     by_board = {ground.populated.board.name: ground for ground in grounds}
     spots: dict[str, _Spot] = {}
-    for use in drives:
+    for use in [use for use in drives if use.pieces]:
         ground, port = by_board[use.board], use.port
         location = ground.tree.locate(port.origin, port.id)
         spots |= dict.fromkeys(use.pieces, _Spot(ground, port.id, port.origin, location, use.width, use.gen))
@@ -311,7 +311,7 @@ def _leaf_edges(
         nodes = below or [seat.card.name]
         edges += [Edge(a=parent, b=node, kind="pcie", width=use.width, gen=use.gen, gbs=use.gbs) for node in nodes]
     trees = {ground.populated.board.name: ground.tree for ground in grounds}
-    for port in drives:
+    for port in [port for port in drives if port.pieces]:
         above = parent_of(trees[port.board], port.port.origin)
         for piece in port.pieces:
             node = next((f"gpu{gpu.index}" for gpu in gpus if gpu.piece == piece), piece)

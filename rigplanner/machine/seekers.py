@@ -60,12 +60,19 @@ class Drive(Struct, frozen=True, kw_only=True):
     wish: str = ""
 
 
+def slot_kind(gpu: GPU) -> str | None:
+    """Return the kind of slot that a GPU takes, or None when it takes none."""
+    if gpu.form_factor in NO_PLACE:
+        return None
+    return "embedded" if gpu.form_factor in EMBEDDED else gpu.form_factor
+
+
 def card_of(name: str, part: AnyPart, wish: str) -> Card | None:
     """Return the card that a part is, or None when it takes no slot."""
     if isinstance(part, GPU):
-        if part.form_factor in NO_PLACE:
+        kind = slot_kind(part)
+        if kind is None:
             return None
-        kind = "embedded" if part.form_factor in EMBEDDED else part.form_factor
         columns = math.ceil(part.slots) if part.slots and kind == "pcie" else 1
         return Card(name=name, part=part, kind=kind, width=part.edge_width, gen=part.edge_gen, columns=columns, wish=wish)
     if isinstance(part, NetworkCard) and part.form_factor == "pcie":

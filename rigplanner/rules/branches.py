@@ -29,7 +29,7 @@ class Mixture(Struct, frozen=True):
 
 def mixtures(situation: Situation) -> Iterator[Mixture]:
     """The GPU models together, where they differ in compute capability."""
-    found = tuple(models(situation))
+    found = tuple(models(situation)) if len(situation.cards) > 1 else ()
     known = [case.card.compute_capability for case in found if case.card.compute_capability]
     if len(set(known)) + (len(known) < len(found)) > 1:
         yield Mixture(found, min(known) if len(known) == len(found) else None)
@@ -47,7 +47,7 @@ def unnamed_pytorch(situation: Situation) -> Iterator[Mixture]:
 
 def with_driver(situation: Situation) -> Iterator[Served]:
     """GPU models on rigs that name a driver."""
-    return (case for case in models(situation) if "driver" in case.named)
+    return models(situation) if "driver" in situation.rig.settings.software else iter(())
 
 
 @rule(

@@ -54,8 +54,9 @@ def observed(question: Callable[[], T]) -> tuple[T, Reading]:
 def also_read(fields: Iterable[str], ranges: Ranges | None = None) -> None:
     """Note fields, and ranges of figures, as read for the innermost open question."""
     _notes.open[-1][0].update(fields)
-    for field, found in (ranges or {}).items():
-        _narrow(field, *found)
+    if ranges:
+        for field, found in ranges.items():
+            _narrow(field, *found)
 
 
 def _narrow(field: str, low: float, high: float) -> None:

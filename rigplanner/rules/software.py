@@ -148,12 +148,12 @@ def models(situation: Situation) -> Iterator[Served]:
 
 def with_pytorch(situation: Situation) -> Iterator[Served]:
     """GPU models on rigs that name a PyTorch version."""
-    return (case for case in models(situation) if "pytorch" in case.named)
+    return models(situation) if "pytorch" in situation.rig.settings.software else iter(())
 
 
 def with_cuda(situation: Situation) -> Iterator[Served]:
     """GPU models on rigs that name a CUDA version."""
-    return (case for case in models(situation) if cuda_version(case.named))
+    return models(situation) if cuda_version(situation.rig.settings.software) else iter(())
 
 
 def without_pytorch(situation: Situation) -> Iterator[Served]:
@@ -229,7 +229,7 @@ def cuda(situation: Situation, case: Served) -> Iterator[Finding]:
 
 def with_driver(situation: Situation) -> Iterator[Served]:
     """GPU models on rigs that name a driver and a CUDA version."""
-    return (case for case in with_cuda(situation) if "driver" in case.named)
+    return with_cuda(situation) if "driver" in situation.rig.settings.software else iter(())
 
 
 @rule(

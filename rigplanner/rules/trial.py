@@ -19,6 +19,7 @@ from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.machine.assemble import assemble, put_together
 from rigplanner.machine.machine import Machine
 from rigplanner.machine.peer import NO_DIRECT
+from rigplanner.machine.seekers import slot_kind
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, apply
 from rigplanner.rig.task import Workload
@@ -72,6 +73,10 @@ FIGURES: dict[str, tuple[str, ...]] = {
     "cpu": ("max_power_w", "tdp_w"),
     "motherboard": ("width_mm", "depth_mm"),
     "psu": ("length_mm",),
+    "chassis": tuple(
+        f"enclosure.{side}_mm"
+        for side in ("gpu_length", "gpu_height", "cooler_height", "psu_length", "board_max_width", "board_max_depth")
+    ),
     "cooler": ("rated_w", "height_mm"),
     "storage": ("capacity_gb", "power_w", "read_gbs"),
     "nic": ("power_w",),
@@ -134,10 +139,11 @@ def _need(workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
 
 class Alike:
     """Candidates that agree in all that tells them apart but in their figures: where the answers about them are kept, and the
-    boxes of figures whose fitting is known."""
+    boxes of figures whose fitting is known. Some are `kept`, so that no other objects take over the identities of their fields."""
 
     def __init__(self, row: Row, shelves: Iterable[Shelf]) -> None:
         self.row = row
+        self.kept: list[AnyPart] = []
         self.boxes: list[Box[Fitting]] = []
         self.unplaced = [shelf.said(row) for shelf in shelves if not shelf.placed]
         self._placed_on = [shelf for shelf in shelves if shelf.placed]
@@ -168,7 +174,7 @@ class Trial:
         self.asked = sum(bit for code, bit in _BITS.items() if code not in REMARKS or code in rig.severities)
         self.ids = sorted({part.id for part in parts if kind_of(part) in ("gpu", "nic", "storage", "riser")})
         self.before = found_before(rig, catalog, uid, today)
-        self.fastest = _fastest_place(machine)
+        self.fastest, self.kinds = _fastest_place(machine), frozenset[str](use.slot.kind for use in machine.slots)
         self.fields: list[str] = []
         self.take: Callable[[AnyPart], tuple[Any, ...]] = lambda part: ()
         self.figures = FIGURES.get(kind, ())
@@ -181,6 +187,7 @@ class Trial:
         self.needs: dict[Hashable, Remembered[MemoryEstimate | str]] = {}
         self.rigs: dict[str, Rig] = {}
         self.alike: dict[Hashable, Alike] = {}
+        self.same: dict[Hashable, Alike] = {}
         self.made: dict[Brought, Fitting] = {}
         self.encoded: dict[int, tuple[bytes, object]] = {}
         self.equals: dict[bytes, bytes] = {}
@@ -188,26 +195,31 @@ class Trial:
     def fitting(self, part: AnyPart) -> Fitting:
         """Return the fitting of a part, from what is known of its like."""
         named = part.id if part.id in self.named or part.id.startswith(self.paired) else "candidate"
-        line = NO_DIRECT.search(part.name) is not None
-        rank = bisect_left(self.ids, part.id)
-        values = [value if type(value) in _PLAIN else self._encoding(value) for value in self.take(part)]
+        told: tuple[Hashable, ...] = (named, NO_DIRECT.search(part.name) is not None, bisect_left(self.ids, part.id))
         figures = self.take_figures(part)
-        lacking = tuple(value is None for value in figures) if None in figures else ()
-        if lacking:
+        if None in figures:
+            told += (tuple(value is None for value in figures),)
             figures = tuple(math.nan if value is None else value for value in figures)
-        key = (named, line, rank, lacking, *values)
-        alike = self.alike.get(key)
-        if alike is None:
-            told = {"id": named, "name": line, RANK: rank, **dict(zip(self.fields, values, strict=True))}
-            alike = Alike(Row(told, part, self._look_up), self.shelves.values())
+        key = (*told, *[value if type(value) in _PLAIN else id(value) for value in self.take(part)])
+        alike = self.same.get(key) or self._alike(told, part)
+        fields = len(self.fields)
         box = holding(alike.boxes, figures)
         if box is None:
-            fields = len(self.fields)
             box = self._judge(alike, part, Tally(self.figures, figures))
             alike.boxes.append(box)
-            if len(self.fields) == fields:
-                self.alike[key] = alike
+        if len(self.fields) == fields:
+            self.same[key] = alike
         return box.holds
+
+    def _alike(self, told: tuple[Hashable, ...], part: AnyPart) -> "Alike":
+        """Return the candidates that agree with a part in all that tells them apart, whether or not they hold the same objects."""
+        row = Row(dict(zip(ALWAYS, told, strict=False)), part, self._look_up)
+        key = (*told, *[row[field] for field in self.fields])
+        alike = self.alike.get(key)
+        if alike is None:
+            alike = self.alike[key] = Alike(row, self.shelves.values())
+        alike.kept.append(part)
+        return alike
 
     def _encoding(self, value: object) -> bytes:
         """Return bytes in the stead of a value that is no plain one, equal for equal values; the value is kept, so that no other
@@ -220,11 +232,11 @@ class Trial:
 
     def _look_up(self, row: Row, field: str) -> Hashable:
         if field.startswith(ABSENT):
-            return getattr(row.part, field.removeprefix(ABSENT)) is None
+            return attrgetter(field.removeprefix(ABSENT))(row.part) is None
         if field.startswith(SOLVED):
             said = self._placement(row).said_of(field.removeprefix(SOLVED))
             return self.equals.setdefault(said, said)
-        value = getattr(row.part, field)
+        value = attrgetter(field)(row.part)
         return value if type(value) in _PLAIN else self._encoding(value)
 
     def _judge(self, alike: "Alike", part: AnyPart, tally: Tally) -> Box[Fitting]:
@@ -261,7 +273,7 @@ class Trial:
         missing = asked & ~tally.bits
         if missing:
             named = str(alike.row["id"])
-            under_watch, rig = watched(self.kind, part, named, self.figures), self._rig_with(named)
+            under_watch, rig = watched(part, named, self.figures), self._rig_with(named)
             with self._listed(named, under_watch):
                 situation = self._situation(alike.row, rig, under_watch)
                 for code, bit in _BITS.items():
@@ -287,7 +299,7 @@ class Trial:
         new = sorted(field for field in read if field not in (*self.fields, *ALWAYS) and not field.startswith((SOLVED, ABSENT)))
         if new:
             self.fields += new
-            self.take = _taking(self.fields)
+            self.take = _taking(list(dict.fromkeys(field.partition(".")[0] for field in self.fields)))
 
     def _situation(self, row: Row, rig: Rig, part: AnyPart) -> Situation:
         if self.outline is None and self.kind != "system":
@@ -306,7 +318,7 @@ class Trial:
         return row.placement
 
     def _solved(self, row: Row) -> Placement:
-        seen = _as_the_board_sees(row.part, self.fastest)
+        seen = _as_the_board_sees(row.part, self.fastest, self.kinds)
         like = row if seen is row.part else Row({}, seen, self._look_up)
         like.update({field: row[field] for field in ALWAYS})
         placement, read = observed(lambda: self.placements.get(like, lambda: self._placed(like)))
@@ -315,7 +327,7 @@ class Trial:
 
     def _placed(self, row: Row) -> Placement:
         named = str(row["id"])
-        part = watched(self.kind, row.part, named)
+        part = watched(row.part, named)
         with self._listed(named, part):
             return Placement(put_together(self._rig_with(named), self.catalog), part)
 
@@ -325,7 +337,7 @@ class Trial:
         for node in machine.gpus:
             gpu = node.gpu
             known = self.needs.setdefault((index, count, None if is_watched(gpu) else gpu.id), Remembered())
-            asked: Any = watched(self.kind, row.part, str(row["id"])) if is_watched(gpu) else gpu
+            asked: Any = watched(row.part, str(row["id"])) if is_watched(gpu) else gpu
             yield known.get(row, lambda asked=asked: _need(workload, asked, count))  # type: ignore[misc]
 
     def _rig_with(self, named: str) -> Rig:
@@ -347,12 +359,16 @@ class Trial:
                 self.parts[named] = former
 
 
-def _as_the_board_sees(part: AnyPart, fastest: int) -> AnyPart:
-    """Return a card as its place sees it: whole columns, and no generation beyond the fastest place's."""
+def _as_the_board_sees(part: AnyPart, fastest: int, kinds: frozenset[str]) -> AnyPart:
+    """Return a card as its place sees it: whole columns, no generation beyond the fastest place's; without a slot of its kind its
+    edge does not count."""
     if not isinstance(part, GPU):
         return part
+    if slot_kind(part) not in (*kinds, None):
+        return replace(part, edge_gen=None, edge_width=None, slots=None)
     gen = None if part.edge_gen is None else min(part.edge_gen, fastest)
-    return replace(part, edge_gen=gen, slots=None if part.slots is None else math.ceil(part.slots))
+    columns = None if part.slots is None else math.ceil(part.slots)
+    return part if (gen, columns) == (part.edge_gen, part.slots) else replace(part, edge_gen=gen, slots=columns)
 
 
 def _fastest_place(machine: Machine) -> int:
@@ -364,7 +380,8 @@ def _taking(fields: Sequence[str]) -> Callable[[AnyPart], tuple[Any, ...]]:
     """Return a function that takes fields of a part."""
     if len(fields) > 1:
         return attrgetter(*fields)
-    return lambda part: tuple(getattr(part, field) for field in fields)
+    takes = [attrgetter(field) for field in fields]
+    return lambda part: tuple([take(part) for take in takes])
 
 
 def _named_ids(rig: Rig, catalog: Catalog, parts: Sequence[AnyPart]) -> set[str]:

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rigplanner.catalog.parts import KINDS, AnyPart
+from rigplanner.catalog.parts import AnyPart
 from rigplanner.machine.machine import Machine, Piece, PowerTree
 from rigplanner.machine.peer import peer_access
 from rigplanner.machine.power import load_tree, plugs_of, with_peaks
@@ -50,17 +50,20 @@ ABSENT = "no "
 """Begins the name of a field that says whether a candidate lacks a figure."""
 
 
+NESTED = ("enclosure", "layout", "supply")
+"""Fields of parts that hold fields of their own, which are watched one by one: "enclosure.slot_columns"."""
+
+
 @cache
-def _watched_kind(kind: str, figures: tuple[str, ...]) -> Any:
-    """Return a struct like that of a kind, whose instances note what is read of them: all, when one is compared or hashed."""
-    base = KINDS[kind]
-    noted = {field: ABSENT + field if field in figures else field for field in base.__struct_fields__}
+def _watched_type(base: Any, prefix: str, figures: tuple[str, ...]) -> Any:
+    """Return a struct like another, whose instances note what is read of them: all, when one is compared or hashed."""
+    noted = {field: ABSENT + prefix + field if prefix + field in figures else prefix + field for field in base.__struct_fields__}
 
     def read(self: object, name: str) -> Any:
         value = object.__getattribute__(self, name)
         if isinstance(value, Figure):
             value.read()
-        elif name in noted:
+        elif name in noted and not is_watched(value):
             also_read((noted[name],))
         return value
 
@@ -71,13 +74,26 @@ def _watched_kind(kind: str, figures: tuple[str, ...]) -> Any:
 
     def hashed(self: Any) -> int:
         for value in [getattr(self, field) for field in noted]:
-            if isinstance(value, Figure):
-                float(value)
+            if isinstance(value, Figure) or is_watched(value):
+                hash(value)
         return id(self)
 
     body = {"__getattribute__": read, "__eq__": equal, "__hash__": hashed, "__module__": __name__}
     make: Any = type(base)
     return make(f"Watched{base.__name__}", (base,), body, frozen=True, kw_only=True)
+
+
+def _under_watch(struct: Any, prefix: str, figures: tuple[str, ...], **own: Any) -> Any:
+    """Return a struct under watch, with some fields of its own."""
+    fields: dict[str, Any] = {field: getattr(struct, field) for field in struct.__struct_fields__}
+    for field, value in fields.items():
+        path = prefix + field
+        if value is not None and path in figures:
+            fields[field] = Figure(value, ((path, value, 1.0),))
+        elif value is not None and path in NESTED:
+            fields[field] = _under_watch(value, f"{path}.", figures)
+    base: Any = type(struct)
+    return _watched_type(base, prefix, figures)(**{**fields, **own})
 
 
 RANK = "rank"
@@ -98,15 +114,11 @@ class _StandIn(str):
         return self.own > other
 
 
-def watched(kind: str, part: AnyPart, named: str, figures: tuple[str, ...] = ()) -> AnyPart:
+def watched(part: AnyPart, named: str, figures: tuple[str, ...] = ()) -> AnyPart:
     """Return a part under watch, that goes by the id `named`; of its `figures` only what they are compared with counts."""
     stand_in = _StandIn(named)
     stand_in.own = part.id
-    fields: dict[str, Any] = {field: getattr(part, field) for field in part.__struct_fields__}
-    for field in figures:
-        if fields[field] is not None:
-            fields[field] = Figure(fields[field], ((field, fields[field], 1.0),))
-    return cast(AnyPart, _watched_kind(kind, figures)(**{**fields, "id": stand_in}))
+    return cast(AnyPart, _under_watch(part, "", figures, id=stand_in))
 
 
 class Placement(Struct, frozen=True, dict=True):
