@@ -1,5 +1,6 @@
 """Networks that read with an encoder and write with a decoder, token by token: speech to text, translation, summaries."""
 
+import math
 from typing import Any
 
 from msgspec import Struct
@@ -17,6 +18,13 @@ FAMILIES = ("whisper", "speech_to_text", "t5", "mt5", "umt5", "longt5", "bart", 
 """Types of configuration with both halves."""
 SPOKEN_TOKENS = 100
 """Tokens of 30 s of speech where none are given: about 150 words a minute, four tokens for three words (estimate)."""
+LOOKING = 1.3
+"""Time of a token over a decoder's of as many weights: what looks at the encoder adds 7 launches to the 16 of a layer."""
+SPREAD_OF_LENGTHS = 0.3
+"""Standard deviation over mean of the tokens in windows of speech (estimate); a batch is done when its longest window is."""
+UNTOLD = 1.5
+"""Factor either way by which speech has more or fewer tokens than usual (slow or fast talk, silence)."""
+MOST_BEAMS = 64
 SPEECH = ("whisper", "speech_to_text")
 USUAL_STACK = "hf-transformers"
 PER_SECOND = ("sequences/s", "samples/s")
@@ -25,12 +33,15 @@ LARGEST_SIZE = 10_000_000
 
 
 class Halves(Struct, frozen=True, kw_only=True):
-    """The encoder's work and the decoder's for one sample as workloads of their own, and the tokens that the decoder writes."""
+    """The encoder's work and the decoder's for one sample as workloads of their own, the tokens that the decoder writes, and how
+    many of them a batch waits for over what one sample has."""
 
     reading: Workload
     writing: Workload
     tokens: int
     told: bool
+    beams: int = 0
+    longest: float = 1.0
 
 
 def halves(workload: Workload, metric: str | None, zoo: Zoo | None) -> Halves | None:
@@ -47,12 +58,27 @@ def halves(workload: Workload, metric: str | None, zoo: Zoo | None) -> Halves | 
         return None
     bare = replace(workload, model=None, name=workload.name or workload.model or "", stack=stack, params_m=None, gmacs=None)
     length = workload.seq_len or workload.input_tokens or config.get("max_source_positions")
+    beams, batch = _beams(workload), workload.batch_per_gpu or 1
+    kept = length if isinstance(length, int) and 0 < length <= LARGEST_SIZE else 1
     return Halves(
         reading=replace(bare, config=_encoder(config), kind="encoder", seq_len=length, input_tokens=None, output_tokens=None),
-        writing=replace(bare, config=_decoder(config), kind="llm", seq_len=None, input_tokens=1, output_tokens=tokens),
+        writing=replace(
+            bare, config=_decoder(config), kind="llm", seq_len=None, input_tokens=kept, output_tokens=tokens,
+            batch_per_gpu=batch * max(1, beams) if workload.batch_per_gpu or beams else None,
+        ),
         tokens=tokens,
         told=workload.output_tokens is not None,
-    )
+        beams=beams,
+        longest=1 + SPREAD_OF_LENGTHS * math.sqrt(2 * math.log(batch)) if workload.output_tokens is None else 1.0,
+    )  # fmt: skip
+
+
+def _beams(workload: Workload) -> int:
+    """Return the beams of a search that the workload's variant names (`{"beams": 5}`), 0 where it names none."""
+    found = workload.variant.get("beams", 0)
+    if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found <= MOST_BEAMS:
+        raise WorkloadFault(f"variant.beams: expected a whole number up to {MOST_BEAMS}, found {found!r:.40}.")
+    return found
 
 
 def _first(config: dict[str, Any], *names: str) -> int:
@@ -90,28 +116,33 @@ def _decoder(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def joined(pair: Halves, reading: SpeedEstimate, writing: SpeedEstimate) -> SpeedEstimate:
-    """Return the speed of samples that are read and then written: the times of both halves add."""
+    """Return the speed of samples that are read and then written: the times of both halves add. Every beam writes, one is kept."""
+    waits = pair.tokens * pair.longest * LOOKING * max(1, pair.beams)
 
-    def together(read_s: float, tokens_s: float) -> float:
-        return 1 / (1 / read_s + pair.tokens / tokens_s)
+    def together(read_s: float, tokens_s: float, more: float = 1.0) -> float:
+        return 1 / (1 / read_s + more * waits / tokens_s)
 
     value = together(reading.value, writing.value)
+    next_ms = writing.next_token_ms * LOOKING if writing.next_token_ms else None
     share = value / reading.value
     slower = reading if share > 0.5 else writing
     inputs: dict[str, float | str | None] = {
         "read_s": reading.value, "tokens_s": writing.value, "tokens": float(pair.tokens),
+        "beams": float(max(1, pair.beams)), "longest": pair.longest, "looking": LOOKING,
     }  # fmt: skip
-    formula = "1 / (1 / samples read a second + tokens / tokens written a second)"
+    formula = (
+        "1 / (1 / samples read a second + tokens x beams x longest of a batch x looking at the encoder / tokens written a second)"
+    )
     step = Step("read and written", formula, inputs, value, reading.metric)
     anchors = [replace(anchor, weight=anchor.weight * share) for anchor in reading.anchors]
     anchors += [replace(anchor, weight=anchor.weight * (1 - share)) for anchor in writing.anchors]
-    assumed = {**reading.assumed, **writing.assumed}
+    assumed = {**reading.assumed, **writing.assumed, **({} if pair.beams else {"beams": "1"})}
     return replace(
         slower,
         metric=reading.metric,
         value=value,
-        low=together(reading.low, writing.low),
-        high=together(reading.high, writing.high),
+        low=together(reading.low, writing.low, 1 if pair.told else UNTOLD),
+        high=together(reading.high, writing.high, 1 if pair.told else 1 / UNTOLD),
         anchors=tuple(sorted(anchors, key=lambda anchor: -anchor.weight)),
         step_ms=None,
         mfu=None,
@@ -119,6 +150,6 @@ def joined(pair: Halves, reading: SpeedEstimate, writing: SpeedEstimate) -> Spee
         steps=(*reading.steps, *writing.steps, step),
         hours=None,
         energy_kwh=None,
-        first_token_ms=writing.first_token_ms,
-        next_token_ms=writing.next_token_ms,
+        first_token_ms=(reading.step_ms or 0.0) + next_ms if next_ms else None,
+        next_token_ms=next_ms,
     )

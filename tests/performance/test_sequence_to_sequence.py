@@ -8,7 +8,7 @@ from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.predict import predict_speed
-from rigplanner.performance.sequence_to_sequence import SPOKEN_TOKENS, halves
+from rigplanner.performance.sequence_to_sequence import LOOKING, SPOKEN_TOKENS, halves
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 
@@ -25,11 +25,26 @@ def _speed(workload: Workload) -> SpeedEstimate:
 
 @pytest.mark.parametrize(("stack", "seconds"), [("hf-transformers", 112), ("faster-whisper", 63)])
 def test_speech_takes_about_as_long_as_published(stack: str, seconds: float) -> None:
-    found = _speed(replace(SPEECH, stack=stack))
-    assert found.metric == "sequences/s"
-    beams = found.value / (WINDOWS / seconds)
-    assert 1 <= beams <= 2, "one beam is faster than five, by less than twice"
-    assert found.assumed["output_tokens"] == str(SPOKEN_TOKENS)
+    one, five = _speed(replace(SPEECH, stack=stack)), _speed(replace(SPEECH, stack=stack, variant={"beams": 5}))
+    assert one.metric == "sequences/s"
+    assert five.low <= WINDOWS / seconds <= five.high and five.value == pytest.approx(WINDOWS / seconds, rel=0.35)
+    assert five.value < one.value < 2 * five.value, "one beam is faster than five, by less than twice"
+    assert one.assumed["output_tokens"] == str(SPOKEN_TOKENS)
+    assert one.assumed["beams"] == "1" and "beams" not in five.assumed
+    assert one.first_token_ms and one.next_token_ms and one.first_token_ms > one.next_token_ms
+
+
+def test_a_batch_of_speech_waits_for_its_longest_window() -> None:
+    same = replace(SPEECH, output_tokens=SPOKEN_TOKENS, batch_per_gpu=24)
+    told, untold = _speed(same), _speed(replace(same, output_tokens=None))
+    assert 1.3 < told.value / untold.value < 2
+    assert untold.high / untold.low > told.high / told.low
+
+
+@pytest.mark.parametrize("beams", [-1, 65, 2.5, "five", True])
+def test_beams_are_a_small_whole_number(beams: object) -> None:
+    with pytest.raises(WorkloadFault, match="beams"):
+        _speed(replace(SPEECH, variant={"beams": beams}))
 
 
 def test_times_of_reading_and_writing_add() -> None:
@@ -37,7 +52,7 @@ def test_times_of_reading_and_writing_add() -> None:
     pair = halves(SPEECH, None, shipped_zoo())
     assert pair
     written = _speed(replace(pair.writing, output_tokens=10))
-    assert 1 / short.value == pytest.approx(1 / _speed(pair.reading).value + 10 / written.value)
+    assert 1 / short.value == pytest.approx(1 / _speed(pair.reading).value + 10 * LOOKING / written.value)
     assert 1 / long.value > 8 / short.value / 2
     assert short.low < short.value < short.high
     assert short.steps[-1].value == short.value
