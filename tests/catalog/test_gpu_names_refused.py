@@ -15,7 +15,7 @@ REFUSED = {
     "NVIDIA A100-SXM-64GB": "nvidia.datacenter.a100-sxm4-40gb",
     "NVIDIA A100X": None,
     "NVIDIA L40G": "nvidia.datacenter.l40",
-    "NVIDIA H800 PCIe": "nvidia.datacenter.h800-sxm5-80gb",
+    "NVIDIA H20 PCIe": "nvidia.datacenter.h20-sxm5-96gb",
     "NVIDIA A10M": "nvidia.datacenter.a10",
     "Tesla V100-DGXS-32GB": "nvidia.tesla.v100-sxm2-32gb",
     "Tesla V100-FHHL-16GB": "nvidia.tesla.v100-pcie-16gb",
