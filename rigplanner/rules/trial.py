@@ -106,6 +106,14 @@ def key_of(finding: Finding) -> Key:
     return finding.code, finding.severity, finding.subjects
 
 
+def counts(finding: Finding) -> bool:
+    """Return whether a finding counts for a badge: no remark, and no question that only the rig or its site leaves open, which no
+    candidate answers (what else is to be chosen, which circuit feeds it)."""
+    if finding.severity == "unknown" and finding.missing:
+        return not all(fact.startswith(("site:", "rig:")) for fact in finding.missing)
+    return finding.severity in BADGES
+
+
 def findings(rig: Rig, catalog: Catalog, machine: Machine, today: str) -> list[Finding]:
     """Return what all rules say of a rig, fixes left out."""
     jobs = tuple(
@@ -265,7 +273,7 @@ class Trial:
         with self._listed(named, replace(row.part, id=named)):
             rig = self._rig_with(named)
             found = findings(rig, self.catalog, assemble(rig, self.catalog), self.today)
-        new = (finding for finding in found if finding.severity in BADGES and key_of(finding) not in self.before)
+        new = (finding for finding in found if counts(finding) and key_of(finding) not in self.before)
         return [(finding.severity, finding.code) for finding in new]
 
     def _complete(self, alike: "Alike", part: AnyPart, tally: Tally, asked: int) -> None:
@@ -283,7 +291,7 @@ class Trial:
 
     def _answer(self, situation: Situation, code: str) -> tuple[Brought, Reading]:
         found, read = observed(lambda: counted(situation, (code,)))
-        new = (finding for finding in found if finding.severity in BADGES and key_of(finding) not in self.before)
+        new = (finding for finding in found if counts(finding) and key_of(finding) not in self.before)
         return tuple((finding.severity, finding.code) for finding in new), read
 
     def _said(self, alike: "Alike", fields: frozenset[str]) -> Said:

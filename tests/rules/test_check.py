@@ -5,11 +5,13 @@ from rule_bench import bench_catalog, bench_rig
 from test_rule_cases import judge
 
 from rigplanner.catalog.parts import KINDS, Part
+from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import set_ignored, set_severity, waive
 from rigplanner.rules.assess import assess
 from rigplanner.rules.check import ORDER
 from rigplanner.rules.fitting import brings, fits
 from rigplanner.rules.topics import RULES_BY_CODE
+from rigplanner.rules.trial import counts
 
 LONG = bench_catalog({"gpu.card": {"length_mm": 500}})
 RIG = bench_rig()
@@ -95,8 +97,15 @@ def test_badges_agree_with_running_all_rules() -> None:
         for kind in KINDS:
             parts = _all_of(kind)
             for part, fitting in zip(parts, fits(rig, catalog, kind, parts), strict=True):  # type: ignore[arg-type]
-                found = {finding.severity for finding in brings(rig, catalog, part)}  # type: ignore[arg-type]
+                found = {finding.severity for finding in brings(rig, catalog, part) if counts(finding)}  # type: ignore[arg-type]
                 assert fitting.badge == next((badge for word, badge in badges.items() if word in found), "fits"), part.id
+
+
+def test_what_the_rig_leaves_open_is_not_held_against_a_part() -> None:
+    catalog = bench_catalog()
+    for part, fitting in zip(_all_of("gpu"), fits(Rig(), catalog, "gpu", _all_of("gpu")), strict=True):  # type: ignore[arg-type]
+        assert not {code for _, code in fitting.brings} & {"RIG002", "PWR011", "PWR012"}, part.id
+    assert fits(Rig(), catalog, "chassis", [catalog.parts["case.tower"]])[0].badge == "fits"
 
 
 def test_a_part_that_fits_brings_nothing() -> None:
