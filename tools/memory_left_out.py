@@ -46,7 +46,7 @@ def main() -> None:
     print(f"{'all':32} {len(shipped):5}  {words(shipped):36} {words(held)}")
     cases = [case for case in (measured(line, card, ZOO) for line in lines) if case is not None]
     spares = fitted(cases)
-    print(f"fitted to all: training {spares[True]}, inference {spares[False]}")
+    print("fitted to all:", spares)
     print("intervals:", {name: (round(low, 2), round(high, 2)) for name, (low, high) in intervals(cases, spares).items()})
     if asked.brackets:
         brackets = [Bracket.read(line) for line in asked.brackets.read_bytes().splitlines()]

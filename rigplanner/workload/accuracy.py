@@ -22,7 +22,7 @@ FIGURES = {"allocated": "allocated_gib", "reserved": "reserved_gib", "nvidia_smi
 
 class Comparison(Struct, frozen=True, kw_only=True):
     """One measured case: GiB per GPU measured and predicted, `error` predicted / measured - 1, None where nothing was predicted
-    (`fault` says why); `inside`: the measurement lies in the interval; `round`: the round of new sources it came with, where known."""
+    (`fault` says why); `inside`: the measurement lies in the interval; `round`: the round of new sources it came with, if known."""
 
     id: str | int
     kind: str

@@ -35,7 +35,7 @@ SAME_AS = {
     "deepseek_v32": "deepseek_v3", "deepseek_v2": "deepseek_v3",
     "mistral3": "mistral", "ministral": "mistral", "llama4": "llama4_text",
     "minimax_m3": "qwen3_moe", "mt5": "t5", "camembert": "roberta", "ernie": "bert",
-    "baichuan": "llama", "internlm2": "llama", "internlm": "llama", "internlm3": "llama", "mellum": "llama",
+    "baichuan": "llama", "chatglm": "glm", "internlm2": "llama", "internlm": "llama", "internlm3": "llama", "mellum": "llama",
     "yi": "llama", "decilm": "llama", "exaone": "llama", "persimmon": "gpt_neox", "solar_open": "glm4_moe",
     "mimo_v2_flash": "qwen3_moe", "step3p7": "qwen3_moe", "smolvlm": "llama", "idefics3": "llama",
     "data2vec-vision": "beit", "vit_msn": "vit", "metaclip_2_vision_model": "clip_vision_model",
@@ -45,6 +45,12 @@ SAME_AS = {
 
 VISION_PARTS = {"clip": "clip_vision_model", "siglip": "siglip_vision_model", "metaclip_2": "metaclip_2_vision_model"}
 """Models of image and text whose classifier is made of the part that sees."""
+
+CHATGLM = {
+    "ffn_hidden_size": "intermediate_size", "num_layers": "num_hidden_layers", "padded_vocab_size": "vocab_size",
+    "kv_channels": "head_dim", "seq_length": "max_position_embeddings", "multi_query_group_num": "num_key_value_heads",
+}  # fmt: skip
+"""Fields of ChatGLM2, ChatGLM3 and the first GLM-4 by the names of today (configuration_chatglm.py beside the weights)."""
 
 SHORT = {"hidden_size_per_layer_input": 0, "enable_moe_block": None}
 """What a flat configuration under the name of the whole model leaves out where the model has none of it."""
@@ -85,6 +91,8 @@ def full_config(config: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(kind, str) or not kind:
         raise WorkloadFault(f"config.model_type: expected the name of an architecture such as 'llama', found {_shown(kind)}.")
     known = defaults().get(kind) or {}
+    if kind == "chatglm" and "ffn_hidden_size" in config:
+        config = {"tie_word_embeddings": False, **{CHATGLM.get(name, name): value for name, value in config.items()}}
     _check_numbers(config, known)
     _check_against(known, config)
     filled = {**known, **config}

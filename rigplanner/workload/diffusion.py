@@ -16,6 +16,9 @@ activation (Korthikanti et al. 2022: 34 bytes in 16 bits without the attention m
 PRODUCTS_PER_TOKEN = 10.0
 """Of these the outputs of products (query, key, value, attention, projections, feed-forward), which a block compiled into a CUDA
 graph keeps in the graph's own pool although its checkpoint would drop them (PyTorch's partitioner recomputes the rest)."""
+ADAPTED = 4
+"""Matrices of a layer that adapters change: query, key, value and output of attention (target_modules of the training scripts of
+diffusers)."""
 LATENT_PIXELS = 16
 """Pixels per side that one token of the denoiser stands for: 8 of the autoencoder times 2 of the patch."""
 FRAMES_PER_LATENT = 4
@@ -58,7 +61,7 @@ def diffuse(network: Network, job: Job, stack: MemoryStack) -> Demand:
     word = job.precision.removeprefix("amp_")
     base = weight_bytes(word, job.quant, network.params, 0.02 * network.params)
     if job.task.startswith("train"):
-        return _training(network, job, stack, base + 2 * vae, tokens * hidden * 2, layers)
+        return _training(network, job, stack, 2 * vae, tokens * hidden * 2, layers)
     whole = word in ("fp32", "tf32")
     beside = weight_bytes(word if job.quant or word == "nf4" or whole else "bf16", job.quant, encoders, 0.0)
     beside += (4 if whole else 2) * vae
@@ -87,18 +90,21 @@ def _decode_bytes(network: Network, job: Job, whole: bool) -> float:
     return DECODE_VALUES * width * pixels(job.image) * samples * part
 
 
-def _training(network: Network, job: Job, stack: MemoryStack, base: float, row: float, layers: float) -> Demand:
-    """Adapters on a frozen base, or all weights; `row` is the bytes of one hidden state of the whole batch."""
+def _training(network: Network, job: Job, stack: MemoryStack, beside: float, row: float, layers: float) -> Demand:
+    """Adapters on a frozen base, or all weights; `row` is the bytes of one hidden state of the whole batch, `beside` those of other
+    networks on the GPU."""
     optimizer = OPTIMIZERS[job.optimizer]
     full = job.task == "train_full"
-    trained = network.params if full else 2.0 * job.lora_rank * layers * 12 * sizes(network)[1]
+    trained = network.params if full else 2.0 * job.lora_rank * layers * ADAPTED * sizes(network)[1]
     kept = row * VALUES_PER_TOKEN * (1.5 if job.flags & {"dora"} else 1.0)
     activations = row * layers + 2 * kept if job.checkpointing == "full" else kept * layers
     if job.checkpointing == "full" and "compile" in job.flags:
         activations += row * PRODUCTS_PER_TOKEN * layers
     whole = not full or parameter_type(job) == F32
     width = 4.0 if whole else 2.0
-    base += (width - 2.0) * network.params if full else 0.0
-    state = trained * (optimizer.state_fp32 if whole else optimizer.state_16) / (job.data if job.zero >= 1 else 1)
-    return Demand(weights=base + (0 if full else trained * width), gradients=trained * width / (job.data if job.zero >= 2 else 1),
-                  optimizer=state + optimizer.copies * trained * width, activations=activations)  # fmt: skip
+    frozen = 0.0 if full else weight_bytes(job.precision.removeprefix("amp_"), job.quant, network.params, 0.02 * network.params)
+    shards = [job.data if job.zero >= stage else 1 for stage in (1, 2)]
+    state = trained * (optimizer.state_fp32 if whole else optimizer.state_16) / shards[0]
+    copies = optimizer.copies * trained * width / shards[0]
+    return Demand(weights=beside + frozen + trained * width, gradients=trained * width / shards[1], optimizer=state,
+                  activations=max(activations, copies))  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rigplanner.evidence import Step
 from rigplanner.workload.job import Job
 from rigplanner.workload.network import Network
-from rigplanner.workload.stacks import MemoryStack, memory_stack
+from rigplanner.workload.stacks import MemoryStack, Spare, group_of, memory_stack
 from rigplanner.workload.training import Demand
 
 GIB = 2.0**30
@@ -20,7 +20,7 @@ COMPUTE_BUFFER = "llama.cpp's compute buffer: the larger of attention or feed-fo
 CACHE = "key and value of every token, layer and key head (Ainslie et al. 2023, arXiv 2305.13245)"
 GATHERED = (
     "ZeRO-3 and FSDP: the layers at work whole, and one layer's gradients (arXiv 1910.02054, 2304.11277); DistributedDataParallel: "
-    "buckets of all gradients; DeepSpeed: reduce_bucket_size"
+    "buckets of all gradients; DeepSpeed: twice reduce_bucket_size (overlap_comm)"
 )
 FITTED = "the stack's constants, fitted to published figures (catalog/architectures/memory_stacks.json)"
 STATES = {
@@ -67,13 +67,13 @@ def steps_of(
             "batch": job.batch,
         }
         found.append(Step("kv_cache", "values per token x tokens x batch x bytes", cache, demand.kv_cache / GIB, "GiB", CACHE))
-    found += _beyond(job, stack, detail, figures, span, shards)
+    found += _beyond(stack, stack.spare(job.task, group_of(network.kind)), detail, figures, span, shards)
     return (*found, *demand.host.steps)
 
 
 def _beyond(
-    job: Job,
     stack: MemoryStack,
+    beyond: Spare,
     detail: dict[str, float],
     figures: tuple[float, float, float],
     span: tuple[float, float, float],
@@ -81,8 +81,8 @@ def _beyond(
 ) -> list[Step]:
     """The steps from live tensors to what the device shows."""
     tensors, reserved, device = figures
-    beyond = stack.spare(job.task)
-    library: Inputs = {"share": beyond.share, "most_gib": beyond.most_gib, "moving": beyond.moving, "static": beyond.static}
+    library: Inputs = {"share": beyond.share, "most_gib": beyond.most_gib, "moving": beyond.moving, "static": beyond.static,
+                       "apart": detail.get("apart", 0.0)}  # fmt: skip
     bounds: Inputs = {"low": span[0], "high": span[1], "known": span[2]}
     parts: Inputs = {name: detail[name] for name in ("library", "fragmentation", "driver", "nccl")}
     return [
@@ -91,7 +91,7 @@ def _beyond(
         Step("tensors", "sum of the parts above", {}, tensors, "GiB", ""),
         Step(
             "fragmentation",
-            "share of all tensors up to a limit + shares of moving tensors and of states",
+            "share of all tensors up to a limit + shares of moving tensors and of states + the step's own blocks",
             library,
             detail["fragmentation"],
             "GiB",

@@ -55,7 +55,8 @@ def infer(network: Network, job: Job, stack: MemoryStack, card: GPU | None = Non
     activations = _activations(network, job, stack, job.generates) / job.tensor
     before = network.kv_values(prompt) * per_value if stack.kv_growth != "whole" else cache
     peak = max(activations + before, cache + _joined(network, stack, cache, network.kv_values(0) * per_value))
-    demand = Demand(weights=weights, gradients=0.0, optimizer=0.0, activations=max(0.0, peak - cache), kv_cache=min(cache, peak))
+    demand = Demand(weights=weights, gradients=0.0, optimizer=0.0, activations=max(0.0, peak - cache), kv_cache=min(cache, peak),
+                    apart=max(0.0, 2.0 * network.params - peak) if stack.loaded_beside else 0.0)  # fmt: skip
     return _fetched(demand, network, job) if job.offload in ("all", "nvme") else demand
 
 
@@ -98,12 +99,14 @@ def _activations(network: Network, job: Job, stack: MemoryStack, generates: bool
         return 2.0 * job.batch * min(job.length, 4096) * max(network.hidden, 1024) * 8
     length = job.length
     dtype = F32 if job.precision in ("fp32", "tf32") or job.precision.startswith("amp") else BF16
-    setting = Setting(batch=job.batch, length=max(1, length), dtype=dtype, training=False, eager=job.eager)
+    setting = Setting(batch=job.batch, length=max(1, length), dtype=dtype, training=False, eager=job.eager or stack.eager)
     precision = "amp_bf16" if job.precision.startswith("amp") else "fp32" if dtype == F32 else "bf16"
     step = walked(network.config, setting, precision, "sgd", stack.slug == "trace")
     if not generates or stack.slug == "trace":
         return float(step.peak - step.weights)
-    layers = Setting(batch=job.batch, length=max(1, length), dtype=dtype, training=False, eager=job.eager, headless=True)
+    layers = Setting(
+        batch=job.batch, length=max(1, length), dtype=dtype, training=False, eager=job.eager or stack.eager, headless=True
+    )
     return float(_peak_of_layers(network, layers, precision)) + 6.0 * job.batch * network.vocab * (
         length if network.family in LEGACY_CODE else 1
     )

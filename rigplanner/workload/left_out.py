@@ -20,7 +20,7 @@ from rigplanner.workload.cases import BadCase, read_case
 from rigplanner.workload.job import Job, read_job
 from rigplanner.workload.memory import GIB, NCCL_GIB, RELATIVE_SPREAD, demand_of
 from rigplanner.workload.network import resolve
-from rigplanner.workload.stacks import KNOWN_STILL, MemoryStack, Spare, group_of, memory_stack
+from rigplanner.workload.stacks import KNOWN_STILL, MemoryStack, Spare, group_of, memory_stack, spare_name
 
 CLIPPED, MOST_OF_A_SOURCE = 0.4, 20
 """An error counts as at most this, and a source as at most this many cases, so that neither an outlier nor a long table decides."""
@@ -33,9 +33,14 @@ TRAINING = tuple(
     for fixed, share, most in itertools.product((0.05, 0.1, 0.2), (0.05, 0.08, 0.1, 0.12), (2.0, 4.0, 6.0))
 )
 INFERENCE = tuple(
-    Spare(fixed_gib=fixed, share=share, most_gib=1.0, moving=moving)
-    for fixed, share, moving in itertools.product((0.05, 0.1, 0.3), (0.0, 0.1, 0.15), (0.0, 0.05, 0.1, 0.2))
+    Spare(fixed_gib=fixed, share=share, most_gib=most, moving=moving)
+    for fixed, share, most, moving in itertools.product((0.02, 0.05, 0.1), (0.0, 0.05, 0.1), (0.3, 1.0), (0.05, 0.1, 0.15, 0.2))
 )
+GENERATION = tuple(
+    Spare(fixed_gib=fixed, share=share, most_gib=3.0, moving=moving)
+    for fixed, share, moving in itertools.product((0.3, 0.5, 0.8, 1.0), (0.1, 0.2, 0.3), (0.1, 0.2, 0.3, 0.4))
+)
+GRIDS = {"training": TRAINING, "inference": INFERENCE, "generation": GENERATION}
 FORGOTTEN = MemoryStack()
 KEPT_ENGINES = ("vllm", "sglang", "tensorrt-llm", "lmdeploy", "llama.cpp", "trace", "timm")
 """Stacks that do not use PyTorch's allocator as a training loop does, or state what they allocate."""
@@ -43,7 +48,7 @@ KEPT_ENGINES = ("vllm", "sglang", "tensorrt-llm", "lmdeploy", "llama.cpp", "trac
 
 class Measured(Struct, frozen=True, kw_only=True):
     """One measured case with its live tensors in GiB, `moving` of which come and go. `wide`: how much wider a relative's interval
-    is; `own`: what lies beyond live tensors where the stack says so itself."""
+    is; `own`: what lies beyond live tensors where the stack says so itself; `apart_gib`: what the optimizer's step holds besides."""
 
     raw: dict[str, Any]
     source: str
@@ -53,6 +58,7 @@ class Measured(Struct, frozen=True, kw_only=True):
     measured_gib: float
     tensors_gib: float
     moving_gib: float
+    apart_gib: float
     context_gib: float
     nccl_gib: float
     wide: float
@@ -67,14 +73,19 @@ class Measured(Struct, frozen=True, kw_only=True):
     def training(self) -> bool:
         return self.task.startswith("train")
 
-    def figures(self, spares: dict[bool, Spare]) -> tuple[float, float, float]:
+    @property
+    def shares(self) -> str:
+        """The name of what all stacks share in its task."""
+        return spare_name(self.task, self.group)
+
+    def figures(self, spares: dict[str, Spare]) -> tuple[float, float, float]:
         """GiB allocated, reserved and seen on the device."""
-        spare = self.own or spares[self.training]
+        spare = self.own or spares[self.shares]
         allocated = self.tensors_gib + spare.fixed_gib
-        reserved = allocated + spare.held_gib(self.moving_gib, self.tensors_gib - self.moving_gib)
+        reserved = allocated + spare.held_gib(self.moving_gib, self.tensors_gib - self.moving_gib) + self.apart_gib
         return allocated, reserved, reserved + self.context_gib + self.nccl_gib
 
-    def predicted(self, spares: dict[bool, Spare]) -> float:
+    def predicted(self, spares: dict[str, Spare]) -> float:
         """GiB of the counter that was measured."""
         allocated, reserved, device = self.figures(spares)
         return {"allocated": allocated, "nvidia_smi": device}.get(self.counter, reserved)
@@ -114,7 +125,8 @@ def measured(line: bytes, find_gpu: Callable[[str], GPU | None], zoo: Zoo) -> Me
         raw=raw, source="/".join(str(raw.get("source") or "-").split("/")[:2]), task=job.task, group=group_of(network.kind),
         counter=raw.get("figure") or "unknown",
         measured_gib=raw["value_gib"], tensors_gib=demand.tensors / GIB,
-        moving_gib=(demand.activations + demand.buffers + demand.kv_cache) / GIB, context_gib=stack.context_gib,
+        moving_gib=(demand.activations + demand.buffers + demand.kv_cache) / GIB,
+        apart_gib=demand.apart / GIB, context_gib=stack.context_gib,
         nccl_gib=NCCL_GIB if count > 1 else 0.0, wide=RELATIVE_SPREAD if network.relative else 1.0, own=_own(stack, job),
     )  # fmt: skip
 
@@ -131,10 +143,9 @@ def _own(stack: MemoryStack, job: Job) -> Spare | None:
     return stack.training if job.task.startswith("train") else stack.inference
 
 
-def fitted(cases: Sequence[Measured]) -> dict[bool, Spare]:
-    """What lies beyond live tensors in training (True) and inference, with the least mean error over the sources."""
-    return {training: _best([case for case in cases if case.training == training and case.own is None], grid)
-            for training, grid in ((True, TRAINING), (False, INFERENCE))}  # fmt: skip
+def fitted(cases: Sequence[Measured]) -> dict[str, Spare]:
+    """What lies beyond live tensors in training, inference and the generation of images, with the least mean error over sources."""
+    return {name: _best([case for case in cases if case.shares == name and case.own is None], grid) for name, grid in GRIDS.items()}
 
 
 def _best(cases: Sequence[Measured], grid: Sequence[Spare]) -> Spare:
@@ -143,7 +154,7 @@ def _best(cases: Sequence[Measured], grid: Sequence[Spare]) -> Spare:
         groups[case.source].append(case)
 
     def cost(spare: Spare) -> float:
-        spares = {True: spare, False: spare}
+        spares = dict.fromkeys(GRIDS, spare)
         return sum(
             min(len(group), MOST_OF_A_SOURCE)
             * sum(min(CLIPPED, abs(case.predicted(spares) / case.measured_gib - 1)) for case in group)
@@ -154,7 +165,7 @@ def _best(cases: Sequence[Measured], grid: Sequence[Spare]) -> Spare:
     return min(grid, key=cost)
 
 
-def intervals(cases: Sequence[Measured], spares: dict[bool, Spare]) -> dict[str, tuple[float, float]]:
+def intervals(cases: Sequence[Measured], spares: dict[str, Spare]) -> dict[str, tuple[float, float]]:
     """The factors of allocated and device memory that leave about TAIL of the measurements on each side, for `any` task, by task,
     and by task and group of networks: each half way (in ratio) between its own and those of the wider name, since few sources
     tell of one of them."""
@@ -177,7 +188,7 @@ def _between(wider: tuple[float, float], own: tuple[float, float]) -> tuple[floa
     return math.sqrt(wider[0] * own[0]), math.sqrt(wider[1] * own[1])
 
 
-def _span(cases: Sequence[Measured], spares: dict[bool, Spare]) -> tuple[float, float]:
+def _span(cases: Sequence[Measured], spares: dict[str, Spare]) -> tuple[float, float]:
     counts: dict[str, int] = defaultdict(int)
     for case in cases:
         counts[case.source] += 1
@@ -202,7 +213,7 @@ def _quantile(values: list[tuple[float, float]], share: float) -> float:
     return values[-1][0]
 
 
-def _compared(case: Measured, spares: dict[bool, Spare], spans: dict[str, tuple[float, float]]) -> Comparison:
+def _compared(case: Measured, spares: dict[str, Spare], spans: dict[str, tuple[float, float]]) -> Comparison:
     allocated, _, device = case.figures(spares)
     low, high = spans.get(f"{case.task} {case.group}") or spans.get(case.task, spans["any"])
     low, high = 1 - (1 - low) * case.wide, 1 + (high - 1) * case.wide

@@ -20,6 +20,9 @@ SCALES = {"bnb": 0.5, "bnb_double": 0.127, "gptq": 0.25, "awq": 0.25, "autoround
 """Bits per weight of scales: bitsandbytes one fp32 per 64 values, double-quantised 8 bits per 64 plus fp32 per 256 blocks (QLoRA,
 arXiv 2305.14314); GPTQ and AWQ one fp16 scale and a zero per 128."""
 
+ROW_SCALES = 0.02
+"""Bits per weight where a row of the matrix has one scale: int8 of bitsandbytes (LLM.int8, arXiv 2208.07339, section 3), fp8."""
+
 WHOLE_NET = ("q", "iq", "tq", "f")
 """GGUF formats quantise the embedding too."""
 
@@ -36,7 +39,9 @@ def weight_bytes(precision: str, quant: str | None, params: float, embedding: fl
         return params * bits / 8
     if precision[0] in "qt" or precision.startswith("iq"):
         return params * bits / 8
-    scales = SCALES.get(quant or "", 0.5 if precision in ("nf4", "fp4") else 0.25 if precision == "int4" else 0.02)
+    scales = SCALES.get(quant or "", 0.5 if precision in ("nf4", "fp4") else 0.25 if precision == "int4" else ROW_SCALES)
+    if precision == "int8" and quant and quant.startswith("bnb"):
+        scales = ROW_SCALES
     if precision == "mxfp4":
         scales = 0.0
     return (params - embedding) * (bits + scales) / 8 + embedding * 2

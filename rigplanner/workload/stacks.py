@@ -35,7 +35,8 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     live tensors; a stack that names neither has those that all PyTorch stacks share. `selective`: what selective recomputation
     drops, the attention core or all but every second product (`ops`). `kept`: a factor of a stack's own of what image networks
     keep. `kv_growth`: the cache is joined anew each token (`copied`) or allocated once (`whole`). `eager`: attention writes
-    its scores. `stored_fp32`: weights stay in fp32 whatever the precision. `beams`: hypotheses that each sample has in work.
+    its scores. `stored_fp32`: weights stay in fp32 whatever the precision; `loaded_beside`: the 16-bit file lay on the GPU
+    beside them. `beams`: hypotheses that each sample has in work.
     `pool`: the engine keeps a share of the card, `utilization` unless told, and how that share is counted (see engines.pool_gib).
     `loss` as in the walk; `unties_head`: a head tied to the embedding is stored once more.
     `fused_optimizer`: the step needs no copies of the gradients. `reduces_fp32`: sharded gradients are brought to fp32 before
@@ -45,8 +46,9 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     state, `gradients_fp32`: and gradients of 4 bytes. `waits_checkpoints`: inputs of recomputed layers wait in host memory.
     `in_turn`: a pipeline's networks come to the GPU one after the other. `doubly_quantised`: its 4-bit scales are quantised too.
     `preallocates`: the cache is there before the prompt, whether or not anything is generated.
-    `bucket_values`: values of ZeRO's bucket, 0 where DistributedDataParallel sums gradients, null where they are summed where they
-    lie. `frozen_norms`: batch norms of a detector's backbone are constants; `float_norms`: mixed precision feeds norms in float."""
+    `flat_step`: the optimizer steps on one flat copy of a rank's gradients in fp32. `bucket_values`: values of ZeRO's bucket, 0
+    where DistributedDataParallel sums gradients, null where they are summed where they lie. `frozen_norms`: batch norms of a
+    detector's backbone are constants; `float_norms`: mixed precision feeds norms in float."""
 
     slug: str = ""
     context_gib: float = 0.6
@@ -59,6 +61,7 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     loss: Literal["plain", "chunked", "fused"] = "plain"
     eager: bool = False
     stored_fp32: bool = False
+    loaded_beside: bool = False
     beams: int = 1
     pool: Literal["", "peak", "static", "free"] = ""
     utilization: float = 0.9
@@ -77,16 +80,17 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     in_turn: bool = False
     preallocates: bool = False
     bucket_values: float | None = 0.0
+    flat_step: bool = False
     doubly_quantised: bool = False
     frozen_norms: bool = False
     float_norms: bool = False
     adapters: Literal["fp32", "base"] = "base"
     note: str = ""
 
-    def spare(self, task: str) -> Spare:
-        """What lies beyond live tensors in a task."""
+    def spare(self, task: str, group: str = "language") -> Spare:
+        """What lies beyond live tensors in a task, of a group of networks."""
         own = self.training if task.startswith("train") else self.inference
-        return own if own is not None else shared_spare("training" if task.startswith("train") else "inference")
+        return own if own is not None else shared_spare(spare_name(task, group))
 
 
 class _File(Struct, forbid_unknown_fields=True):
@@ -110,8 +114,14 @@ def memory_stacks() -> dict[str, MemoryStack]:
     return found | {alias: found[slug] for alias, slug in read.same_as.items()}
 
 
+def spare_name(task: str, group: str) -> str:
+    """The name of what all PyTorch stacks share in a task; the image decoder of a pipeline runs in blocks of many sizes, and its
+    convolutions take workspaces."""
+    return "training" if task.startswith("train") else "generation" if group == "diffusion" else "inference"
+
+
 def shared_spare(name: str) -> Spare:
-    """What lies beyond live tensors in PyTorch's allocator: `training` or `inference`."""
+    """What lies beyond live tensors in PyTorch's allocator: `training`, `inference` or `generation` (of images)."""
     return _file().shared[name]
 
 

@@ -19,7 +19,8 @@ from rigplanner.workload.tape import BF16, F32
 
 class Demand(Struct, frozen=True, kw_only=True):
     """Bytes of one GPU at the peak: `tensors` is their peak together, the parts are what they are made of. `buffers`: communication
-    and dequantisation; `communication`: what of them is gathered and reduced over the GPUs. `host`: what waits in the computer."""
+    and dequantisation; `communication`: what of them is gathered and reduced over the GPUs. `apart`: what another moment takes
+    (loading, the optimizer's step), in blocks too large for those that activations leave. `host`: what waits in the computer."""
 
     weights: float
     gradients: float
@@ -28,6 +29,7 @@ class Demand(Struct, frozen=True, kw_only=True):
     kv_cache: float = 0.0
     buffers: float = 0.0
     communication: float = 0.0
+    apart: float = 0.0
     host: HostNeed = HostNeed()
 
     @property
@@ -169,7 +171,7 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
     moving = max(at_activations, at_step)
     kept = 0.0 if job.offload in ("all", "nvme") else held
     demand = Demand(weights=base, gradients=min(kept, moving), optimizer=state, activations=moving - min(kept, moving),
-                    buffers=beside, communication=gathered)  # fmt: skip
+                    buffers=beside, communication=gathered, apart=_flat_step(network, job, stack, trained / shards[0]))  # fmt: skip
     return _offloaded(demand, job, training_host(network, job, float(step.trained), state, waits))
 
 
@@ -259,12 +261,25 @@ def _gathered(network: Network, job: Job, reduces_fp32: bool) -> tuple[float, fl
 
 def _buckets(job: Job, stack: MemoryStack, gradients: float) -> float:
     """Bytes that gradients are copied to before they are summed over the cards: all of them by DistributedDataParallel unless they
-    are views of its buckets (gradient_as_bucket_view, off by default); one bucket by ZeRO, however few parameters train."""
+    are views of its buckets (gradient_as_bucket_view, off by default); by ZeRO two buckets, one filled while the other is summed
+    (overlap_comm, as the configurations that transformers and DeepSpeed's examples give), however few parameters train."""
     if job.data == 1 or stack.bucket_values is None or job.offload in ("all", "nvme"):
         return 0.0
     if stack.bucket_values:
-        return 2.0 * stack.bucket_values
+        return 2.0 * OVERLAPPED * stack.bucket_values
     return gradients if job.zero == 0 else 0.0
+
+
+OVERLAPPED = 2
+"""Buckets of ZeRO at once."""
+
+
+def _flat_step(network: Network, job: Job, stack: MemoryStack, share: float) -> float:
+    """ZeRO 1 and 2 before a rank steps on its `share` of the values: gradients joined in 16 bits and brought to fp32, and the
+    largest matrix in fp64 for the norm (deepspeed/runtime/zero/stage_1_and_2.py: step, get_grad_norm_direct)."""
+    if not stack.flat_step or job.offload != "none" or job.zero not in (1, 2):
+        return 0.0
+    return (2.0 + 4.0) * share + 8.0 * min(share, 0.0 if job.lora_rank else float(network.vocab * network.hidden))
 
 
 def _dequantised(network: Network, job: Job) -> float:

@@ -56,7 +56,7 @@ def test_measurements_of_many_sources_are_met_and_every_row_names_one(zoo: Zoo) 
 
 def test_figures_at_first_sight_are_those_that_were_written_down() -> None:
     rounds = {row.name: row for row in error_table(compare_first(FILE.read_bytes().splitlines()), ("round",))}
-    for name, counts, median, inside in (("1", (258, 255), 0.268, 0.33), ("2", (157, 150), 0.111, 0.53)):
+    for name, counts, median, inside in (("1", (258, 255), 0.268, 0.33), ("2", (157, 150), 0.107, 0.57)):
         assert (rounds[name].cases, rounds[name].covered) == counts
         assert rounds[name].median == pytest.approx(median, abs=0.001) and rounds[name].inside == pytest.approx(inside, abs=0.01)
     assert compare_first([b'{"part": "total", "value_gib": 1.0, "workload": {}}']) == []
@@ -153,11 +153,11 @@ def test_sharded_gradients_leave_the_peak_where_the_backward_pass_begins(zoo: Zo
 
 
 def test_gradients_are_copied_to_be_summed(zoo: Zoo) -> None:
-    """DistributedDataParallel keeps buckets of all gradients (gradient_as_bucket_view), DeepSpeed one of 5e8 values."""
+    """DistributedDataParallel keeps buckets of all gradients (gradient_as_bucket_view), DeepSpeed two of 5e8 values."""
     gpu = card("nvidia.datacenter.h100-sxm5-80gb")
     usual: dict[str, Any] = {"model": "gpt2-xl", "task": "train_full", "precision": "fp32", "optimizer": "adamw",
                              "batch_per_gpu": 1, "seq_len": 128}  # fmt: skip
-    for stack, zero, wanted in (("pytorch", 0, 4 * 1.5576e9), ("deepspeed", 2, 2 * 5e8), ("megatron-lm", 1, 0.0)):
+    for stack, zero, wanted in (("pytorch", 0, 4 * 1.5576e9), ("deepspeed", 2, 2 * 2 * 5e8), ("megatron-lm", 1, 0.0)):
         told = estimate(zoo, gpu, 8, stack=stack, parallelism=Parallelism(zero=zero), **usual)
         assert told.detail_gib["communication"] == pytest.approx(wanted / GIB, rel=0.02)
 
