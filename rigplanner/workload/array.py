@@ -490,7 +490,7 @@ def cat(parts: Sequence[Array], axis: int) -> Array:
 
 
 def conv1d(x: Array, weight: Tensor, bias: Tensor | None, padding: int, stride: int = 1, groups: int = 1) -> Array:
-    """conv1d of (batch, channels, length)."""
+    """conv1d of (batch, channels, length): input and weight are kept whichever of them asks for a gradient."""
     tape = x.tape
     a, w = low(x), cast_low(tape, weight)
     b = None if bias is None else cast_low(tape, bias)
@@ -498,13 +498,12 @@ def conv1d(x: Array, weight: Tensor, bias: Tensor | None, padding: int, stride: 
     shape = (x.shape[0], weight.shape[0], length)
     flops = 2 * prod(shape) * weight.shape[1] * weight.shape[2]
     tape.flops += flops
-    kept_a, kept_w = (a if w.needs_grad else None), (w if a.needs_grad else None)
-    x_shape, w_shape, with_bias = a.shape, w.shape, bias is not None and bias.needs_grad
+    asks, with_bias = (a.needs_grad, w.needs_grad), bias is not None and bias.needs_grad
 
     def pull(grad: Array) -> Grads:
-        for_input = None if kept_w is None else empty(tape, x_shape, grad.dtype)
-        for_weight = None if kept_a is None else empty(tape, w_shape, grad.dtype)
-        tape.flops += flops * ((kept_a is not None) + (kept_w is not None))
+        for_input = empty(tape, a.shape, grad.dtype) if asks[0] else None
+        for_weight = empty(tape, w.shape, grad.dtype) if asks[1] else None
+        tape.flops += flops * sum(asks)
         return for_input, for_weight, empty(tape, shape[1:2], grad.dtype) if with_bias else None
 
     inputs = [item for item in (a, w, b) if item is not None]

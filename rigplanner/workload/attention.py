@@ -13,16 +13,17 @@ from rigplanner.workload.tape import F32, WIDTH, Tape, Tensor, new, record
 
 class Traits(Struct, frozen=True, kw_only=True):
     """What sets a family apart. `names` maps our names of linear layers to the family's. `block`: pre, sandwich, post, parallel
-    (one norm), parallel_two, after (norm after each sum). `projection`: separate, split, sliced. `rope`: the share of the
-    head that is rotated; it is cut out and joined again where that is not the whole head, with `rope_joins` also then;
-    `rope_float`, `rope_wide`: in float. `mlp`: gated, gated_fused, plain. `qk_norm`: head, full, per_head (a norm of its own
-    for each), late (head, after the rotation) or none. `broadcast_heads`: fused attention is given fewer key heads than query
-    heads. `embedding_width`: that of an embedding brought to the hidden width by a linear layer (0: none). `softmax`: eager
-    attention weighs in float, in the type of the `states`, or in its `own`; `scores` names a way of its own
-    (workload.scores). `holds_unturned`: query and key as they were before the rotation live on while the layer attends;
-    `holds_weights`: written attention weights of a layer while the next one runs. `mask_free`: fused attention is told that
-    it is causal and gets no mask. `scaled_query`: the query is scaled by itself. `spread_positions`: positions are looked up
-    for every sample. `gated_result`: the query's projection is twice as wide and its second half gates the result."""
+    (one norm), parallel_two, after (norm after each sum). `projection`: separate, split, sliced. `rope`: the share of the head
+    that is rotated; it is cut out and joined again where that is not the whole head, with `rope_joins` also then; `rope_float`,
+    `rope_wide`: in float. `mlp`: gated, gated_fused, plain. `qk_norm`: head, full, per_head (a norm of its own for each), late
+    (head, after the rotation) or none. `broadcast_heads`: fused attention is given fewer key heads than query heads.
+    `embedding_width`: that of an embedding brought to the hidden width by a linear layer (0: none). `softmax`: eager attention
+    weighs in float, in the type of the `states`, or in its `own`; `scores` names a way of its own (workload.scores).
+    `holds_unturned`: query and key as they were before the rotation live on while the layer attends; `holds_weights`: written
+    attention weights of a layer while the next one runs. `mask_free`: fused attention is told that it is causal and gets no
+    mask. `scaled_query`: the query is scaled by itself. `spread_positions`: positions are looked up for every sample.
+    `gated_result`: the query's projection is twice as wide and its second half gates the result. `sub_norms`: a norm stands
+    before the output of either layer (BitNet)."""
 
     names: dict[str, str] = {}
     norm: str = "rms"
@@ -63,6 +64,7 @@ class Traits(Struct, frozen=True, kw_only=True):
     spread_positions: bool = False
     gated_result: bool = False
     embedding_width: int = 0
+    sub_norms: bool = False
 
 
 class LatentForm(Struct, frozen=True, kw_only=True):
@@ -216,6 +218,7 @@ class Attention:
         else:
             self.joint = net.linear(traits.names.get("qkv_proj", "qkv_proj"), form.hidden, wide + 2 * narrow, traits.qkv_bias)
         self.out = net.linear(traits.names.get("o_proj", "o_proj"), wide, form.hidden, traits.out_bias)
+        self.sub_norm = Norm(net, traits.norm, wide) if traits.sub_norms else None
         self.query_norm = self.key_norm = None
         self.gate: Tensor | None = None
         self.turned: list[Tensor] = []
@@ -246,6 +249,7 @@ class Attention:
         result = result.view(x.shape[0], x.shape[1], form.heads * form.head_dim)
         if gate is not None:
             result = ops.mul(tape, result, ops.keeping_result(tape, gate))
+        result = result if self.sub_norm is None else self.sub_norm(result)
         return self.out(result), weights
 
     def _rotated(self, x: Tensor, rope: Rope) -> Tensor:

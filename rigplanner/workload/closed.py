@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.workload.families import builder
+from rigplanner.workload.hybrid import STATES
 from rigplanner.workload.net import Net, Setting
 from rigplanner.workload.shallow import Shallow, built_of, deepened, deeper, shallow
 from rigplanner.workload.step import Trace, Walk, contradictions, walk
@@ -137,7 +138,14 @@ def _layers(config: dict[str, Any], setting: Setting, mixed: bool, traced: bool)
 
 
 def _is_sequence(config: bytes) -> bool:
+    """Whether what a network keeps is a polynomial in the length; scans pad it to whole chunks."""
+    if any(kind in config for kind in STEPPED):
+        return False
     return (b'"vocab_size"' in config and b'"patch_size"' not in config) or b'"n_embd"' in config
+
+
+STEPPED = tuple(f'"model_type":"{kind}"'.encode() for kind in STATES if not kind.startswith("lfm2"))
+"""Networks with layers that scan by chunks, as they are written in an encoded configuration."""
 
 
 def _form_of(shape: _Shape, known: _Known) -> Form | None:

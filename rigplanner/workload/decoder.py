@@ -26,11 +26,13 @@ class Mlp:
         joint = names.get("gate_up_proj", "gate_up_proj") if kind == "gated_fused" else names.get("up_proj", "up_proj")
         self.up = net.linear(joint, form.hidden, 2 * ffn if kind == "gated_fused" else ffn, bias)
         self.down = net.linear(names.get("down_proj", "down_proj"), ffn, form.hidden, bias)
+        self.sub_norm = Norm(net, form.traits.norm, ffn) if form.traits.sub_norms else None
 
     def __call__(self, x: Tensor) -> Tensor:
         tape, traits = self.net.tape, self.traits
         if traits.mlp == "gated":
-            return self.down(ops.mul(tape, activate(tape, self.gate(x), traits.act), self.up(x)))
+            inner = ops.mul(tape, activate(tape, self.gate(x), traits.act), self.up(x))
+            return self.down(inner if self.sub_norm is None else self.sub_norm(inner))
         if traits.mlp == "gated_fused":
             up = self.up(x)
             gate, up = ops.split(tape, up, (self.ffn, self.ffn))
@@ -106,13 +108,14 @@ class Block:
             x = norms.pop(0)(x)
         x = self._attend(x, rope, mask)
         x = norms.pop(0)(x)
-        x = ops.add(tape, residual, x)
+        scaled = self.form.traits.scaled_residual
+        x = ops.add(tape, residual, ops.sub_self(tape, x) if scaled else x)
         residual = x
         if sandwich:
             x = norms.pop(0)(x)
         x = self.mlp(x)
         x = norms.pop(0)(x)
-        return ops.add(tape, residual, x)
+        return ops.add(tape, residual, ops.sub_self(tape, x) if scaled else x)
 
     def _parallel(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> Tensor:
         tape, residual = self.net.tape, x

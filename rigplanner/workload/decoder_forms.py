@@ -102,7 +102,18 @@ TRAITS: dict[str, Traits] = {
     "granitemoe": Traits(scaled_embedding=True, scaled_residual=True, scaled_logits=True),
     "llama4_text": Traits(softmax="own"),
     "afmoe": Traits(block="sandwich", qk_norm="head"),
-    "bamba": Traits(rope=0.5),
+    "jais2": Traits(norm="layer", qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="relu2"),
+    "hyperclovax": Traits(scaled_embedding=True, scaled_residual=True, scaled_logits=True),
+    "vaultgemma": Traits(norm="rms_one", act="gelu", scaled_embedding=True, capped_attention=True, capped_logits=True),
+    "bitnet": Traits(act="relu2", sub_norms=True),
+    "flex_olmo": Traits(norm="rms_wide", rope_float=True, block="post", qk_norm="full"),
+    "exaone_moe": Traits(qk_norm="head"),
+    "hunyuan_v1_moe": Traits(qk_norm="late"),
+    "nanochat": Traits(norm="rms_bare", qk_norm="late", mlp="plain", act="relu2", embedding_norm=True, capped_logits=True),
+    "lfm2_moe": Traits(qk_norm="head", names={"o_proj": "out_proj", "gate_proj": "w1", "up_proj": "w3", "down_proj": "w2"}),
+    "persimmon": Traits(holds_unturned=True, names=NEOX, norm="layer", projection="sliced", qkv_bias=True, out_bias=True,
+    mlp="plain", mlp_bias=True, act="relu2", rope=0.5),
+    "bamba": Traits(rope=0.5, holds_weights=True),
     "granitemoehybrid": Traits(scaled_embedding=True, scaled_residual=True, scaled_logits=True, mlp="gated_fused",
     names={"gate_up_proj": "input_linear", "down_proj": "output_linear"}),
     "jamba": Traits(rope=0.0),
@@ -136,13 +147,14 @@ BIAS_EVERYWHERE = {
     "smollm3", "gpt_neox", "gpt_oss", "hunyuan_v1_dense", "apertus", "arcee", "nemotron", "seed_oss", "olmoe", "exaone4",
     "ministral3", "dots1", "phimoe", "granitemoe", "granitemoeshared", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text",
     "llama4_text", "gemma4_text", "afmoe", "bamba", "granitemoehybrid", "falcon_h1",
+    "jais2", "hyperclovax", "vaultgemma", "bitnet", "flex_olmo", "exaone_moe", "hunyuan_v1_moe", "nanochat",
 }  # fmt: skip
 """Families whose `attention_bias` adds a bias to query, key, value and output."""
 BIAS_BEFORE = {"glm", "glm4", "helium", "glm4_moe"}
 """Families whose `attention_bias` adds one to query, key and value only."""
 ROPE_JOINS = {
     "phi", "phi3", "gpt_neox", "glm", "glm4", "glm4_moe", "nemotron", "stablelm", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text",
-    "gptj", "codegen", "bamba",
+    "gptj", "codegen", "bamba", "persimmon",
 }  # fmt: skip
 """Families that cut the rotated part out of the head and join the rest even where there is none."""
 NO_ATTENTION_DROPOUT = {"ernie4_5", "mpt"}
@@ -246,6 +258,11 @@ SPECIAL: dict[str, Callable[[dict[str, Any], Traits], dict[str, Any]]] = {
     "glm4_moe": lambda config, traits: {"qk_norm": "head" if config.get("use_qk_norm") else "none"},
     "afmoe": lambda config, traits: {"scaled_embedding": bool(config.get("mup_enabled"))},
     "gemma4_text": lambda config, traits: {"capped_logits": bool(config.get("final_logit_softcapping"))},
+    "hyperclovax": lambda config, traits: {"block": "sandwich" if config.get("use_post_norm") else "pre"},
+    "persimmon": lambda config, traits: {
+        "qk_norm": "head" if config.get("qk_layernorm", True) else "none", "dropout": float(config.get("hidden_dropout") or 0.0),
+    },
+    "nanochat": lambda config, traits: {"capped_logits": bool(config.get("final_logit_softcapping"))},
     "cohere": lambda config, traits: {"qk_norm": "per_head"} if config.get("use_qk_norm") else {},
 }  # fmt: skip
 """What some families make of fields of their own."""
@@ -292,14 +309,14 @@ def latent_form(config: dict[str, Any]) -> LatentForm | None:
 
 FLOAT_ROUTERS = {
     "deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "dots1", "glm4_moe", "glm4_moe_lite", "glm_moe_dsa",
-    "mimo_v2_flash", "solar_open", "ernie4_5_moe",
+    "mimo_v2_flash", "solar_open", "ernie4_5_moe", "exaone_moe", "hunyuan_v1_moe",
 }  # fmt: skip
 """Families whose router raises states and its own weight to float."""
 
 
 LOW_ODDS = {
     "olmoe", "qwen2_moe", "qwen3_moe", "qwen3_next", "qwen3_5_moe", "qwen3_5_moe_text", "granitemoe", "gpt_oss", "phimoe",
-    "ernie4_5_moe", "granitemoeshared",
+    "ernie4_5_moe", "granitemoeshared", "flex_olmo",
 }  # fmt: skip
 """Families whose chosen odds are cast back to the type of the router's scores."""
 

@@ -242,9 +242,18 @@ class ShortConv:
 
 def lfm2(config: dict[str, Any]) -> Callable[[Net], Decoder]:
     """LFM2 (transformers, Lfm2Config): short convolutions and some layers that attend."""
-    form, kernel, bias = decoder_form(config, "lfm2"), config["conv_L_cache"], bool(config.get("conv_bias"))
+    form, kernel, bias = decoder_form(config, config["model_type"]), config["conv_L_cache"], bool(config.get("conv_bias"))
     attends = _attends(config, lambda net, form: ShortConv(net, form.hidden, kernel, bias))
-    return lambda net: Decoder(net, form, None, attends)
+    experts = expert_form(config)
+
+    def feed(net: Net, form: Form, at: int) -> Any:
+        if experts is None or experts.dense(at):
+            return Mlp(net, form)
+        if config.get("use_expert_bias", True):
+            net.buffer(experts.experts)
+        return Experts(net, form, structs.replace(experts, low_odds=True))
+
+    return lambda net: Decoder(net, form, feed, attends)
 
 
 class BesideBlock(StateBlock):
@@ -254,7 +263,7 @@ class BesideBlock(StateBlock):
         self.net, self.mlp = net, ScaledMlp(net, form)
         self.mixer, self.attention = Mamba2(net, form.hidden, states), ScaledKeys(net, form)
         self.norms = [Norm(net, "rms", form.hidden) for _ in range(2)]
-        net.buffer(1, 1, 2 * states.inner + 2 * states.groups * states.state + states.heads)
+        net.buffer(1, 1, 2 * states.inner + 2 * states.groups * states.state + states.heads, dtype=net.setting.dtype)
         self.returns_weights, self.weights = False, None
 
     def __call__(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> Tensor:
@@ -296,8 +305,31 @@ def falcon_h1(config: dict[str, Any]) -> Callable[[Net], Decoder]:
     return lambda net: Decoder(net, form, block=lambda net, form, *_: BesideBlock(net, form, states))
 
 
+def state_values(config: dict[str, Any]) -> float:
+    """What layers with a state hold of one sequence, in values of 16 bits: the last inputs of the convolution, and a state that is
+    kept in float (transformers, LinearAttentionLayer of its caches)."""
+    kinds = config.get("layer_types") or ()
+    scans = len([kind for kind in kinds if kind in ("linear_attention", "conv")])
+    family = config["model_type"]
+    if config.get("linear_num_value_heads"):
+        width, depth = config["linear_key_head_dim"], config["linear_value_head_dim"]
+        joint = 2 * config["linear_num_key_heads"] * width + config["linear_num_value_heads"] * depth
+        kernel = config.get("linear_conv_kernel_dim") or 4
+        return float(scans * (joint * kernel + 2 * config["linear_num_value_heads"] * width * depth))
+    if family in ("lfm2", "lfm2_moe"):
+        return float(scans * config["hidden_size"] * config["conv_L_cache"])
+    if family not in STATES:
+        return 0.0
+    form = (first_form if family == "jamba" else state_form if family in PLAIN else second_form)(config)
+    width = form.inner + (2 * form.groups * form.state if form.heads else 0)
+    layers = config["num_hidden_layers"] if family == "falcon_h1" else scans
+    return float(layers * (width * form.kernel + 2 * form.inner * form.state))
+
+
+PLAIN = ("mamba", "mamba2", "falcon_mamba")
+"""Networks of state-space layers alone."""
 STATES: dict[str, Callable[[dict[str, Any]], Callable[[Net], Decoder]]] = {
     "mamba": mamba, "mamba2": mamba, "falcon_mamba": mamba, "bamba": bamba, "granitemoehybrid": granite_hybrid,
-    "jamba": jamba, "nemotron_h": nemotron_h, "lfm2": lfm2, "falcon_h1": falcon_h1,
+    "jamba": jamba, "nemotron_h": nemotron_h, "lfm2": lfm2, "lfm2_moe": lfm2, "falcon_h1": falcon_h1,
 }  # fmt: skip
 """Networks with state-space layers by model_type."""

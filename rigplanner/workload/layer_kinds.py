@@ -72,6 +72,11 @@ def _named(kinds: Any) -> list[str]:
     return [KINDS.get(kind, kind) for kind in kinds]
 
 
+def _all_scan(config: dict[str, Any]) -> dict[str, Any]:
+    """No layer attends."""
+    return {"layer_types": ["linear_attention"] * int(config["num_hidden_layers"])}
+
+
 def _bamba(config: dict[str, Any]) -> dict[str, Any]:
     """Some layers attend, the others scan."""
     attends = config.get("attn_layer_indices") or ()
@@ -116,13 +121,36 @@ def _lfm2(config: dict[str, Any]) -> dict[str, Any]:
         several = int(config.get("block_multiple_of") or 256)
         ffn = int((config.get("block_ffn_dim_multiplier") or 1.0) * int(2 * ffn / 3))
         ffn = several * -(-ffn // several)
-    return {"layer_types": kinds, "intermediate_size": ffn, "tie_word_embeddings": bool(config.get(
+    return {"layer_types": kinds, "intermediate_size": ffn, "block_ff_dim": None, "block_auto_adjust_ff_dim": False, "tie_word_embeddings": bool(config.get(
         "tie_embedding", config.get("tie_word_embeddings", True)))}  # fmt: skip
+
+
+def _lfm2_moe(config: dict[str, Any]) -> dict[str, Any]:
+    """The first layers are dense."""
+    return _lfm2(config) | {"first_k_dense_replace": config.get("num_dense_layers") or 0}
+
+
+def _hunyuan_moe(config: dict[str, Any]) -> dict[str, Any]:
+    """Experts as wide as the layer that every token visits."""
+    used = config.get("moe_topk") or 1
+    return {"num_experts_per_tok": used[0] if isinstance(used, list) else used, "shared_expert_width": config["intermediate_size"],
+            "moe_intermediate_size": None}  # fmt: skip
+
+
+def _exaone_moe(config: dict[str, Any]) -> dict[str, Any]:
+    """Dense layers and shared experts are told by names of their own."""
+    kinds = config.get("mlp_layer_types")
+    dense = [at for at, kind in enumerate(kinds) if kind == "dense"] if kinds else []
+    return {
+        "n_shared_experts": config.get("num_shared_experts") or 0, "mlp_only_layers": dense,
+        "first_k_dense_replace": 0 if kinds else config.get("first_k_dense_replace") or 0,
+    }  # fmt: skip
 
 
 LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "afmoe": _afmoe, "gemma4_text": _gemma4, "llama4_text": _llama4, "ernie4_5_moe": _ernie,
-    "granitemoeshared": _granite_shared, "phimoe": _phimoe,
-    "bamba": _bamba, "granitemoehybrid": _granite_hybrid, "nemotron_h": _nemotron_h, "jamba": _jamba, "lfm2": _lfm2,
+    "granitemoeshared": _granite_shared, "phimoe": _phimoe, "mamba": _all_scan, "mamba2": _all_scan,
+    "falcon_mamba": _all_scan, "bamba": _bamba, "granitemoehybrid": _granite_hybrid, "nemotron_h": _nemotron_h,
+    "jamba": _jamba, "lfm2": _lfm2, "lfm2_moe": _lfm2_moe, "hunyuan_v1_moe": _hunyuan_moe, "exaone_moe": _exaone_moe,
 }  # fmt: skip
 """Fields by kind of network that full configurations get besides."""

@@ -55,7 +55,7 @@ class Mamba2:
         tape, form = self.net.tape, self.form
         joint = dense(self.into, array(tape, ops.sub_self(tape, x) if form.scaled else x))
         if form.scaled:
-            joint = joint * new(tape, (1,), F32)
+            joint = joint * new(tape, (1,), self.net.setting.dtype)
         if not tape.semantics.explicit_mask:
             return self.out(self._kernel(joint, x))
         decay = -array(tape, self.decay).float().of_result()

@@ -14,6 +14,7 @@ from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.config import SAME_AS, full_config, pick
 from rigplanner.workload.families import builder
+from rigplanner.workload.hybrid import state_values
 from rigplanner.workload.limits import check_image
 from rigplanner.workload.net import Net, Setting
 from rigplanner.workload.shallow import shallow
@@ -26,8 +27,8 @@ class Network(Struct, frozen=True, kw_only=True):
     `figures` when only published figures are known; `relative` names the family whose layers stand in for unknown ones;
     it is a `stand_in` where nothing is known of the layers.
     `side_params` stay in 16 bits whatever the format (a vision tower). `heard` positions of the
-    sound are cached by every layer. `family`: the model_type. `layers`, `hidden`, `heads`, `kv_heads`, `head_dim`,
-    `vocab` are 0 for a net that is no transformer."""
+    sound are cached by every layer; layers with a state hold `state_values` of 16 bits for a sequence of any length. `family`: the
+    model_type. `layers`, `hidden`, `heads`, `kv_heads`, `head_dim`, `vocab` are 0 for a net that is no transformer."""
 
     slug: str
     kind: str
@@ -53,6 +54,7 @@ class Network(Struct, frozen=True, kw_only=True):
     window: int = 0
     window_layers: int = 0
     state_layers: int = 0
+    state_values: float = 0.0
     heard: int = 0
     family: str = ""
     experts: int = 0
@@ -65,11 +67,13 @@ class Network(Struct, frozen=True, kw_only=True):
 
     def kv_values(self, tokens: int) -> float:
         """Values that the key-value cache holds for one sequence of `tokens`: windowed layers stop at the window, latent attention
-        keeps one vector per token, linear-attention layers none that grows; a decoder of speech those of the sound."""
+        keeps one vector per token, linear-attention and state-space layers a state that does not grow; a decoder of speech those
+        of the sound."""
         per_layer = self.latent_values or 2 * self.kv_heads * self.head_dim
         windowed = min(tokens, self.window) if self.window else tokens
         full = self.layers - self.window_layers - self.state_layers
-        return float(per_layer) * (full * tokens + self.window_layers * windowed + self.layers * self.heard)
+        grown = float(per_layer) * (full * tokens + self.window_layers * windowed + self.layers * self.heard)
+        return grown + self.state_values
 
     def forward_flops(self, batch: int, length: int) -> float:
         """Floating-point operations of matrix products (and convolutions) of one forward pass: `length` is tokens per sample, or
@@ -205,7 +209,7 @@ def _from_size(workload: Workload) -> Network:
 STAND_IN = ("hidden_size", "num_hidden_layers", "vocab_size", "num_attention_heads")
 """Fields without which layers of Llama say nothing of an unknown network (Mamba came out at 2 to 8 times the traced bytes)."""
 
-STATE_SPACE = {"bamba", "falcon_h1", "granitemoehybrid", "jamba", "recurrent_gemma", "zamba", "zamba2"}
+STATE_SPACE = {"recurrent_gemma", "zamba", "zamba2"}
 """Networks whose states beside attention are the most of what they keep (traced: a tenth to twice what Llama's layers give)."""
 
 
@@ -280,14 +284,15 @@ def _idle(config: dict[str, Any]) -> float:
 
 
 def _expert_params(config: dict[str, Any]) -> float:
-    """Parameters of all routed experts: three matrices each."""
+    """Parameters of all routed experts: three matrices each, two in Nemotron-H."""
     experts = pick(config, "num_experts", "num_local_experts", "n_routed_experts", default=0)
     sparse = config.get("moe_layers")
     layers = (
         len(sparse) if isinstance(sparse, list) else config.get("num_hidden_layers", 0) - (config.get("first_k_dense_replace") or 0)
     )
     ffn = pick(config, "moe_intermediate_size", "intermediate_size") or 0
-    return 3.0 * float(experts * layers * ffn * (config.get("hidden_size") or 0))
+    matrices = 2.0 if config["model_type"] == "nemotron_h" else 3.0
+    return matrices * float(experts * layers * ffn * (config.get("hidden_size") or 0))
 
 
 def _full_layers(config: dict[str, Any]) -> int | None:
@@ -326,7 +331,7 @@ def _sizes(config: dict[str, Any], params: float) -> dict[str, Any]:
         "latent_values": config["kv_lora_rank"] + (config.get("qk_rope_head_dim") or 0) if config.get("kv_lora_rank") else 0,
         "window": window if full is not None or halved else 0,
         "window_layers": layers - full if full is not None and window and not hybrid else layers // 2 if halved and window else 0,
-        "state_layers": layers - full if hybrid and full is not None else 0,
+        "state_layers": layers - full if hybrid and full is not None else 0, "state_values": state_values(config),
         "experts": pick(config, "num_experts", "num_local_experts", "n_routed_experts", default=0),
         "expert_params": min(params, _expert_params(config)),
     }  # fmt: skip
