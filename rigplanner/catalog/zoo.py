@@ -38,7 +38,8 @@ class Component(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """One network: a Hugging Face configuration in `config`, or `figures` per image size, and `params_m` (millions) where the
-    configuration does not tell them. `source` is a key of the zoo's sources; `state` marks what was not read again."""
+    configuration does not tell them. `denoiser`: the configuration of a diffusion model's
+    denoiser. `source` is a key of the zoo's sources; `state` marks what was not read again."""
 
     slug: str
     name: str
@@ -50,6 +51,7 @@ class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     params_m: float | None = None
     figures: tuple[Figures, ...] = ()
     components: tuple[Component, ...] = ()
+    denoiser: dict[str, Any] | None = None
     state: Literal["unverified"] | None = None
 
 

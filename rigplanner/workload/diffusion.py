@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rigplanner.workload.denoisers import sample_walk, train_walk
 from rigplanner.workload.host import DIFFUSERS, waiting
 from rigplanner.workload.job import OPTIMIZERS, Job
 from rigplanner.workload.network import Network, pixels
@@ -66,7 +67,8 @@ def diffuse(network: Network, job: Job, stack: MemoryStack) -> Demand:
     beside = weight_bytes(word if job.quant or word == "nf4" or whole else "bf16", job.quant, encoders, 0.0)
     beside += (4 if whole else 2) * vae
     decode = _decode_bytes(network, job, whole)
-    working = tokens * hidden * 2 * 12
+    step = sample_walk(network, job)
+    working = float(step.working) if step is not None else tokens * hidden * 2 * 12
     waits = waiting("components", "denoiser + text encoders + image decoder", base + beside, DIFFUSERS)
     if "sequential_cpu_offload" in job.flags:
         return Demand(weights=base / layers, gradients=0, optimizer=0, activations=max(decode, working), host=waits)
@@ -95,11 +97,14 @@ def _training(network: Network, job: Job, stack: MemoryStack, beside: float, row
     networks on the GPU."""
     optimizer = OPTIMIZERS[job.optimizer]
     full = job.task == "train_full"
-    trained = network.params if full else 2.0 * job.lora_rank * layers * ADAPTED * sizes(network)[1]
+    step = train_walk(network, job, stack)
+    adapters = float(step.trained) if step is not None else 2.0 * job.lora_rank * layers * ADAPTED * sizes(network)[1]
+    trained = network.params if full else adapters
     kept = row * VALUES_PER_TOKEN * (1.5 if job.flags & {"dora"} else 1.0)
     activations = row * layers + 2 * kept if job.checkpointing == "full" else kept * layers
     if job.checkpointing == "full" and "compile" in job.flags:
         activations += row * PRODUCTS_PER_TOKEN * layers
+    activations = activations if step is None else float(step.working)
     whole = not full or parameter_type(job) == F32
     width = 4.0 if whole else 2.0
     frozen = 0.0 if full else weight_bytes(job.precision.removeprefix("amp_"), job.quant, network.params, 0.02 * network.params)

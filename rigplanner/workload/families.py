@@ -19,11 +19,14 @@ from rigplanner.workload.decoder import Decoder, Mlp
 from rigplanner.workload.decoder_forms import ACTS, TRAITS, decoder_form, expert_form
 from rigplanner.workload.detectors import DenseDetector, RegionDetector
 from rigplanner.workload.efficient import efficientnet, poolformer
-from rigplanner.workload.encoder import Encoder, EncoderForm
+from rigplanner.workload.encoder import Encoder, EncoderBlock, EncoderForm
+from rigplanner.workload.encoder_kin import BLOCKS, WHOLE, convbert_width
 from rigplanner.workload.focalnet import FocalNet
 from rigplanner.workload.gemma4 import gemma4
 from rigplanner.workload.hierarchical import Pvt2, Segformer, Swin
 from rigplanner.workload.hybrid import STATES
+from rigplanner.workload.joint_transformer import JointTransformer
+from rigplanner.workload.latent_unet import LatentUnet
 from rigplanner.workload.llama4 import llama4
 from rigplanner.workload.mobilevit import MobileVit
 from rigplanner.workload.mobilevit2 import MobileVit2
@@ -41,15 +44,18 @@ from rigplanner.workload.whisper import Whisper
 ENCODERS: dict[str, dict[str, Any]] = {
     "bert": {}, "electra": {"spare_bias": False}, "roberta": {}, "xlm-roberta": {}, "layoutlm": {}, "data2vec-text": {},
     "albert": {"shared_layers": True},
-    "distilbert": {"names": ("q_lin", "k_lin", "v_lin", "out_lin", "lin1", "lin2"), "spare_bias": False},
+    "distilbert": {"names": ("q_lin", "k_lin", "v_lin", "out_lin", "lin1", "lin2"), "spare_bias": False,
+        "first_dropout": False},
     "xlm-roberta-xl": {"early": True, "embedding_norm": False, "last_dropout": False},
     "roberta-prelayernorm": {"early": True},
     "megatron-bert": {"early": True, "embedding_norm": False, "masked": True, "eager_only": True, "holds_weights": True},
     "rembert": {"masked": True, "eager_only": True, "holds_weights": True, "tied": False, "spare_bias": False},
     "mpnet": {"names": ("q", "k", "v", "o", "dense", "dense"), "eager_only": True},
+    "roformer": {"masked": True, "eager_only": True, "holds_weights": True, "rotary": True},
+    "convbert": {"spare_bias": False},
     "esm": {"early": True, "contacts": True, "act": "gelu_erf", "head_act": "gelu_erf", "spare_bias": False},
 }  # fmt: skip
-HEADS_OF_CONFIG = {"bert", "albert", "distilbert", "layoutlm", "megatron-bert", "rembert", "ernie"}
+HEADS_OF_CONFIG = {"bert", "albert", "distilbert", "layoutlm", "megatron-bert", "rembert", "ernie", "roformer"}
 """Encoders whose head activates as the configuration says; the others by GELU."""
 
 
@@ -64,6 +70,10 @@ def encoder_form(config: dict[str, Any], kind: str) -> EncoderForm:
         told["rotary"] = True
     if kind == "rembert":
         told["head_width"] = config["output_embedding_size"]
+    if kind == "roformer":
+        told["fixed_places"] = config["max_position_embeddings"]
+    if kind == "convbert":
+        told["inner"] = convbert_width(config)[1]
     if kind == "mpnet":
         told["buckets"] = config["relative_attention_num_buckets"]
     placed = config["max_position_embeddings"] if not told.get("rotary") else 0
@@ -84,11 +94,12 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "mobilenet_v1": convnets.mobilenet_v1, "mobilenet_v2": convnets.mobilenet_v2,
     "vit": Vit, "deit": Vit, "beit": Vit, "dinov2": Vit,
     "dinov2_with_registers": Vit, "clip_vision_model": Vit, "siglip_vision_model": Vit, "ijepa": Vit,
-    "swin": Swin, "segformer": Segformer, "t5": T5, **dict.fromkeys(KIN, Bart),
+    "swin": Swin, "segformer": Segformer, "t5": T5, "umt5": T5, **dict.fromkeys(KIN, Bart),
     "modernbert": ModernBert, "whisper": Whisper, "deberta-v2": Deberta, "swinv2": Swin2,
     "pvt": Pvt, "pvt_v2": Pvt2, "mobilevit": MobileVit, "cvt": Cvt, "efficientnet": efficientnet, "poolformer": poolformer,
     "focalnet": FocalNet, "swiftformer": SwiftFormer, "textnet": TextNet, "hgnet_v2": hgnet_v2, "mobilevitv2": MobileVit2,
     "rcnn": RegionDetector, "retinanet": DenseDetector, "dilated_segmenter": PixelClassifier,
+    "unet_2d_condition": LatentUnet, "sd3_transformer": JointTransformer, "flux_transformer": JointTransformer,
 }  # fmt: skip
 
 
@@ -109,8 +120,10 @@ def builder(config: dict[str, Any], head: str = "causal_lm") -> Callable[[Net], 
     if kind in VISION:
         return partial(_classifier, kind, full)
     if kind in ENCODERS:
-        encoder = encoder_form(full, kind)
-        return lambda net: Encoder(net, encoder)
+        encoder, make = encoder_form(full, kind), BLOCKS.get(kind, lambda _: EncoderBlock)(full)
+        return lambda net: Encoder(net, encoder, make)
+    if kind in WHOLE:
+        return WHOLE[kind](full)
     if kind in STATES:
         return STATES[kind]({**full, "model_type": kind})
     if kind not in TRAITS:

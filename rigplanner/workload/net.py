@@ -137,11 +137,11 @@ class Linear:
 
 class Norm:
     """A normalisation: `kind` is one of rms, rms_wide (scaled before it is cast back), rms_one (Gemma: float weight plus one),
-    rms_bare (no weight), layer, layer_plain (no bias), layer_mean, layer_bare, none."""
+    rms_bare (no weight), layer, layer_plain (no bias), layer_mean, layer_bare (no weight, in float), layer_none (no weight), none."""
 
     def __init__(self, net: Net, kind: str, width: int) -> None:
         self.net, self.kind = net, kind
-        self.weight = net.parameter(width) if kind not in ("rms_bare", "layer_bare", "none") else None
+        self.weight = net.parameter(width) if kind not in ("rms_bare", "layer_bare", "layer_none", "none") else None
         self.bias = net.parameter(width) if kind == "layer" else None
 
     def __call__(self, x: Tensor) -> Tensor:

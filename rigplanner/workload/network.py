@@ -25,7 +25,7 @@ from rigplanner.workload.tape import BF16, CUDA, Tape
 class Network(Struct, frozen=True, kw_only=True):
     """One network. `params` and `active_params` (used by one token) in values; `config` is there when its layers can be walked;
     `figures` when only published figures are known; `relative` names the family whose layers stand in for unknown ones;
-    it is a `stand_in` where nothing is known of the layers.
+    `denoiser`: the configuration of a denoiser whose layers can be walked; it is a `stand_in` where nothing is known of the layers.
     `side_params` stay in 16 bits whatever the format (a vision tower). `heard` positions of the
     sound are cached by every layer; layers with a state hold `state_values` of 16 bits for a sequence of any length. `family`: the
     model_type. `layers`, `hidden`, `heads`, `kv_heads`, `head_dim`, `vocab` are 0 for a net that is no transformer."""
@@ -37,6 +37,7 @@ class Network(Struct, frozen=True, kw_only=True):
     config: bytes | None = None
     figures: tuple[Figures, ...] = ()
     components: tuple[Component, ...] = ()
+    denoiser: bytes | None = None
     relative: str | None = None
     stand_in: bool = False
     source: str = ""
@@ -140,7 +141,7 @@ def from_model(model: Model) -> Network:
         params = 1e6 * (model.params_m or 0.0)
         sizes: dict[str, Any] = {ours: int(model.config.get(theirs) or 0) for ours, theirs in _SIZES} if model.config else {}
         return Network(slug=model.slug, kind=model.kind, params=params, active_params=params, figures=model.figures,
-            components=model.components,
+            components=model.components, denoiser=msgspec.json.encode(model.denoiser) if model.denoiser else None,
                        source=model.source, **sizes)  # fmt: skip
     known = _named(model.slug, msgspec.json.encode(model.config))
     extra = 1e6 * model.params_m if model.params_m else known.params
@@ -171,7 +172,10 @@ def _denoiser(workload: Workload, config: dict[str, Any]) -> Network:
         raise WorkloadFault("components: expected millions of parameters from 0 to 1e6.")
     kind = "diffusion_unet" if config["model_type"] == "unet" else "diffusion_transformer"
     params = 1e6 * workload.params_m
-    return Network(slug=workload.model or "pipeline", kind=kind, params=params, active_params=params, components=beside, **sizes)
+    told = config.get("denoiser")
+    denoiser = msgspec.json.encode(told) if isinstance(told, dict) and told else None
+    return Network(slug=workload.model or "pipeline", kind=kind, params=params, active_params=params, components=beside,
+        denoiser=denoiser, **sizes)  # fmt: skip
 
 
 _SIZES = (

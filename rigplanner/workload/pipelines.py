@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.denoisers import denoiser_config
 
 DENOISERS = ("transformer", "unet", "transformer_2", "prior")
 DECODER_PARAMS = {"AutoencoderKL": 83.7e6, "AutoencoderKLWan": 126.9e6, "AutoencoderKLCogVideoX": 215.6e6}
@@ -45,6 +46,8 @@ def pipeline_fields(folder: Path, index: dict[str, Any], size: Size, read: Read)
         for name, kind in parts.items()
         if name.startswith(("text_encoder", "vae", "image_encoder"))
     }
+    walked = denoiser_config(config)
+    shape = shape if walked is None else {**shape, "denoiser": walked}
     kind = "diffusion_unet" if main == "unet" else "diffusion_transformer"
     return {
         "model": folder.resolve().name, "kind": kind, "config": shape, "params_m": params / 1e6,
