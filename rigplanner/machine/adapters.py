@@ -21,7 +21,8 @@ def is_extension(riser: Riser) -> bool:
 
 def fit_adapters(layout: Layout, adapters: list[Adapter], reserved: set[str]) -> tuple[Layout, dict[str, str]]:
     """Return the layout with the places that adapters add ("PCIE1/1", "PCIE1/2", ...), and the place of each adapter. Without a
-    wish an adapter takes the last fitting place that nobody else wishes, one that the firmware can split if there is one."""
+    wish an adapter takes the place that others wish to stand behind, else the last fitting one that nobody wishes, one that the
+    firmware can split if there is one."""
     standing: dict[str, str] = {}
     for name, riser, wish in adapters:
         taken = {*reserved, *standing.values()}
@@ -40,7 +41,8 @@ def _parent(layout: Layout, riser: Riser, wish: str, taken: set[str]) -> Slot | 
     if wish:
         return next((place for place in places if place.id == wish), None)
     free = [place for place in places if place.id not in taken]
-    return max(free, key=lambda place: _merit(place, riser, places.index(place)), default=None)
+    sought = [place for place in free if any(other.startswith(f"{place.id}/") for other in taken)]
+    return max(sought or free, key=lambda place: _merit(place, riser, places.index(place)), default=None)
 
 
 def _merit(place: Slot | DrivePort, riser: Riser, index: int) -> tuple[int, ...]:

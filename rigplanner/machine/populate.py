@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.parts import Bridge, Chassis, Riser, System
 from rigplanner.machine.adapters import Adapter, fit_adapters, is_extension
 from rigplanner.machine.bridging import BridgeSeeker
+from rigplanner.machine.enclosures import docked, enclosed, is_dock, is_enclosure
 from rigplanner.machine.lanes import Seating, places_of, seat
 from rigplanner.machine.machine import PlacementProblem
 from rigplanner.machine.pieces import Board, Pieces, home_of
@@ -48,6 +49,7 @@ def populate(rig: Rig, counted: Pieces, boards: tuple[Board, ...], seats: Seats)
         places = {place.id for place in places_of(board.layout)}
         slotted = [adapter_card(name, riser, place) for name, (riser, place) in standing.items() if riser.slot_kind == "pcie"]
         plugged = {name: place for name, (riser, place) in standing.items() if riser.slot_kind != "pcie"}
+        waiting.cards = _beside_the_board(waiting.cards, standing, rig, counted)
         cards = slotted + own.cards + [c for c in waiting.cards if not c.wish or c.wish in places or last]
         drives = own.drives + [d for d in waiting.drives if not d.wish or d.wish in places or last]
         bridges = own.bridges + waiting.bridges
@@ -112,6 +114,18 @@ def _with_adapters(
     layout, standing = fit_adapters(board.layout, adapters, reserved)
     risers = {name: riser for name, riser, _ in adapters}
     return Board(board.index, board.name, replace(board.part, layout=layout)), {n: (risers[n], p) for n, p in standing.items()}
+
+
+def _beside_the_board(cards: list[Card], standing: dict[str, tuple[Riser, str]], rig: Rig, counted: Pieces) -> list[Card]:
+    """Return the cards, those that enclosures and docks are for with the place there as their wish."""
+    inside = enclosed(rig, counted.pieces)
+    for names, fits in ((inside, is_enclosure), (docked(rig, counted.pieces, inside), is_dock)):
+        places = [f"{place}/{n + 1}" for riser, place in standing.values() if fits(riser) for n in range(riser.outputs)]
+        free = [place for place in places if all(card.wish != place for card in cards)]
+        loose = [card.name for card in cards if card.name in names and not card.wish]
+        to = dict(zip(loose, free, strict=False))
+        cards = [replace(card, wish=to[card.name]) if card.name in to else card for card in cards]
+    return cards
 
 
 def _no_place(adapter: Adapter) -> PlacementProblem:

@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.parts import CPU, GPU, Accessory, AnyPart, NetworkCard, PowerSupply, Storage, Supply, System
 from rigplanner.evidence import Step
+from rigplanner.machine.enclosures import enclosed
 from rigplanner.machine.loads import loads_of
 from rigplanner.machine.machine import Piece, PlugDemand, PowerTree
 from rigplanner.machine.plugs import plug_demands
@@ -37,20 +38,24 @@ UNPOWERED = PowerTree(
 
 def power_tree(rig: Rig, pieces: tuple[Piece, ...]) -> PowerTree:
     """Return the power tree of a rig. GPUs and CPUs count at their limit, with caps; assumptions stand in `steps` by name."""
-    return replace(with_peaks(load_tree(rig, pieces), pieces), plugs=plugs_of(pieces))
+    return replace(with_peaks(load_tree(rig, pieces), pieces), plugs=plugs_of(rig, pieces))
 
 
-def plugs_of(pieces: tuple[Piece, ...]) -> tuple[PlugDemand, ...]:
+def plugs_of(rig: Rig, pieces: tuple[Piece, ...]) -> tuple[PlugDemand, ...]:
     """Return the power connectors that pieces need, beside what their supplies offer."""
-    return plug_demands(pieces, [supply for _, supply in supplies_of(pieces)])
+    outside = enclosed(rig, pieces)
+    return plug_demands(tuple(p for p in pieces if p.name not in outside), [supply for _, supply in supplies_of(pieces)])
 
 
 def load_tree(rig: Rig, pieces: tuple[Piece, ...]) -> PowerTree:
-    """Return the power tree without its plugs and peaks."""
-    loads, steps = loads_of(rig, pieces)
+    """Return the power tree without its plugs and peaks. Cards in enclosures count at the wall only."""
+    every, steps = loads_of(rig, pieces)
+    outside = enclosed(rig, pieces)
+    loads = [(name, watts) for name, watts in every if name not in outside]
+    beside = [watts for name, watts in every if name in outside]
     parts = {piece.name: piece.part for piece in pieces}
     supplies = supplies_of(pieces)
-    unknown = [f"{parts[name].id}:{_field(parts[name])}" for name, watts in loads if watts is None]
+    unknown = [f"{parts[name].id}:{_field(parts[name])}" for name, watts in every if watts is None]
     unknown += [f"{part.id}:supply.ratings" for part, supply in supplies if not supply.ratings]
     known = [watts for _, watts in loads if watts is not None]
     sustained = sum(known) if loads and len(known) == len(loads) else None
@@ -58,8 +63,8 @@ def load_tree(rig: Rig, pieces: tuple[Piece, ...]) -> PowerTree:
     ratings = [watts for watts in given if watts is not None]
     efficiency = _efficiency([supply for _, supply in supplies], rig.site, steps)
     wall = None
-    if sustained is not None and efficiency is not None:
-        wall = sustained / efficiency + rig.site.other_load_w + _beside(pieces)
+    if sustained is not None and efficiency is not None and None not in beside:
+        wall = sustained / efficiency + rig.site.other_load_w + _beside(pieces) + _enclosures(beside, steps)
     site = rig.site
     breaker = site.volts * site.breaker_a if site.volts is not None and site.breaker_a is not None else None
     return PowerTree(
@@ -152,6 +157,16 @@ def _excursion(name: str, part: AnyPart) -> float:
     if isinstance(part, GPU):
         return EXCURSION.get((part.architecture or "").split(" ")[0], PLAIN_EXCURSION)
     return CPU_EXCURSION if isinstance(part, CPU) else 1.0
+
+
+def _enclosures(watts: list[float | None], steps: list[Step]) -> float:
+    """Return what enclosures draw from the wall for their cards."""
+    if not watts:
+        return 0.0
+    cards = sum(each or 0.0 for each in watts)
+    inputs: dict[str, float | str | None] = {"cards": cards, "efficiency": PLAIN_EFFICIENCY}
+    steps.append(Step("enclosures", "cards / efficiency", inputs, cards / PLAIN_EFFICIENCY, "W", "assumption"))
+    return cards / PLAIN_EFFICIENCY
 
 
 def _beside(pieces: tuple[Piece, ...]) -> float:

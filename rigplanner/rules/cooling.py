@@ -35,7 +35,7 @@ def passive_cards(situation: Situation) -> Iterator[Aired]:
     found = situation.enclosure
     if found is None:
         return
-    for card in situation.own_cards:
+    for card in situation.cased_cards:
         if card.card.form_factor == "pcie" and card.card.cooling in (None, "passive"):
             yield Aired(card.name, card.card, found[0], found[1])
 
@@ -76,7 +76,7 @@ class Neighbours(Struct, frozen=True):
 def neighbours(situation: Situation) -> Iterator[Neighbours]:
     """Pairs of cards that follow each other; every pair of a board where a position is missing."""
     placed = [
-        card for card in situation.own_cards if card.use is not None and card.use.slot.kind == "pcie" and card.use.riser is None
+        card for card in situation.cased_cards if card.use is not None and card.use.slot.kind == "pcie" and card.use.riser is None
     ]
     placed.sort(key=lambda card: card.slot.position if card.slot and card.slot.position is not None else -1)
     for card, other in pairwise(placed):
@@ -106,7 +106,7 @@ def breathes(situation: Situation, case: Neighbours, slot: Slot) -> bool:
     """Say whether the lower card could move to a slot without covering or choking a card, itself included."""
     if slot.position is None or case.other_card.slots is None:
         return False
-    for card in situation.own_cards:
+    for card in situation.cased_cards:
         if card.name == case.other_name or card.slot is None or card.card.slots is None or (card.use and card.use.riser):
             continue
         here = card.slot.position
@@ -190,7 +190,7 @@ class Blowing(Struct, frozen=True):
 def open_cards(situation: Situation) -> Iterator[Blowing]:
     """Cases with two or more open-air cards, which leave their heat inside."""
     found = situation.enclosure
-    cards = [card for card in situation.own_cards if card.card.form_factor == "pcie" and card.card.cooling == "open"]
+    cards = [card for card in situation.cased_cards if card.card.form_factor == "pcie" and card.card.cooling == "open"]
     if found is None or len(cards) < 2:
         return
     watts = [card.node.power_cap_w if card.node and card.node.power_cap_w else card.card.tdp_w for card in cards]

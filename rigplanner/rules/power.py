@@ -47,7 +47,7 @@ def loads(situation: Situation) -> Iterator[Load]:
 
 def supplied(situation: Situation) -> Iterator[Load]:
     """Rigs with a loose supply, or with cards that the owner adds to a system; a whole system's maker sized its supply."""
-    if situation.own_cards or any(isinstance(part, PowerSupply) for _, part, _ in situation.supplies):
+    if situation.cased_cards or any(isinstance(part, PowerSupply) for _, part, _ in situation.supplies):
         yield from loads(situation)
 
 
@@ -145,7 +145,7 @@ def allowances_w(situation: Situation) -> float:
 
 def cap_fix(situation: Situation, excess_w: float) -> tuple[Fix, ...]:
     """Cap all GPUs alike so that the load falls by `excess_w`, if their lower power limits allow it."""
-    cards = [card for card in situation.own_cards if card.card.tdp_w is not None] if situation.advise else []
+    cards = [card for card in situation.cased_cards if card.card.tdp_w is not None] if situation.advise else []
     if not cards:
         return ()
     current = {
@@ -310,7 +310,7 @@ def hosted(situation: Situation) -> Iterator[Hosted]:
     """Cards in systems with a limit per card."""
     for name, system in situation.of(System):
         if system.gpu_max_w is not None and not is_built_in(name):
-            for card in situation.own_cards:
+            for card in situation.cased_cards:
                 if card.board is system or card.board is None:
                     yield Hosted(card.name, card.card, system)
 

@@ -63,5 +63,5 @@ def room_in(situation: Situation, space: Enclosure) -> Room | None:
     radiators = radiators_mm(situation)
     if not radiators:
         return Room()
-    lengths = [card.card.length_mm or 0.0 for card in situation.own_cards if card.card.form_factor == "pcie"]
+    lengths = [card.card.length_mm or 0.0 for card in situation.cased_cards if card.card.form_factor == "pcie"]
     return None if space.radiator_places is None else room_beside(radiators, space.radiator_places, max(lengths, default=0.0))

@@ -27,6 +27,7 @@ from rigplanner.catalog.parts import (
     System,
 )
 from rigplanner.economics.totals import Totals, totals
+from rigplanner.machine.enclosures import enclosed
 from rigplanner.machine.machine import DriveUse, GpuNode, Machine, Piece, SlotUse
 from rigplanner.rig.document import Rig, Site
 from rigplanner.rig.task import Workload
@@ -206,6 +207,12 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
     def own_cards(self) -> tuple[Card, ...]:
         """GPU pieces that the owner fits himself."""
         return tuple(card for card in self.cards if not card.built_in)
+
+    @cached_property
+    def cased_cards(self) -> tuple[Card, ...]:
+        """GPU pieces that the owner fits into the machine itself, not into an enclosure of their own."""
+        outside = enclosed(self.rig, self.machine.pieces)
+        return tuple(card for card in self.own_cards if card.name not in outside) if outside else self.own_cards
 
     @cached_property
     def drives(self) -> tuple[Drive, ...]:

@@ -39,7 +39,7 @@ def cards_in_case(situation: Situation) -> Iterator[CardInCase]:
     found = situation.enclosure
     if found is None:
         return
-    for card in situation.own_cards:
+    for card in situation.cased_cards:
         if card.card.form_factor == "pcie":
             yield CardInCase(card.name, card.card, card.slot, card.board, found[0], found[1])
 
@@ -83,14 +83,14 @@ def roomy(situation: Situation) -> Iterator[str]:
 
 def _has_room(chassis: Chassis, situation: Situation) -> bool:
     space = chassis.enclosure
-    cards = [card.card for card in situation.own_cards if card.card.form_factor == "pcie"]
+    cards = [card.card for card in situation.cased_cards if card.card.form_factor == "pcie"]
     lengths = [card.length_mm for card in cards if card.length_mm is not None]
     heights = [card.height_mm for card in cards if card.height_mm is not None]
     board = situation.board.board if situation.board else None
     coolers = [cooler.height_mm for _, cooler in situation.coolers if cooler.height_mm is not None]
     room = room_in(situation, space)
     left = room.gpu_length_mm if room is not None else None
-    columns = max((last_column(c.slot, c.card) or 0 for c in situation.own_cards if c.slot), default=0)
+    columns = max((last_column(c.slot, c.card) or 0 for c in situation.cased_cards if c.slot), default=0)
     return (
         _at_most(max(lengths, default=None), space.gpu_length_mm)
         and (max(heights, default=0.0) <= STANDARD_HEIGHT_MM or _at_most(max(heights), space.gpu_height_mm))

@@ -188,7 +188,7 @@ class _WatchedPower:
 
     @property
     def plugs(self) -> Any:
-        return self._once.get("plugs", lambda: plugs_of(self._machine.pieces))
+        return self._once.get("plugs", lambda: plugs_of(self._rig, self._machine.pieces))
 
     def _loads(self) -> PowerTree:
         return cast(PowerTree, self._once.get("loads", lambda: load_tree(self._rig, self._machine.pieces)))

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from real_builds import BUILDS, Build
 from real_builds_more import MORE_BUILDS, RUNS
 from real_failures import FAILURES, Failure
+from real_failures_beside import BESIDE_FAILURES, BESIDE_PARTS
 from real_failures_hosts import HOST_FAILURES, OWN_PARTS
 from real_failures_more import MORE_FAILURES, OLD_BOARDS
 
@@ -12,6 +13,8 @@ from rigplanner.catalog.load import shipped_catalog
 from rigplanner.report.words import finding_text
 from rigplanner.rig.document import Item, Rig
 from rigplanner.rules.assess import assess
+
+ALL_FAILURES = (*FAILURES, *MORE_FAILURES, *HOST_FAILURES, *BESIDE_FAILURES)
 
 
 def rig_of(build: Build | Failure) -> Rig:
@@ -40,10 +43,10 @@ def test_software_and_jobs_that_run_get_no_error(run: Failure) -> None:
     assert [(f.code, finding_text(f, rig, catalog)) for f in found if f.severity == "error"] == []
 
 
-@pytest.mark.parametrize("failure", [*FAILURES, *MORE_FAILURES, *HOST_FAILURES], ids=lambda failure: failure.name)
+@pytest.mark.parametrize("failure", ALL_FAILURES, ids=lambda failure: failure.name)
 def test_a_machine_that_failed_is_told_so(failure: Failure) -> None:
     jobs = (failure.job,) if failure.job else ()
-    own = {part.id: part for part in (*OLD_BOARDS, *OWN_PARTS)}
+    own = {part.id: part for part in (*OLD_BOARDS, *OWN_PARTS, *BESIDE_PARTS)}
     rig = replace(rig_of(failure), settings=failure.settings(), site=failure.site, workloads=jobs, snapshot=own)
     assert [item.part for item in rig.items if item.part not in own and shipped_catalog().get(item.part) is None] == []
     found = assess(rig, shipped_catalog()).report.findings
