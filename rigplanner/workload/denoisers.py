@@ -33,8 +33,8 @@ def sample_walk(network: Network, job: Job) -> Walk | None:
 
 
 def train_walk(network: Network, job: Job, stack: MemoryStack) -> Walk | None:
-    """The walk of one training step of the denoiser alone: its encoders are frozen, and have run before. None where its layers are
-    not known, or compiled."""
+    """The walk of one training step of the denoiser alone: its encoders are frozen, and have run before. Gradients that are summed
+    over several passes are left out, as they are there all the time. None where layers are not known, or compiled."""
     if network.denoiser is None or "compile" in job.flags:
         return None
     full = job.task == "train_full"
@@ -42,6 +42,7 @@ def train_walk(network: Network, job: Job, stack: MemoryStack) -> Walk | None:
     setting = Setting(
         batch=job.batch, length=_edge(job), sides=_sides(job), dtype=dtype, checkpointing=job.checkpointing == "full",
         lora_rank=0 if full else max(1, job.lora_rank), lora_targets=() if full else _targets(job), dora=job.dora,
+        sheds=job.accumulation > 1,
     )  # fmt: skip
     mixed = job.precision.startswith("amp") and dtype == F32
     return walked(network.denoiser, setting, "amp_bf16" if mixed else "bf16" if dtype == BF16 else "fp32", "adamw_fused", False)

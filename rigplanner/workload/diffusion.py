@@ -111,5 +111,10 @@ def _training(network: Network, job: Job, stack: MemoryStack, beside: float, row
     shards = [job.data if job.zero >= stage else 1 for stage in (1, 2)]
     state = trained * (optimizer.state_fp32 if whole else optimizer.state_16) / shards[0]
     copies = optimizer.copies * trained * width / shards[0]
-    return Demand(weights=beside + frozen + trained * width, gradients=trained * width / shards[1], optimizer=state,
-                  activations=max(activations, copies))  # fmt: skip
+    gradients = trained * width / shards[1]
+    moving = gradients + max(activations, copies)
+    if step is not None:
+        there = 1.0 if job.accumulation > 1 else min(1.0, step.working_gradients / max(1.0, trained * width))
+        moving = max(activations + there * gradients, gradients + copies)
+    return Demand(weights=beside + frozen + trained * width, gradients=gradients, optimizer=state,
+                  activations=max(0.0, moving - gradients))  # fmt: skip
