@@ -119,6 +119,7 @@ def speeds_of_new_jobs() -> str:
         evidence = kept_evidence()
         evidence._known.clear()
         evidence._cells.clear()
+        evidence._near.clear()
         return jobs
 
     return _rates(forget)

@@ -16,7 +16,7 @@ from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.answer import Anchor
 from rigplanner.performance.constants import speed_model
 from rigplanner.performance.job import Job, read_job
-from rigplanner.performance.kriging import NO_BATCH, Corrected, Field, Neighbours, Point, nearest, neighbours
+from rigplanner.performance.kriging import NO_BATCH, Corrected, Field, Head, Neighbours, Point, nearest, neighbours
 from rigplanner.performance.measured import Measured, shipped_measured, year_of
 from rigplanner.performance.metrics import samples_per_second
 from rigplanner.performance.modelled import modelled_samples_per_second
@@ -57,58 +57,73 @@ class Evidence:
 
     def __init__(self, placed: Iterable[Placed]) -> None:
         self.placed = tuple(placed)
-        self.field = Field(speed_model())
+        self.field = Field(speed_model(), [item.point for item in self.placed])
+        self._near: dict[tuple[int, ...], Neighbours] = {}
         self._known: dict[Point, Anchored] = {}
-        self._cells: dict[tuple[str, ...], tuple[tuple[Placed, ...], Neighbours]] = {}
-        self._by: dict[tuple[str, ...], list[Placed]] = defaultdict(list)
-        for item in self.placed:
+        self._cells: dict[tuple[object, ...], Cell] = {}
+        self._by: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        for number, item in enumerate(self.placed):
             for key in _keys(item.point):
-                self._by[key].append(item)
+                self._by[key].append(number)
 
-    def _candidates(self, point: Point, allowed: Callable[[Measured], bool] | None) -> list[Placed]:
-        """Rows of the point's network or GPU in its stack; where those are few, of its stack, its network, its family; else all."""
-        found: dict[int, Placed] = {}
-        close, wide, wider = _keys(point)[:3], _keys(point)[3:5], _keys(point)[5:]
-        for keys in (close, wide, wider):
-            for key in keys:
-                for item in self._by.get(key, ()):
-                    if allowed is None or allowed(item.row):
-                        found[id(item)] = item
-            if len(found) >= FEW_ROWS:
-                return list(found.values())
-        return [item for item in self.placed if allowed is None or allowed(item.row)]
+    def _candidates(self, point: Point, allowed: Callable[[Measured], bool] | None) -> list[int]:
+        """Numbers of the rows of the point's network or GPU in its stack; where those are few, of its stack, its network, its
+        family; else all."""
+        keys, found = _keys(point), dict[int, None]()
+        for widened in (keys[:3], keys[3:5], keys[5:]):
+            for key in widened:
+                found |= dict.fromkeys(self._by.get(key, ()))
+            numbers = [number for number in found if allowed is None or allowed(self.placed[number].row)]
+            if len(numbers) >= FEW_ROWS:
+                return numbers
+        return [number for number, item in enumerate(self.placed) if allowed is None or allowed(item.row)]
 
     def correct(self, point: Point, most: int, allowed: Callable[[Measured], bool] | None = None) -> Anchored:
         """Return the log correction of a point from its nearest rows that `allowed` admits, and those rows. They are chosen
         without regard to batch, length and number of GPUs, so that all jobs of a cell lean on the same ones."""
         if allowed is None and point in self._known:
             return self._known[point]
-        cell = (point.stack, point.model, point.task, point.precision, point.metric, point.gpu, point.link, point.lane,
-                point.release, point.data)  # fmt: skip
-        found = self._cells.get(cell) if allowed is None else None
-        if found is None:
-            found = self._neighbours(point, most, allowed)
+        key = (point.stack, point.model, point.kind, point.task, point.precision, point.metric, point.gpu, point.link, point.lane,
+               point.release, point.data, point.silicon)  # fmt: skip
+        cell = self._cells.get(key) if allowed is None else None
+        if cell is None:
+            cell = self._cell(point, most, allowed)
             if allowed is None:
-                self._cells[cell] = found
+                self._cells[key] = cell
         variances = speed_model().variances
-        rows, near = found
-        correction = near.correct(self.field, point, variances["noise"] + variances["machine"] + variances["source"])
-        anchored = Anchored(rows, correction.scaled(speed_model().scattered(point.family, point.kind)))
+        own = variances["noise"] + variances["machine"] + variances["source"]
+        correction = cell.near.correct(self.field, point, cell.heads, own)
+        anchored = Anchored(cell.rows, correction.scaled(speed_model().scattered(point.family, point.kind)))
         if allowed is None:
             if len(self._known) >= REMEMBERED:
                 self._known.clear()
                 self._cells.clear()
+                self._near.clear()
             self._known[point] = anchored
         return anchored
 
-    def _neighbours(
-        self, point: Point, most: int, allowed: Callable[[Measured], bool] | None
-    ) -> tuple[tuple[Placed, ...], Neighbours]:
-        items = self._candidates(point, allowed)
-        rows = [items[i] for i in nearest(self.field, point, [item.point for item in items], most)]
+    def _cell(self, point: Point, most: int, allowed: Callable[[Measured], bool] | None) -> "Cell":
+        numbers = self._candidates(point, allowed)
+        picked = nearest(self.field, point, [self.placed[number].point for number in numbers], most)
+        chosen = tuple(numbers[place] for place in picked)
+        near = self._near.get(chosen)
+        if near is None:
+            near = self._near[chosen] = self._neighbours([self.placed[number] for number in chosen])
+        return Cell(tuple(self.placed[number] for number in chosen), near, self.field.heads(point, near.points))
+
+    def _neighbours(self, rows: list[Placed]) -> Neighbours:
+        """Return rows as the neighbours of a job: of many jobs they are the same ones."""
         usual = speed_model().scattered
         residuals = [item.residual / usual(item.point.family, item.point.kind) for item in rows]
-        return tuple(rows), neighbours(self.field, [item.point for item in rows], residuals)
+        return neighbours(self.field, [item.point for item in rows], residuals)
+
+
+class Cell(Struct, frozen=True):
+    """The rows that all jobs of a network, stack and GPU lean on, and what any of these jobs shares with them."""
+
+    rows: tuple[Placed, ...]
+    near: Neighbours
+    heads: list[Head]
 
 
 def _keys(point: Point) -> tuple[tuple[str, ...], ...]:

@@ -50,8 +50,12 @@ WORDS = (
     "count",
 )
 _words = attrgetter(*WORDS)
-REMEMBERED_ROWS, REMEMBERED_SILICON = 4_000, 1_000
-"""Measured rows whose covariances with others are kept, and kinds of silicon whose likeness to others is."""
+UNTOLD = ("source", "count")
+"""Words that no job shares with a row: nobody has measured it yet, and the number of GPUs counts with who measured it only."""
+_numbers: dict[tuple[object, ...], int] = {}
+REMEMBERED_ROWS, REMEMBERED_SILICON, REMEMBERED_WORDS = 4_000, 1_000, 1_000
+"""Measured rows whose covariances with others are kept, kinds of silicon whose likeness to others is, and words of jobs whose
+shares with rows are."""
 FACTORS = ("", "w", "n", "bc", "b", "c", "t", "y", "m")
 UNSHARED = ("noise", "source", "machine", "release", "release_model")
 """Variances that a job does not share with a row, or only where its release is told."""
@@ -90,10 +94,16 @@ class Point(Struct, frozen=True, cache_hash=True, dict=True):
         """What rows may share by name, in the order of `WORDS`."""
         return _words(self)
 
+    @cached_property
+    def sort(self) -> int:
+        """A number for the words of a row that jobs may share: looked up faster than they are compared."""
+        told = tuple(word for name, word in zip(WORDS, self.words, strict=True) if name not in UNTOLD)
+        return _numbers.setdefault(told, len(_numbers))
 
-def _told(point: Point) -> tuple[object, ...]:
-    """Return the words of a job; those that it does not tell it shares with nobody."""
-    return tuple([word if word != "" else None for word in point.words])
+    @cached_property
+    def chip(self) -> int:
+        """A number for the silicon of a row."""
+        return _numbers.setdefault(self.silicon, len(_numbers))
 
 
 class Corrected(Struct, frozen=True):
@@ -113,17 +123,24 @@ class Corrected(Struct, frozen=True):
         return Corrected(scatter * self.mean, scatter * self.deviation, self.weights)
 
 
-class Field:
-    """The covariance of points under one set of constants, with what was computed before."""
+Head = tuple[float, float, tuple[float, ...]]
+"""What two points share whatever their sizes are, the same by the age of their stacks, and the sums of variances by factor."""
 
-    def __init__(self, model: SpeedModel) -> None:
+
+class Field:
+    """The covariance of points under one set of constants, with what was computed before. Of the words of a job only those count
+    that some of the `rows` know."""
+
+    def __init__(self, model: SpeedModel, rows: Sequence[Point]) -> None:
         v = model.variances
-        self._model, self.noise = model, v["noise"]
+        self._model, self.noise, self._per_year = model, v["noise"], model.distances["year"]
         self._terms = [
             ([WORDS.index(key) for key in keys], FACTORS.index(factor), v[name]) for name, (keys, factor) in TERMS.items()
         ]
         self._sums: dict[tuple[bool, ...], tuple[float, ...]] = {}
-        self._similar: dict[tuple[float, ...], dict[tuple[float, ...], tuple[float, float]]] = {}
+        self._similar: dict[tuple[float, ...], dict[int, tuple[float, float]]] = {}
+        self._heard = [{row.words[n] for row in rows if name not in UNTOLD} - {""} for n, name in enumerate(WORDS)]
+        self._shares: dict[tuple[object, ...], dict[int, tuple[float, ...]]] = {}
         self._pairs: dict[Point, dict[Point, float]] = {}
         self._constant = sum(v[name] for name, (_, factor) in TERMS.items() if factor != "m" and name not in UNSHARED)
         self._per_count = sum(v[name] for name, (_, factor) in TERMS.items() if factor == "m")
@@ -145,52 +162,68 @@ class Field:
 
     def covariance(self, a: Point, b: Point) -> float:
         """Return the covariance of two rows, without the noise of a measurement."""
-        return self.covariances(a, (b,), told=True)[0]
+        head = self._head(a, b, self._sums_of(a.words, b.words), self._similarity(a.silicon, b.silicon))
+        return self.covariances(a, (b,), (head,))[0]
 
-    def _similar_to(self, silicon: tuple[float, ...]) -> dict[tuple[float, ...], tuple[float, float]]:
+    def _told(self, job: Point) -> tuple[object, ...]:
+        """Return the words of a job; those that it does not tell, or that no row knows, it shares with nobody."""
+        return tuple([word if word in heard else None for word, heard in zip(job.words, self._heard, strict=True)])
+
+    def _shares_of(self, words: tuple[object, ...]) -> dict[int, tuple[float, ...]]:
+        """What is known of the sums of variances that the words of a job share with sorts of rows."""
+        if len(self._shares) > REMEMBERED_WORDS:
+            self._shares.clear()
+        return self._shares.setdefault(words, {})
+
+    def _similar_to(self, silicon: tuple[float, ...]) -> dict[int, tuple[float, float]]:
         """What is known of the likeness of one silicon to others."""
         if len(self._similar) > REMEMBERED_SILICON:
             self._similar.clear()
         return self._similar.setdefault(silicon, {})
 
-    def alike(self, a: Point, points: Iterable[Point]) -> list[float]:
-        """Return the covariance of a job with each of many rows as if they had its batch, length and number of GPUs."""
-        exp, known, similar, per_year = math.exp, self._sums, self._similar_to(a.silicon), self._model.distances["year"]
-        words, year = _told(a), a.year
+    def heads(self, job: Point, points: Iterable[Point]) -> list[Head]:
+        """Return what a job shares with each of many rows whatever their sizes are."""
+        words = self._told(job)
+        shares, similar = self._shares_of(words), self._similar_to(job.silicon)
         found = []
         for b in points:
-            equal = tuple(map(eq, words, b.words))
-            s = known.get(equal) or self._shared(equal)
-            near = similar.get(b.silicon)
+            s = shares.get(b.sort)
+            if s is None:
+                s = shares[b.sort] = self._sums_of(words, b.words)
+            near = similar.get(b.chip)
             if near is None:
-                near = similar[b.silicon] = self._similarity(a.silicon, b.silicon)
-            total = s[0] + s[1] * near[0] + s[2] * near[1] + s[8] * b.count
-            if s[7]:
-                total += s[7] * exp(-per_year * (year - b.year) ** 2)
-            found.append(total + s[3] + s[4] + s[5] + s[6])
+                near = similar[b.chip] = self._similarity(job.silicon, b.silicon)
+            found.append(self._head(job, b, s, near))
         return found
 
-    def covariances(self, a: Point, points: Iterable[Point], told: bool = False) -> list[float]:
-        """Return the covariance of one point with each of many, without the noise of a measurement; `told` where it is a row too:
-        empty words of a job are shared with nobody."""
-        d, exp, known, similar = self._model.distances, math.exp, self._sums, self._similar_to(a.silicon)
-        per_year, per_count, per_batch, per_token, per_written = (d[k] for k in ("year", "count", "batch", "tokens", "written"))
-        words = a.words if told else _told(a)
+    def _sums_of(self, words: tuple[object, ...], others: tuple[object, ...]) -> tuple[float, ...]:
+        equal = tuple(map(eq, words, others))
+        return self._sums.get(equal) or self._shared(equal)
+
+    def _head(self, a: Point, b: Point, s: tuple[float, ...], near: tuple[float, float]) -> Head:
+        fresh = s[7] * math.exp(-self._per_year * (a.year - b.year) ** 2) if s[7] else 0.0
+        return s[0] + s[1] * near[0] + s[2] * near[1], fresh, s
+
+    def alike(self, job: Point, points: Sequence[Point]) -> list[float]:
+        """Return the covariance of a job with each of many rows as if they had its batch, length and number of GPUs."""
+        return [
+            still + s[8] * b.count + fresh + s[3] + s[4] + s[5] + s[6]
+            for b, (still, fresh, s) in zip(points, self.heads(job, points), strict=True)
+        ]
+
+    def covariances(self, a: Point, points: Iterable[Point], heads: Iterable[Head]) -> list[float]:
+        """Return the covariance of one point with each of many, without the noise of a measurement."""
+        d, exp = self._model.distances, math.exp
+        per_count, per_batch, per_token, per_written = (d[k] for k in ("count", "batch", "tokens", "written"))
+        count, batch, tokens, written = a.count, a.batch, a.tokens, a.written
         found = []
-        for b in points:
-            equal = tuple(map(eq, words, b.words))
-            s = known.get(equal) or self._shared(equal)
-            like = similar.get(b.silicon)
-            if like is None:
-                like = similar[b.silicon] = self._similarity(a.silicon, b.silicon)
-            total = s[0] + s[1] * like[0] + s[2] * like[1] + s[8] * min(a.count, b.count)
-            if s[7]:
-                total += s[7] * exp(-per_year * (a.year - b.year) ** 2)
+        for b, (still, fresh, s) in zip(points, heads, strict=True):
+            total = still + s[8] * min(count, b.count) + fresh
             if s[3] or s[5] or s[4]:
-                near = exp(-per_count * (a.count - b.count) ** 2)
-                total += s[5] * near + (s[3] * near + s[4]) * exp(-per_batch * (a.batch - b.batch) ** 2)
+                near = exp(-per_count * (count - b.count) ** 2)
+                total += s[5] * near + (s[3] * near + s[4]) * exp(-per_batch * (batch - b.batch) ** 2)
             if s[6]:
-                total += s[6] * exp(-per_token * (a.tokens - b.tokens) ** 2 - per_written * (a.written - b.written) ** 2)
+                total += s[6] * exp(-per_token * (tokens - b.tokens) ** 2 - per_written * (written - b.written) ** 2)
             found.append(total)
         return found
 
@@ -219,9 +252,10 @@ class Neighbours(Struct, frozen=True):
     lower: list[list[float]]
     answer: list[float]
 
-    def correct(self, field: Field, point: Point, own: float) -> Corrected:
-        """Return the correction of a point; `own` is the variance that no row can share, noise of a measurement included."""
-        near = field.covariances(point, self.points)
+    def correct(self, field: Field, point: Point, heads: Sequence[Head], own: float) -> Corrected:
+        """Return the correction of a point that shares `heads` with the rows; `own` is the variance that no row can share, noise of
+        a measurement included."""
+        near = field.covariances(point, self.points, heads)
         weights = _solve(self.lower, near)
         spread = field.prior(point) + own - sum(map(mul, near, weights))
         return Corrected(sum(map(mul, near, self.answer)), math.sqrt(max(spread, own)), tuple(weights))

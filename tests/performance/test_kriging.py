@@ -20,11 +20,12 @@ FAR = msgspec.structs.replace(
     BASE, stack="llama.cpp", family="local-llm", model="x", kind="llm", task="decode", precision="q4_k_m", gpu="z"
 )
 VARIANCES = speed_model().variances
-FIELD = Field(speed_model())
+FIELD = Field(speed_model(), ())
 
 
 def krige(target: Point, rows: list[Point], residuals: list[float], own: float) -> Corrected:
-    return neighbours(FIELD, rows, residuals).correct(FIELD, target, own)
+    field = Field(speed_model(), rows)
+    return neighbours(field, rows, residuals).correct(field, target, field.heads(target, rows), own)
 
 
 def covariance(a: Point, b: Point) -> float:
@@ -40,7 +41,7 @@ def test_the_widest_interval_is_that_of_all_terms() -> None:
 
 def test_the_same_row_is_returned_almost_as_measured() -> None:
     found = krige(BASE, [BASE], [0.3], 1e-9)
-    share = Field(speed_model()).prior(BASE) / (covariance(BASE, BASE) + VARIANCES["noise"])
+    share = FIELD.prior(BASE) / (covariance(BASE, BASE) + VARIANCES["noise"])
     assert found.mean == pytest.approx(0.3 * share, rel=1e-6)
     assert found.weights[0] == pytest.approx(share, rel=1e-6)
     assert found.factor == pytest.approx(math.exp(found.mean))
