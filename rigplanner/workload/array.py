@@ -255,6 +255,18 @@ class Array(Tensor):
         return wide.expand(*shape).copy().reshape(*self.shape[:axis], self.shape[axis] * times, *self.shape[axis + 1 :])
 
 
+def added_in_place(x: Array, y: Tensor) -> Array:
+    """x += y"""
+    return _recorded(seen(x, x.shape, x.strides), (x, y), lambda grad: (grad, grad))
+
+
+def unfolded(x: Array, kernel: int) -> Array:
+    """F.unfold of (batch, channels, length) by windows of odd width: every window written out."""
+    tape, (batch, channels, length) = x.tape, x.shape
+    result = empty(tape, (batch, channels * kernel, length), x.dtype)
+    return _recorded(result, (x,), lambda grad: (empty(tape, (batch, channels, length), grad.dtype),))
+
+
 def seen(x: Tensor, shape: Shape, strides: Shape) -> Array:
     """The same storage under another shape and other strides, outside the graph."""
     return Array(x.tape if isinstance(x, Array) else Tape(), shape, strides, x.dtype, x.storage)

@@ -275,6 +275,7 @@ class Attention:
         elif form.traits.projection == "sliced":
             joint = self.joint(x)
             query, key, value = (ops.cut(tape, joint, (*x.shape[:-1], width)) for width in (wide, narrow, narrow))
+            query, key = self._normed(query, self.query_norm), self._normed(key, self.key_norm)
         elif form.traits.projection == "picked":
             joint = self.joint(x)
             query, key, value = (ops.cut(tape, joint, (*x.shape[:-1], width)) for width in (wide, narrow, narrow))

@@ -36,7 +36,7 @@ SAME_AS = {
     "mistral3": "mistral", "ministral": "mistral", "llama4": "llama4_text",
     "minimax_m3": "qwen3_moe", "mt5": "t5", "camembert": "roberta", "ernie": "bert",
     "baichuan": "llama", "chatglm": "glm", "internlm2": "llama", "internlm": "llama", "internlm3": "llama", "mellum": "llama",
-    "yi": "llama", "decilm": "llama", "exaone": "llama", "persimmon": "gpt_neox", "solar_open": "glm4_moe",
+    "yi": "llama", "decilm": "llama", "exaone": "llama", "iquestcoder": "llama", "solar_open": "glm4_moe",
     "mimo_v2_flash": "qwen3_moe", "step3p7": "qwen3_moe", "smolvlm": "llama", "idefics3": "llama",
     "data2vec-vision": "beit", "vit_msn": "vit", "metaclip_2_vision_model": "clip_vision_model",
 }  # fmt: skip
@@ -90,7 +90,7 @@ def full_config(config: dict[str, Any]) -> dict[str, Any]:
         config, kind = {**inside, "model_type": tower}, tower
     if not isinstance(kind, str) or not kind:
         raise WorkloadFault(f"config.model_type: expected the name of an architecture such as 'llama', found {_shown(kind)}.")
-    known = defaults().get(kind) or {}
+    known = defaults().get(kind) or (defaults().get(SAME_AS.get(kind, "")) if inner else None) or {}
     if kind == "chatglm" and "ffn_hidden_size" in config:
         config = {"tie_word_embeddings": False, **{CHATGLM.get(name, name): value for name, value in config.items()}}
     _check_numbers(config, known)
@@ -116,7 +116,7 @@ def _check_numbers(config: dict[str, Any], known: dict[str, Any]) -> None:
             or (name in ("image_size", "patch_size") and isinstance(value, list))
         ):
             continue
-        if name == "n_routed_experts" and value == 0:
+        if name in ("n_routed_experts", "num_local_experts") and value == 0:
             continue
         if (
             isinstance(value, bool)

@@ -159,12 +159,16 @@ class Decoder:
         side = net.parameter(form.vocab) if traits.head_bias else None
         self.head = Linear(net, self.table if form.tied else net.parameter(form.vocab, inner), side)
 
+    def embedded(self, x: Tensor) -> Tensor:
+        """The embedded tokens and what is added to them."""
+        return x
+
     def hidden(self) -> Tensor:
         """The states after the last norm."""
         net, form, traits = self.net, self.form, self.form.traits
         tape, shape = net.tape, (net.setting.batch, net.setting.length)
         placed: Tensor | None = None
-        embedded = entering(net, ops.embedding(tape, self.table, shape))
+        embedded = self.embedded(entering(net, ops.embedding(tape, self.table, shape)))
         x = embedded = embedded if self.widen is None else self.widen(embedded)
         if self.positions is not None:
             placed = ops.embedding(tape, self.positions, (shape[0] if traits.spread_positions else 1, shape[1]))
@@ -208,7 +212,11 @@ class Decoder:
             logits = ops.sub_self(tape, logits)
         if not net.setting.training:
             return logits
-        return next_token_loss(tape, logits) if net.setting.loss == "plain" else chunked_token_loss(tape, logits)
+        return self.scored(logits) if net.setting.loss == "plain" else chunked_token_loss(tape, logits)
+
+    def scored(self, logits: Tensor) -> Tensor:
+        """The loss from the logits."""
+        return next_token_loss(self.net.tape, logits)
 
 
 def next_token_loss(tape: Tape, logits: Tensor) -> Tensor:

@@ -102,6 +102,8 @@ TRAITS: dict[str, Traits] = {
     "granitemoe": Traits(scaled_embedding=True, scaled_residual=True, scaled_logits=True),
     "llama4_text": Traits(softmax="own"),
     "afmoe": Traits(block="sandwich", qk_norm="head"),
+    "eurobert": Traits(),
+    "nomic_bert": Traits(norm="layer", block="after", softmax="own", embedding_norm=True, last_norm=False, head_bias=True),
     "jais2": Traits(norm="layer", qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="relu2"),
     "hyperclovax": Traits(scaled_embedding=True, scaled_residual=True, scaled_logits=True),
     "vaultgemma": Traits(norm="rms_one", act="gelu", scaled_embedding=True, capped_attention=True, capped_logits=True),
@@ -139,6 +141,7 @@ TIED_BY_DEFAULT = {
     "biogpt",
     "mpt",
     "cohere2",
+    "nomic_bert",
 }
 
 
@@ -147,7 +150,7 @@ BIAS_EVERYWHERE = {
     "smollm3", "gpt_neox", "gpt_oss", "hunyuan_v1_dense", "apertus", "arcee", "nemotron", "seed_oss", "olmoe", "exaone4",
     "ministral3", "dots1", "phimoe", "granitemoe", "granitemoeshared", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text",
     "llama4_text", "gemma4_text", "afmoe", "bamba", "granitemoehybrid", "falcon_h1",
-    "jais2", "hyperclovax", "vaultgemma", "bitnet", "flex_olmo", "exaone_moe", "hunyuan_v1_moe", "nanochat",
+    "jais2", "hyperclovax", "vaultgemma", "bitnet", "flex_olmo", "exaone_moe", "hunyuan_v1_moe", "nanochat", "eurobert",
 }  # fmt: skip
 """Families whose `attention_bias` adds a bias to query, key, value and output."""
 BIAS_BEFORE = {"glm", "glm4", "helium", "glm4_moe"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from msgspec import Struct
@@ -19,7 +20,10 @@ class EncoderForm(Struct, frozen=True, kw_only=True):
     `tied`: the head is the table of the tokens; `head_act`: its activation; `head_width`: that of a table of its own (0: that of
     the embedding). `early`: norms stand before the parts, and one at the end. `spare_bias`: an untied head has one bias more than
     it uses. `masked`: written attention always adds a mask; `eager_only`: there is no other; `holds_weights`: those of a layer live
-    while the next one runs. `buckets`: relative positions in the scores (MPNet). `rotary`: queries and keys are turned (ESM-2)."""
+    while the next one runs. `buckets`: relative positions in the scores (MPNet). `rotary`: queries and keys are turned (ESM-2).
+    `first_dropout`, `last_dropout`: what attention and the feed-forward layer give is dropped. `inner`: the width of query,
+    key and value (0: that of the states). `fixed_places`: rows of a table of angles that counts as a parameter and never trains.
+    `square_mask`: a mask of all pairs lives with the states (ConvBERT)."""
 
     layers: int
     hidden: int
@@ -39,6 +43,7 @@ class EncoderForm(Struct, frozen=True, kw_only=True):
     spare_bias: bool = True
     early: bool = False
     embedding_norm: bool = True
+    first_dropout: bool = True
     last_dropout: bool = True
     masked: bool = False
     eager_only: bool = False
@@ -47,6 +52,9 @@ class EncoderForm(Struct, frozen=True, kw_only=True):
     rotary: bool = False
     token_dropout: bool = False
     contacts: bool = False
+    inner: int = 0
+    fixed_places: int = 0
+    square_mask: bool = False
     names: tuple[str, str, str, str, str, str] = ("query", "key", "value", "dense", "dense", "dense")
 
 
@@ -55,7 +63,9 @@ class EncoderBlock:
 
     def __init__(self, net: Net, form: EncoderForm) -> None:
         self.net, self.form, hidden = net, form, form.hidden
-        self.query, self.key, self.value, self.out = (net.linear(name, hidden, hidden, True) for name in form.names[:4])
+        inner = form.inner or hidden
+        self.query, self.key, self.value = (net.linear(name, hidden, inner, True) for name in form.names[:3])
+        self.out = net.linear(form.names[3], hidden, hidden, True)
         self.first_norm = Norm(net, "layer", hidden)
         self.up = net.linear(form.names[4], hidden, form.ffn, True)
         self.down = net.linear(form.names[5], form.ffn, hidden, True)
@@ -65,8 +75,8 @@ class EncoderBlock:
         tape, form = self.net.tape, self.form
         attended, weights = self._attend(self.first_norm(x) if form.early else x, bias, rope)
         weights = weights if form.holds_weights else None
-        attended = self._drop(self.out(attended))
-        attended = ops.add(tape, attended, x)
+        attended = self.out(attended)
+        attended = ops.add(tape, self._drop(attended) if form.first_dropout else attended, x)
         attended = attended if form.early else self.first_norm(attended)
         fed = self.last_norm(attended) if form.early else attended
         fed = activate(tape, self.up(fed), form.act)
@@ -86,7 +96,7 @@ class EncoderBlock:
         query, key, value = self._heads(self.query(x)), self._heads(self.key(x)), self._heads(self.value(x))
         query = ops.sub_self(tape, query) if form.contacts else query
         if rope is not None:
-            query, key = rotate_wide(tape, query, key, rope)
+            query, key = self._turned(query, key, rope)
         if not (setting.eager or form.eager_only):
             return attend(self.net, query, key, value, None, form.attention_dropout).view(*x.shape), None
         weights = ops.sub_self(tape, self._scores(query, key))
@@ -101,6 +111,9 @@ class EncoderBlock:
         result = ops.unpacked(tape, ops.bmm(tape, weights, ops.packed(tape, value), query.shape))
         return result.view(*x.shape), weights
 
+    def _turned(self, query: Tensor, key: Tensor, rope: Rope) -> tuple[Tensor, Tensor]:
+        return rotate_wide(self.net.tape, query, key, rope)
+
     def _scores(self, query: Tensor, key: Tensor) -> Tensor:
         tape, setting = self.net.tape, self.net.setting
         square = (setting.batch, self.form.heads, setting.length, setting.length)
@@ -110,15 +123,17 @@ class EncoderBlock:
 class Encoder:
     """Embeddings, blocks, and the head that names masked tokens."""
 
-    def __init__(self, net: Net, form: EncoderForm) -> None:
+    def __init__(self, net: Net, form: EncoderForm, block: Callable[[Net, EncoderForm], EncoderBlock] = EncoderBlock) -> None:
         self.net, self.form = net, form
         self.table = net.parameter(form.vocab, form.embedding)
         self.positions = net.parameter(form.positions, form.embedding) if form.positions else None
+        if form.fixed_places:
+            net.parameter(form.fixed_places, form.hidden // form.heads, frozen=True)
         self.types = net.parameter(form.token_types, form.embedding) if form.token_types else None
         self.norm = Norm(net, "layer", form.embedding) if form.embedding_norm else None
         self.widen = net.linear("embeddings_project", form.embedding, form.hidden, True) if form.embedding != form.hidden else None
-        shared = EncoderBlock(net, form) if form.shared_layers else None
-        self.blocks = [shared or EncoderBlock(net, form) for _ in range(form.layers)]
+        shared = block(net, form) if form.shared_layers else None
+        self.blocks = [shared or block(net, form) for _ in range(form.layers)]
         self.last_norm = Norm(net, "layer", form.hidden) if form.early else None
         self.relative = net.parameter(form.buckets, form.heads) if form.buckets else None
         if form.contacts:
@@ -165,6 +180,8 @@ class Encoder:
         x = embedded = self._embedded()
         bias = self._bias()
         rope = rope_tables(net, form.hidden // form.heads, x.dtype) if form.rotary else None
+        square = (net.setting.batch, 1, net.setting.length, net.setting.length)
+        _mask = new(net.tape, square, x.dtype) if form.square_mask else None
         weights: list[Tensor | None] = [None]
         first = True
 

@@ -18,6 +18,7 @@ DENOISER = "Korthikanti et al. 2022, arXiv 2205.05198, applied to the blocks of 
 DUMMY_RUN = "the start-up run of the engine: a full step of tokens, or the sampling of all sequences (logs of vLLM)"
 COMPUTE_BUFFER = "llama.cpp's compute buffer: the larger of attention or feed-forward, and the output layer"
 CACHE = "key and value of every token, layer and key head (Ainslie et al. 2023, arXiv 2305.13245)"
+STATE = "the convolution's last inputs and a float state per layer, of any length (Gu and Dao 2023, arXiv 2312.00752)"
 GATHERED = (
     "ZeRO-3 and FSDP: the layers at work whole, and one layer's gradients (arXiv 1910.02054, 2304.11277); DistributedDataParallel: "
     "buckets of all gradients; DeepSpeed: twice reduce_bucket_size (overlap_comm)"
@@ -67,6 +68,10 @@ def steps_of(
             "batch": job.batch,
         }
         found.append(Step("kv_cache", "values per token x tokens x batch x bytes", cache, demand.kv_cache / GIB, "GiB", CACHE))
+        if network.state_values:
+            held = 2.0 * network.state_values * job.batch / GIB
+            fixed: Inputs = {"layers": network.state_layers or network.layers, "batch": job.batch}
+            found.append(Step("recurrent_state", "of the cache: states of one sequence x batch x bytes", fixed, held, "GiB", STATE))
     found += _beyond(stack, stack.spare(job.task, group_of(network.kind)), detail, figures, span, shards)
     return (*found, *demand.host.steps)
 

@@ -52,7 +52,7 @@ ENCODERS: dict[str, dict[str, Any]] = {
     "rembert": {"masked": True, "eager_only": True, "holds_weights": True, "tied": False, "spare_bias": False},
     "mpnet": {"names": ("q", "k", "v", "o", "dense", "dense"), "eager_only": True},
     "roformer": {"masked": True, "eager_only": True, "holds_weights": True, "rotary": True},
-    "convbert": {"spare_bias": False},
+    "convbert": {"spare_bias": False, "square_mask": True},
     "esm": {"early": True, "contacts": True, "act": "gelu_erf", "head_act": "gelu_erf", "spare_bias": False},
 }  # fmt: skip
 HEADS_OF_CONFIG = {"bert", "albert", "distilbert", "layoutlm", "megatron-bert", "rembert", "ernie", "roformer"}

@@ -168,7 +168,7 @@ def _chunks(x: Array, more: int, chunk: int) -> Array:
 
 def _segments(net: Net, x: Array) -> Array:
     """Sums of all runs of a chunk: spread over a square, masked, summed up and masked again."""
-    tape, side = net.tape, x.shape[-1]
+    side = x.shape[-1]
     x = x.unsqueeze(-1).expand(*x.shape, side)
     x = x.masked(_hidden(net, side))
     summed = x.cumsum()

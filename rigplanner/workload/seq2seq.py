@@ -116,9 +116,11 @@ class T5:
         self.net, self.config, self.share = net, config, config["dropout_rate"]
         outer, layers = config["d_model"], config["num_layers"]
         self.table = net.parameter(config["vocab_size"], outer)
-        self.encoder = [T5Block(net, config, at == 0, False) for at in range(layers)]
+        every = config["model_type"] == "umt5"
+        self.encoder = [T5Block(net, config, at == 0 or every, False) for at in range(layers)]
         self.encoder_norm = T5Norm(net, outer)
-        self.decoder = [T5Block(net, config, at == 0, True) for at in range(config.get("num_decoder_layers") or layers)]
+        self.every = every
+        self.decoder = [T5Block(net, config, at == 0 or every, True) for at in range(config.get("num_decoder_layers") or layers)]
         self.decoder_norm = T5Norm(net, outer)
         self.tied = config.get("tie_word_embeddings", True)
         self.head = Linear(net, self.table, None)
@@ -130,6 +132,7 @@ class T5:
         shared: list[tuple[Tensor, Tensor | None]] = []
         for block in blocks:
             bias, cross = shared[0] if shared else (None, None)
+            bias, cross = (None, None) if self.every else (bias, cross)
 
             def run(
                 y: Tensor, *memory: Tensor, block: T5Block = block, bias: Tensor | None = bias, cross: Tensor | None = cross
