@@ -121,15 +121,18 @@ def read_job(
     if not precision:
         precision = assumed["precision"] = _usual_precision(named, silicon)
     batch, given = _batch(workload, shape, task, count, silicon)
+    accumulate = _accumulate(workload) or (1 if given or task != "train" else _usual_accumulation(shape, batch))
     if not given and task in ("train", "train_lora", "inference"):
         assumed["batch_per_gpu"] = f"{batch:g}"
+        if accumulate > 1 and not _accumulate(workload):
+            assumed["gradient_accumulation"] = f"{accumulate}"
     stack, link = find_stack(named.kin.like) if named.kin else named, _link(link, count, gpu)
     arithmetic = _arithmetic(precision, stack, shape, silicon)
     rate = matrix_tflops(silicon, arithmetic, gpu.name)
     degrees = _degrees(workload, task, count, stack)
     return Job(
         shape=shape, silicon=silicon, stack=stack, named=named, task=task, precision=precision, matrix_tflops=rate,
-        path=arithmetic_path(arithmetic, rate, silicon), batch=batch, batch_given=given, accumulate=_accumulate(workload),
+        path=arithmetic_path(arithmetic, rate, silicon), batch=batch, batch_given=given, accumulate=accumulate,
         input_tokens=workload.input_tokens or 0, output_tokens=workload.output_tokens or 0,
         checkpointing=_checkpointing(workload, task, stack),
         count=count, nodes=nodes, link=link, lane=lane(link, gpu, count), bus_gbs=bus_gbs(gpu, count, nodes, link, machine),
@@ -140,6 +143,10 @@ def read_job(
     )  # fmt: skip
 
 
+LARGE_MODEL_M = 1000
+"""Millions of parameters above which one sequence at a time fills a GPU."""
+TOKENS_PER_UPDATE = 16384
+"""Of one GPU: batches of 0.5 to 4 million tokens over 32 to 256 GPUs (the GPT-3 and Llama papers)."""
 SIZES = (
     "batch_per_gpu",
     "seq_len",
@@ -245,7 +252,7 @@ def _batch(workload: Workload, shape: Shape, task: str, count: int, silicon: Sil
 def _usual_batch(shape: Shape, task: str, silicon: Silicon) -> float:
     """What fits: the usual batch of a 24 GiB card times the memory beside weights, gradients and states, as trainers fill it."""
     usual = float(USUAL_BATCH.get(shape.kind, 16))
-    if shape.kind in ("llm", "moe") and shape.params_m > 1000:
+    if shape.kind in ("llm", "moe") and shape.params_m > LARGE_MODEL_M:
         return 1.0
     if task != "train" or shape.kind == "recommender":
         return usual
@@ -255,8 +262,16 @@ def _usual_batch(shape: Shape, task: str, silicon: Silicon) -> float:
 
 
 def _accumulate(workload: Workload) -> int:
-    """Micro-batches per update: as given, 4 where a case only says that gradients were accumulated."""
-    return _from_variant(workload, "grad_accum") or (4 if workload.variant.get("grad_accum") else 1)
+    """Micro-batches per update: as given, 4 where a case only says that gradients were accumulated, 0 where nothing is said."""
+    told = _from_variant(workload, "grad_accum") or workload.gradient_accumulation
+    return max(1, told) if told else 4 if workload.variant.get("grad_accum") else 0
+
+
+def _usual_accumulation(shape: Shape, batch: float) -> int:
+    """Micro-batches per update of a large language model whose batch nobody gave: trainers update it after some thousand tokens."""
+    if shape.kind not in ("llm", "moe") or shape.params_m <= LARGE_MODEL_M:
+        return 1
+    return max(1, round(TOKENS_PER_UPDATE / (batch * max(1, shape.tokens))))
 
 
 def _checkpointing(workload: Workload, task: str, stack: Stack) -> str:

@@ -228,3 +228,14 @@ def test_one_stream_is_never_faster_than_memory_can_be_read() -> None:
     assert gpu.bandwidth_gbs
     read_gb = 7.5 * 2  # weights of the layers and the head in 1e9 bytes; the embedding of one token is not read whole
     assert found.high <= gpu.bandwidth_gbs / read_gb * 1.01
+
+
+def test_large_models_accumulate_unless_told() -> None:
+    job = {"model": "llama-3.1-8b", "task": "train", "stack": "megatron-lm", "precision": "bf16", "seq_len": 2048}
+    untold = predict("H100-SXM5-80GB", 8, **job)
+    told = predict("H100-SXM5-80GB", 8, batch_per_gpu=1, gradient_accumulation=8, **job)
+    each = predict("H100-SXM5-80GB", 8, batch_per_gpu=1, **job)
+    assert untold.assumed["gradient_accumulation"] == "8"
+    assert untold.value == pytest.approx(told.value, rel=0.02)
+    assert each.value < 0.9 * told.value, "every update costs time"
+    assert "gradient_accumulation" not in told.assumed

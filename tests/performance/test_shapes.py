@@ -91,3 +91,9 @@ def test_published_sizes_come_out(slug: str, stored_m: float, used_m: float) -> 
     shape = resolve_shape(Workload(model=slug), shipped_zoo())
     assert shape.params_m == pytest.approx(stored_m, rel=0.02)
     assert shape.active_m == pytest.approx(used_m, rel=0.06)
+
+
+@pytest.mark.parametrize(("small", "large"), [("yolov5s", "yolov5x"), ("yolox-s", "yolox-x")])
+def test_a_deeper_detector_launches_more_kernels(small: str, large: str) -> None:
+    shapes = [shape(model=name, task="inference") for name in (small, large)]
+    assert 1.7 * shapes[0].kernels < shapes[1].kernels < 2.2 * shapes[0].kernels
