@@ -25,6 +25,7 @@ class Ratio(Struct, frozen=True):
 
 RATIOS = {
     "nvlink": Ratio(0.90, 0.80, 1.05),
+    "nvlink-hopper-bridge": Ratio(0.75, 0.45, 1.00),
     "nvswitch": Ratio(0.95, 0.85, 1.02),
     "nvls": Ratio(0.88, 0.66, 0.95),
     "xgmi": Ratio(0.90, 0.70, 1.05),
@@ -34,10 +35,12 @@ RATIOS = {
     "between-sockets": Ratio(1.00, 0.75, 1.30),
     "network": Ratio(0.85, 0.55, 1.00),
 }
-"""By kind of bottleneck. nvlink: 208 of 240 on a bridged A100 pair, 72 of 80 on a direct board; nvswitch: 220 of 240, 366 of 371,
+"""By kind of bottleneck. nvlink: 208 of 240 on a bridged A100 pair, 72 of 80 on a direct board; nvlink-hopper-bridge: 116 of 247 on
+the only pair published (NCCL saw all 12 links; nobody told why), else what other bridges give; nvswitch: 220 of 240, 366 of 371,
 682 of 722; nvls: 480 of 552, 838 of 935; pcie-peer: 50 of 48, 12.7 of 12; pcie-host: 20 of 24, 41.1 of 48; pcie-staged: 35
 of 48; network: assumed."""
 
+HOPPER = 9
 NVLS_SHARE = {9: 0.85, 10: 0.74, 12: 0.74}
 """NCCL's efficiency of NVLink SHARP by compute capability's major number."""
 
@@ -88,7 +91,9 @@ def _over_nvlink(net: Interconnect) -> Estimate | None:
     if rings == 0:
         return None
     xgmi = any(gpu.nvlink is not None and gpu.nvlink.fabric == "xgmi" for gpu in net.gpus)
-    return _estimate("xgmi" if xgmi else "nvlink", "sum over rings of the slowest pair", {"rings": rings}, rings)
+    bridged = any(_major(gpu) == HOPPER and gpu.form_factor == "pcie" for gpu in net.gpus)
+    kind = "xgmi" if xgmi else "nvlink-hopper-bridge" if bridged else "nvlink"
+    return _estimate(kind, "sum over rings of the slowest pair", {"rings": rings}, rings)
 
 
 def _over_pcie(net: Interconnect) -> Estimate | None:

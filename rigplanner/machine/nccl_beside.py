@@ -59,7 +59,7 @@ def _transport(machine: Machine, a: int, b: int, theirs: str) -> Beside:
 def _worst(machine: Machine) -> str | None:
     """Return the worst segment of a ring in the order of the GPUs, NVLink as "NV"; None where one is not known."""
     count = len(machine.gpus)
-    if allreduce_kind(machine) in ("nvlink", "nvswitch", "nvls", "xgmi"):
+    if allreduce_kind(machine).startswith(("nv", "xgmi")):
         return "NV"
     cells = [machine.matrix[at][(at + 1) % count] for at in range(count)]
     words = ["NV" if cell.startswith(("NV", "XGMI")) else cell for cell in cells]

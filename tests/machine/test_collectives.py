@@ -137,3 +137,19 @@ def test_a_measurement_that_was_not_fitted(catalog: Catalog) -> None:
     assert estimate is not None
     assert estimate.value == pytest.approx(215, rel=0.15)
     assert estimate.low <= 215 <= estimate.high
+
+
+def test_a_bridged_hopper_pair_states_the_one_published_rate(catalog: Catalog) -> None:
+    for name in ("h100-pcie-80gb", "h100-nvl-94gb"):
+        gpu = catalog.parts[f"nvidia.datacenter.{name}"]
+        assert isinstance(gpu, GPU)
+        estimate = allreduce_of_link(gpu, 2, "nvlink-bridge")
+        assert estimate is not None
+        assert estimate.steps[-1].name == "nvlink-hopper-bridge"
+        if name.startswith("h100-pcie"):
+            assert estimate.low < 116.3 < 208.0 < estimate.high
+    ampere = catalog.parts["nvidia.datacenter.a100-pcie-80gb"]
+    assert isinstance(ampere, GPU)
+    other = allreduce_of_link(ampere, 2, "nvlink-bridge")
+    assert other is not None
+    assert other.steps[-1].name == "nvlink"
