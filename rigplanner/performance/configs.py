@@ -88,7 +88,7 @@ def zoo_shape(model: Model, workload: Workload) -> Shape:
     """Return the shape of a network of the zoo; raise WorkloadFault naming what the zoo does not know of it."""
     kind, slug = KINDS.get(model.kind, model.kind), workload.model or model.slug
     if model.config and not any(figure.gmacs for figure in model.figures):
-        return config_shape(slug, kind, model.config, workload, model.params_m, model.source)
+        return _zoo_transformer(slug, kind, model, model.config, workload)
     params_m = model.params_m or (_params_of(model.config) if model.config else None)
     if model.kind == "diffusion_transformer" and params_m and not model.figures:
         return denoised_shape(slug, plain_geometry(params_m, model.source), workload)
@@ -115,6 +115,20 @@ def zoo_shape(model: Model, workload: Workload) -> Shape:
         image_size=int(_edge(nearest.image_size)),
     )
     return figures_shape(slug, known, workload)
+
+
+_forms: dict[tuple[str, str], tuple[Model, Geometry]] = {}
+"""Geometries of the zoo by slug and kind, with the model that each is of: read once."""
+
+
+def _zoo_transformer(slug: str, kind: str, model: Model, config: dict[str, Any], workload: Workload) -> Shape:
+    if is_denoiser(config):
+        return config_shape(slug, kind, config, workload, model.params_m, model.source)
+    of, form = _forms.get((model.slug, kind), (None, None))
+    if of is not model or form is None:
+        form = geometry(config, kind, model.params_m, model.source)
+        _forms[model.slug, kind] = (model, form)
+    return transformer_shape(slug, form, workload.seq_len or workload.input_tokens or form.seq_len)
 
 
 def _params_of(config: dict[str, Any]) -> float:

@@ -211,10 +211,13 @@ def _usual_precision(stack: Stack, silicon: Silicon) -> str:
     return "fp16" if word == "bf16" and silicon.era < 4.3 else word
 
 
+DEGREE = re.compile(r"\b(tp|pp|cp)(\d+)\b")
+
+
 def _degrees_in_words(workload: Workload) -> Parallelism | None:
     """Degrees as benchmark reports write them: "dp4", "tp4", "pp4", "FSDP8 TP8", "FSDP2 CP4"."""
     text = f"{workload.variant.get('parallel', '')} {workload.variant.get('setup', '')}".casefold()
-    found = {word: int(number) for word, number in re.findall(r"\b(tp|pp|cp)(\d+)\b", text)}
+    found = {word: int(number) for word, number in DEGREE.findall(text)}
     if not found:
         return None
     zero = 3 if "fsdp" in text else 0

@@ -6,6 +6,7 @@ fitted by `tools/fit_speed_model.py` on rows whose whole GPU, generation, source
 Method: Gaussian-process regression (Rasmussen and Williams 2006, equations 2.25 and 2.26) on the nearest rows only.
 """
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -53,6 +54,7 @@ _words = attrgetter(*WORDS)
 UNTOLD = ("source", "count")
 """Words that no job shares with a row: nobody has measured it yet, and the number of GPUs counts with who measured it only."""
 _numbers: dict[tuple[object, ...], int] = {}
+_next = itertools.count()
 REMEMBERED_ROWS, REMEMBERED_SILICON, REMEMBERED_WORDS = 4_000, 1_000, 1_000
 """Measured rows whose covariances with others are kept, kinds of silicon whose likeness to others is, and words of jobs whose
 shares with rows are."""
@@ -98,12 +100,12 @@ class Point(Struct, frozen=True, cache_hash=True, dict=True):
     def sort(self) -> int:
         """A number for the words of a row that jobs may share: looked up faster than they are compared."""
         told = tuple(word for name, word in zip(WORDS, self.words, strict=True) if name not in UNTOLD)
-        return _numbers.setdefault(told, len(_numbers))
+        return _numbers.setdefault(told, next(_next))
 
     @cached_property
     def chip(self) -> int:
         """A number for the silicon of a row."""
-        return _numbers.setdefault(self.silicon, len(_numbers))
+        return _numbers.setdefault(self.silicon, next(_next))
 
 
 class Corrected(Struct, frozen=True):

@@ -137,7 +137,10 @@ def year_of(stack: str, release: str) -> float:
     return known.get("", USUAL_YEAR)
 
 
+VERSION = re.compile(r"\d+\.\d+")
+
+
 def release_of(text: str | None) -> str:
     """Return the version that a stack's description names ("PyTorch 1.13.0a0 (NGC)" -> "1.13"), else all of it in lower case."""
-    found = re.search(r"\d+\.\d+", text or "")
+    found = VERSION.search(text or "")
     return found.group() if found else (text or "").casefold()
