@@ -164,8 +164,7 @@ class Field:
 
     def covariance(self, a: Point, b: Point) -> float:
         """Return the covariance of two rows, without the noise of a measurement."""
-        head = self._head(a, b, self._sums_of(a.words, b.words), self._similarity(a.silicon, b.silicon))
-        return self.covariances(a, (b,), (head,))[0]
+        return self.covariances(a, (b,), self._heads(a, a.words, (b,), {}, {}))[0]
 
     def _told(self, job: Point) -> tuple[object, ...]:
         """Return the words of a job; those that it does not tell, or that no row knows, it shares with nobody."""
@@ -186,7 +185,18 @@ class Field:
     def heads(self, job: Point, points: Iterable[Point]) -> list[Head]:
         """Return what a job shares with each of many rows whatever their sizes are."""
         words = self._told(job)
-        shares, similar = self._shares_of(words), self._similar_to(job.silicon)
+        return self._heads(job, words, points, self._shares_of(words), self._similar_to(job.silicon))
+
+    def _heads(
+        self,
+        a: Point,
+        words: tuple[object, ...],
+        points: Iterable[Point],
+        shares: dict[int, tuple[float, ...]],
+        similar: dict[int, tuple[float, float]],
+    ) -> list[Head]:
+        """What a point of these words shares with each of many; `shares` and `similar` keep it by sort and chip."""
+        exp, per_year, year = math.exp, self._per_year, a.year
         found = []
         for b in points:
             s = shares.get(b.sort)
@@ -194,17 +204,14 @@ class Field:
                 s = shares[b.sort] = self._sums_of(words, b.words)
             near = similar.get(b.chip)
             if near is None:
-                near = similar[b.chip] = self._similarity(job.silicon, b.silicon)
-            found.append(self._head(job, b, s, near))
+                near = similar[b.chip] = self._similarity(a.silicon, b.silicon)
+            fresh = s[7] * exp(-per_year * (year - b.year) ** 2) if s[7] else 0.0
+            found.append((s[0] + s[1] * near[0] + s[2] * near[1], fresh, s))
         return found
 
     def _sums_of(self, words: tuple[object, ...], others: tuple[object, ...]) -> tuple[float, ...]:
         equal = tuple(map(eq, words, others))
         return self._sums.get(equal) or self._shared(equal)
-
-    def _head(self, a: Point, b: Point, s: tuple[float, ...], near: tuple[float, float]) -> Head:
-        fresh = s[7] * math.exp(-self._per_year * (a.year - b.year) ** 2) if s[7] else 0.0
-        return s[0] + s[1] * near[0] + s[2] * near[1], fresh, s
 
     def alike(self, job: Point, points: Sequence[Point]) -> list[float]:
         """Return the covariance of a job with each of many rows as if they had its batch, length and number of GPUs."""
