@@ -61,7 +61,7 @@ SENTENCE_TOKENS = 50
 class Job(Struct, frozen=True, kw_only=True):
     """One definite job on `count` equal GPUs; `stack` is the profile computed with, `named` the one
     asked for (another where that one is known by its kin only); `batch` counts samples per GPU and forward pass; `superchip`: the
-    CPU is the GPU's own."""
+    CPU is the GPU's own; `node_gbs`: the bus bandwidth within one node."""
 
     shape: Shape
     silicon: Silicon
@@ -90,6 +90,7 @@ class Job(Struct, frozen=True, kw_only=True):
     variant: dict[str, Any]
     assumed: dict[str, str]
     superchip: bool = False
+    node_gbs: float = 0.0
 
 
 def read_job(
@@ -139,7 +140,7 @@ def read_job(
         tensor=degrees.tensor, pipeline=degrees.pipeline, sharded=stack.sharded or degrees.zero >= 2,
         split_by_layer=count > 1 and (stack.splits_layers or workload.variant.get("split") == "layer"),
         release=release_of(workload.framework_text), variant=workload.variant, assumed=assumed,
-        superchip=gpu.form_factor == "superchip",
+        superchip=gpu.form_factor == "superchip", node_gbs=bus_gbs(gpu, count // nodes, 1, link, None) if nodes > 1 else 0.0,
     )  # fmt: skip
 
 

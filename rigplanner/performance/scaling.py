@@ -35,12 +35,28 @@ def shuffle_seconds(job: Job) -> float:
 
 def tensor_seconds(job: Job) -> float:
     """Return the seconds of a training step in which tensor-parallel GPUs add up activations: four all-reduces per layer of
-    tokens x hidden values (Shoeybi et al. 2019, arXiv 1909.08053), which nothing hides."""
+    tokens x hidden values (Shoeybi et al. 2019, arXiv 1909.08053), which nothing hides; and in which experts get theirs."""
     if job.tensor == 1 or not job.shape.layers:
-        return 0.0
+        return expert_seconds(job)
     tokens = job.batch * job.tensor * job.shape.tokens
     size = 4 * job.shape.layers * tokens * job.shape.hidden * (4.0 if job.precision in ("fp32", "tf32") else 2.0)
-    return 2 * (job.tensor - 1) / job.tensor * size / (job.bus_gbs * 1e9) + 4 * job.shape.layers * PER_GPU_LATENCY_S
+    return (
+        2 * (job.tensor - 1) / job.tensor * size / (job.bus_gbs * 1e9)
+        + 4 * job.shape.layers * PER_GPU_LATENCY_S
+        + expert_seconds(job)
+    )
+
+
+def expert_seconds(job: Job) -> float:
+    """Return the seconds of a training step in which tokens travel to the GPUs of their experts within a node and back, forward and
+    backward, all to all (Lepikhin et al. 2020, arXiv 2006.16668), which nothing hides; a token goes to a GPU once."""
+    shape = job.shape
+    beside = min(job.count // job.nodes, shape.experts)
+    if beside < 2 or not shape.experts_used:
+        return 0.0
+    copies = min(shape.experts_used, beside) * (beside - 1) / beside
+    size = 4 * shape.layers * job.batch * shape.tokens * copies * shape.hidden * (4.0 if job.precision in ("fp32", "tf32") else 2.0)
+    return size / ((job.node_gbs or job.bus_gbs) * 1e9) + 4 * shape.layers * beside * PER_GPU_LATENCY_S
 
 
 def pipeline_bubble(job: Job) -> float:

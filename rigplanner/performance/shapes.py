@@ -65,8 +65,8 @@ class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Shape(Struct, frozen=True, kw_only=True):
     """One forward pass of one sample: `gflop` in matrix operations on weights, `attention_gflop` in products of activations,
     `elements_m` millions of values written, `kernels` launched per pass. `params_m` are stored, `active_m` used by a token.
-    `tokens` per sample; `kv_values` cached per token; `hidden` and `layers` 0 where the net is no transformer; `steps` of
-    denoising that make one image; `usual`: what was taken because nothing was said."""
+    `tokens` per sample; `kv_values` cached per token; `hidden` and `layers` 0 where the net is no transformer; `experts` of
+    a layer; `steps` of denoising that make one image; `usual`: what was taken because nothing was said."""
 
     slug: str
     kind: str
@@ -82,6 +82,8 @@ class Shape(Struct, frozen=True, kw_only=True):
     kv_values: float = 0.0
     layers: int = 0
     hidden: int = 0
+    experts: int = 0
+    experts_used: int = 0
     shuffled_values: float = 0.0
     steps: int = 1
     samples_to_train: float | None = None
@@ -185,6 +187,8 @@ def transformer_shape(slug: str, form: Geometry, seq_len: int) -> Shape:
         kv_values=(form.cache_values or 2 * kv_width) * form.layers,
         layers=form.layers,
         hidden=form.hidden,
+        experts=form.experts,
+        experts_used=form.experts_used,
         samples_to_train=tables().samples_to_train.get(slug),
         source=form.source,
     )

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
+from rigplanner.performance.job import read_job
 from rigplanner.performance.predict import predict_speed
+from rigplanner.performance.scaling import expert_seconds
 from rigplanner.performance.stacks import shipped_stacks
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
@@ -239,3 +241,14 @@ def test_large_models_accumulate_unless_told() -> None:
     assert untold.value == pytest.approx(told.value, rel=0.02)
     assert each.value < 0.9 * told.value, "every update costs time"
     assert "gradient_accumulation" not in told.assumed
+
+
+def test_experts_exchange_tokens_while_they_train() -> None:
+    def exchange(model: str, count: int, nodes: int, link: str) -> float:
+        work = Workload(model=model, task="train_lora", precision="bf16", batch_per_gpu=1, seq_len=2048)
+        return expert_seconds(read_job(work, find_gpu("A100-SXM4-80GB"), count, nodes, link, shipped_zoo()))
+
+    apart = exchange("mixtral-8x7b", 8, 1, "nvswitch")
+    assert exchange("llama-3.1-8b", 8, 1, "nvswitch") == 0 == exchange("mixtral-8x7b", 1, 1, "none")
+    assert 0 < apart < 0.3 * exchange("mixtral-8x7b", 8, 1, "pcie")
+    assert exchange("mixtral-8x7b", 16, 2, "nvswitch") == pytest.approx(apart), "experts stay within a node"
