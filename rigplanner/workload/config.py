@@ -38,6 +38,9 @@ SAME_AS = {
     "baichuan": "llama", "chatglm": "glm", "internlm2": "llama", "internlm": "llama", "internlm3": "llama", "mellum": "llama",
     "yi": "llama", "decilm": "llama", "exaone": "llama", "iquestcoder": "llama", "solar_open": "glm4_moe",
     "mimo_v2_flash": "qwen3_moe", "step3p7": "qwen3_moe", "smolvlm": "llama", "idefics3": "llama",
+    "qwen2_vl": "qwen2", "qwen2_vl_text": "qwen2", "qwen2_5_vl": "qwen2", "qwen2_5_omni_text": "qwen2",
+    "qwen3_vl_moe_text": "qwen3_moe", "qwen3_omni_moe_text": "qwen3_moe", "glm4v_text": "glm4", "glm_ocr_text": "glm4",
+    "glm4v_moe_text": "glm4_moe", "mllama_text_model": "llama", "paddleocr_vl_text": "ernie4_5",
     "data2vec-vision": "beit", "vit_msn": "vit", "metaclip_2_vision_model": "clip_vision_model",
 }  # fmt: skip
 """Families whose blocks we walk as those of a relative; what differs is small beside the interval that is then given."""
@@ -80,7 +83,8 @@ def full_config(config: dict[str, Any]) -> dict[str, Any]:
         raise WorkloadFault(f"config.text_config: expected an object, found {_shown(inner)}.")
     if inner:
         outer = {key: value for key, value in config.items() if key not in ("text_config", "model_type")}
-        config = {**outer, **inner, "model_type": inner.get("model_type") or config.get("model_type")}
+        tied = {name: outer[name] for name in ("tie_word_embeddings",) if name in outer}
+        config = {**outer, **inner, **tied, "model_type": inner.get("model_type") or config.get("model_type")}
     kind = config.get("model_type")
     tower = VISION_PARTS.get(kind) if isinstance(kind, str) else None
     if tower is not None and inner is None:

@@ -65,6 +65,22 @@ WALKED = {
     "FluxTransformer2DModel": "flux_transformer",
 }  # fmt: skip
 """diffusers classes by the kind of network that is walked."""
+USUAL: dict[str, dict[str, Any]] = {
+    "unet_2d_condition": {
+        "block_out_channels": [320, 640, 1280, 1280], "layers_per_block": 2, "cross_attention_dim": 1280, "attention_head_dim": 8,
+        "down_block_types": ["CrossAttnDownBlock2D"] * 3 + ["DownBlock2D"],
+        "up_block_types": ["UpBlock2D"] + ["CrossAttnUpBlock2D"] * 3,
+    },
+    "sd3_transformer": {
+        "in_channels": 16, "num_layers": 18, "attention_head_dim": 64, "num_attention_heads": 18, "joint_attention_dim": 4096,
+        "pooled_projection_dim": 2048, "pos_embed_max_size": 96, "patch_size": 2,
+    },
+    "flux_transformer": {
+        "in_channels": 64, "num_layers": 19, "num_single_layers": 38, "attention_head_dim": 128, "num_attention_heads": 24,
+        "joint_attention_dim": 4096, "pooled_projection_dim": 768,
+    },
+}  # fmt: skip
+"""What diffusers 0.42 takes for fields that a configuration leaves out."""
 LEVELS = {"CrossAttnDownBlock2D", "DownBlock2D", "CrossAttnUpBlock2D", "UpBlock2D"}
 
 
@@ -74,4 +90,4 @@ def denoiser_config(config: dict[str, Any]) -> dict[str, Any] | None:
     levels = [*(config.get("down_block_types") or ()), *(config.get("up_block_types") or ())]
     if kind is None or not set(map(str, levels)) <= LEVELS:
         return None
-    return {"model_type": kind, **{name: value for name, value in config.items() if not name.startswith("_")}}
+    return {"model_type": kind, **USUAL[kind], **{name: value for name, value in config.items() if not name.startswith("_")}}

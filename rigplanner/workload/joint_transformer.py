@@ -9,7 +9,7 @@ from typing import Any
 from rigplanner.workload import ops
 from rigplanner.workload.attention import attend
 from rigplanner.workload.convnets import Conv
-from rigplanner.workload.latent_unet import LATENT, squared_error
+from rigplanner.workload.latent_unet import LATENT, MOST, squared_error
 from rigplanner.workload.net import Net, Norm, reciprocal_root
 from rigplanner.workload.tape import F32, Grads, Tensor, backward, new, record
 
@@ -249,7 +249,10 @@ class JointTransformer:
         self.blocks: list[Any] = [
             JointBlock(net, width, heads, norm, not self.turns and at + 1 == count, at in dual) for at in range(count)
         ]
-        self.blocks += [SingleBlock(net, width, heads) for _ in range(config.get("num_single_layers") or 0)]
+        single = config.get("num_single_layers") or 0
+        if single > MOST:
+            raise ValueError(f"num_single_layers: expected at most {MOST}, found {str(single)[:20]}")
+        self.blocks += [SingleBlock(net, width, heads) for _ in range(single)]
         self.last = Modulated(net, width, 2)
         self.out = net.linear("proj_out", width, self.patch**2 * (config.get("out_channels") or self.channels), True)
 

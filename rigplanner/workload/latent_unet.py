@@ -19,6 +19,10 @@ TEXT_TOKENS = 77
 """Length of a prompt for CLIP's text encoder."""
 
 
+MOST = 1_000
+"""Layers or heads of a level beyond which a field is a mistake."""
+
+
 class GroupNorm:
     """Group norm, and SiLU where asked."""
 
@@ -157,8 +161,11 @@ class Level:
 
 
 def each(value: Any, count: int) -> list[Any]:
-    """One value per level."""
-    return list(value) if isinstance(value, list | tuple) else [value] * count
+    """One value per level; raise ValueError beyond reason."""
+    found = list(value) if isinstance(value, list | tuple) else [value] * count
+    if len(found) != count or not all(isinstance(one, int) and 0 < one <= MOST for one in found):
+        raise ValueError(f"expected {count} numbers from 1 to {MOST}, found {str(value)[:40]}")
+    return found
 
 
 class LatentUnet:

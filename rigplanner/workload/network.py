@@ -20,6 +20,7 @@ from rigplanner.workload.net import Net, Setting
 from rigplanner.workload.shallow import shallow
 from rigplanner.workload.step import contradictions, walk
 from rigplanner.workload.tape import BF16, CUDA, Tape
+from rigplanner.workload.towers import tower_params
 
 
 class Network(Struct, frozen=True, kw_only=True):
@@ -150,7 +151,7 @@ def from_model(model: Model) -> Network:
         known,
         kind=kind,
         params=extra,
-        side_params=max(0.0, extra - known.params) if kind == "vlm" else 0.0,
+        side_params=max(known.side_params, extra - known.params + known.side_params) if kind == "vlm" else known.side_params,
         active_params=min(known.active_params, extra),
         source=model.source,
         components=model.components,
@@ -236,8 +237,9 @@ def _from_config(encoded: bytes, slug: str) -> Network:
     length = config.get("image_size") if not config.get("vocab_size") or config.get("patch_size") else 64
     edge = int(length[0] if isinstance(length, list) else length) if length else 224
     values = float(_values(given, made, edge))
-    return Network(slug=slug, kind=_kind(config), params=values,
-        active_params=values - _idle(config), config=encoded,
+    side = tower_params(given, int(_sizes(config, values).get("hidden") or 0))
+    return Network(slug=slug, kind="vlm" if side else _kind(config), params=values + side,
+        active_params=values - _idle(config) + side, config=encoded, side_params=side,
                    relative=relative, stand_in=stand_in, **_sizes(config, values))  # fmt: skip
 
 
