@@ -117,11 +117,11 @@ class MachineView(QWidget):
     def _draw(self) -> None:
         assessment = self._session.assessment
         if assessment is not None:
-            empty = not (assessment.machine.slots or assessment.machine.gpus)
             said = tr("Choose a motherboard or a system to see its slots and what stands in them.")
-            self.slots.show_picture(slot_picture(assessment.machine), said if empty else "")
-            self.drawing.empty = said if empty else ""
-            self.drawing.show_drawing(self._fitted(assessment.machine))
+            drawing = self._fitted(assessment.machine)
+            self.slots.show_picture(slot_picture(assessment.machine), "" if drawing.boxes else said)
+            self.drawing.empty = "" if drawing.boxes else said
+            self.drawing.show_drawing(drawing)
 
     def _fitted(self, machine: Machine) -> Drawing:
         room = self._canvas.viewport().size()

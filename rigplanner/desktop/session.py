@@ -80,7 +80,7 @@ class Session(QObject):
         return self.shelf.index
 
     def find(self, words: str, kind: str) -> list[AnyPart]:
-        """Return the parts of a kind that hold all words, all of them in catalog order for none."""
+        """Return the parts of a kind that hold all words, for none all of them, new ones first."""
         return self.shelf.find(words, kind)
 
     @property

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
@@ -10,12 +10,14 @@ from PySide6.QtCore import QObject, Signal
 from rigplanner.catalog.find import PartIndex, words_of
 from rigplanner.catalog.garbage import spare_the_living
 from rigplanner.catalog.load import Catalog, CatalogFault
-from rigplanner.catalog.parts import AnyPart
+from rigplanner.catalog.parts import GPU, AnyPart, Status
 from rigplanner.catalog.user_catalog import FullCatalog, full_catalog, user_folder
 from rigplanner.desktop.tasks import Tasks
 from rigplanner.desktop.watch import Watch
 
 INDEX, RELOAD = "index", "reload"
+STATUSES = get_args(Status)
+"""In the order in which a table lists them."""
 
 
 class Shelf(QObject):
@@ -31,6 +33,7 @@ class Shelf(QObject):
         self.in_use: Callable[[], Iterable[str]] = tuple
         self._tasks = tasks
         self._index: PartIndex | None = None
+        self._ordered: dict[str, list[AnyPart]] = {}
         self._folder: Path | None = None
         self._watch = Watch(self)
         self._watch.changed.connect(self.reload)
@@ -60,10 +63,10 @@ class Shelf(QObject):
         spare_the_living()
 
     def find(self, words: str, kind: str | None = None, limit: int | None = None) -> list[AnyPart]:
-        """Return the parts (of a kind) that hold all words, all of them in catalog order for none. While the index is being made,
-        names alone are looked at."""
+        """Return the parts (of a kind) that hold all words, for none all of them, what is sold today and new first. While the index
+        is being made, names alone are looked at."""
         if not words.strip():
-            return self.catalog.of_kind(kind) if kind else []
+            return self._in_order(kind) if kind else []
         if self._index is None and self._tasks.is_busy(INDEX):
             wanted = words_of(words)
             those: Any = self.catalog.of_kind(kind) if kind else self.catalog.parts.values()
@@ -71,11 +74,17 @@ class Shelf(QObject):
         found: list[Any] = self.index.find(words, kind, limit)
         return found
 
+    def _in_order(self, kind: str) -> list[AnyPart]:
+        if kind not in self._ordered:
+            self._ordered[kind] = sorted(self.catalog.of_kind(kind), key=_newness, reverse=True)
+        return self._ordered[kind]
+
     def use(self, catalog: Catalog) -> None:
         """Take another catalog in place of the present one. Parts in use that it lacks are kept while the window is open."""
         if catalog is self.catalog:
             return
         self.catalog, self._index = self._with_used(catalog), None
+        self._ordered.clear()
         self._tasks.cancel(INDEX)
         self.exchanged.emit()
         self.warm()
@@ -113,3 +122,9 @@ class Shelf(QObject):
     def close(self) -> None:
         """Watch nothing any more."""
         self._watch.close()
+
+
+def _newness(part: AnyPart) -> tuple[bool, int, str]:
+    """What can be bought by itself before what is built in, what is sold today before what was, and new before old."""
+    built_in = isinstance(part, GPU) and part.form_factor == "embedded"
+    return not built_in, -STATUSES.index(part.status), part.released or ""

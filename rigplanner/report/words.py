@@ -117,7 +117,8 @@ def _unknown_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:
         return tr("Not judged for {subject}: the search for a place ended before it had tried everything.", subject=names)
     facts = _joined([fact_text(fact, rig, catalog) for fact in finding.missing])
     if finding.code == "RIG002":
-        return tr("Not chosen yet: {kind}.", kind=tr(VALUE_WORDS.get(str(finding.values.get("kind")), "part")))
+        kinds = [tr(VALUE_WORDS[fact.removeprefix("rig:")]) for fact in finding.missing]
+        return tr("Not chosen yet: {kinds}.", kinds=_joined(kinds))
     subject = subject_name(finding.subjects[0], rig, catalog) if finding.subjects else tr("the rig")
     return tr("Not judged for {subject}: {facts} not known.", subject=subject, facts=facts)
 

@@ -242,7 +242,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "WRK005": {"": "An expert degree of {needed_alone} does not divide {actual} of {a}."},
     "KNO001": {"": "{text}"},
     "RIG001": {"": "{a} is not in the catalog."},
-    "RIG002": {"": "Not chosen yet: {kind}."},
+    "RIG002": {"": "Not chosen yet: {kinds}."},
     "RIG004": {
         "": "{a} contains itself: {path}.",
         "switch": "The PCIe switches of {a} hang on each other: {path}.",

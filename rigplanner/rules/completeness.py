@@ -1,6 +1,7 @@
 """Is the rig whole: parts the catalog does not know, kinds not chosen yet, doubtful figures."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 from msgspec import Struct
 
@@ -44,10 +45,10 @@ def unlisted(situation: Situation, case: Listed) -> Iterator[Finding]:
 
 
 class Lack(Struct, frozen=True):
-    """A kind of part that the rig needs to run."""
+    """Kinds of part that the rig needs to run, or without which it can still start."""
 
-    kind: str
-    there: bool
+    kinds: tuple[str, ...]
+    severity: Literal["unknown", "info"]
 
     @property
     def subjects(self) -> tuple[str, ...]:
@@ -59,15 +60,17 @@ WHOLE = ("embedded", "complete", "rack")
 
 
 def lacks(situation: Situation) -> Iterator[Lack]:
-    """What a rig needs, once something is in it."""
-    if not situation.machine.pieces:
+    """What a rig needs and has not, once something is in it."""
+    if not situation.machine.pieces or any(system.role in WHOLE for _, system in situation.of(System)):
         return
-    whole = any(system.role in WHOLE for _, system in situation.of(System))
-    yield Lack("motherboard", whole or situation.board is not None)
-    yield Lack("cpu", whole or bool(situation.cpus))
-    yield Lack("memory", whole or bool(situation.memory))
-    yield Lack("psu", whole or bool(situation.supplies))
-    yield Lack("storage", whole or bool(situation.drives))
+    there = {
+        "motherboard": situation.board is not None,
+        "cpu": bool(situation.cpus),
+        "memory": bool(situation.memory),
+        "psu": bool(situation.supplies),
+    }
+    yield Lack(tuple(kind for kind, chosen in there.items() if not chosen), "unknown")
+    yield Lack(() if situation.drives else ("storage",), "info")
 
 
 @rule(
@@ -77,14 +80,9 @@ def lacks(situation: Situation) -> Iterator[Lack]:
 )  # fmt: skip
 def not_chosen(situation: Situation, case: Lack) -> Iterator[Finding]:
     """Name the kinds that are absent; a rig without a drive is only a remark."""
-    if not case.there:
-        severity = "info" if case.kind == "storage" else "unknown"
-        yield Finding(
-            code="RIG002",
-            severity="info" if severity == "info" else "unknown",
-            missing=(f"rig:{case.kind}",),
-            values={"kind": case.kind},
-        )
+    if case.kinds:
+        missing = tuple(f"rig:{kind}" for kind in case.kinds)
+        yield Finding(code="RIG002", severity=case.severity, missing=missing, values={"kinds": list(case.kinds)})
 
 
 def disputed(situation: Situation) -> Iterator[Listed]:

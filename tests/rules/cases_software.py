@@ -214,6 +214,7 @@ CASES = (
     case("RIG001", "unknown", bench_rig(thing="nobody.knows.this")),
     case("RIG002", "fires", bench_rig(psu=None), None, "unknown"),
     case("RIG002", "fires", bench_rig(storage=None), None, "info"),
+    case("RIG002", "fires", bench_rig(motherboard=None, cpu=None, memory=None), None, "unknown"),
     case("RIG002", "limit", bench_rig(chassis=None, cooler=None)),
     case("RIG002", "silent", DESK_RIG),
     case("RIG002", "unknown", bench_rig(psu=None)),
