@@ -1,9 +1,9 @@
 """Every view and dialog in every language and scheme, and in a made-up one whose texts are longer: no word is cut at 1366 x 768."""
 
-from collections.abc import time
+import time
+from collections.abc import Iterator
 from functools import cache
 
-import Iterator
 import pytest
 from desktop_waiting import settled_session
 from PySide6.QtCore import QCoreApplication, QLocale, Qt
@@ -34,8 +34,7 @@ from rigplanner.report.language import LANGUAGES, Table, use_language, use_texts
 from tools.gather_texts import template
 
 LAYOUT_S = 5.0
-"""How long a layout may take to settle."""
-"""Layouts settle in rounds: a label is shortened for its room, then the room is shared anew."""
+"""How long a layout may take to settle: a label is shortened for its room, then the room is shared anew."""
 DIALOGS = ("guide", "machine", "update", "import", "settings", "rig-settings", "keys", "about")
 
 
