@@ -1,7 +1,7 @@
 """The cheapest computer around given cards: board, processor, memory, drive, supply, case and cooler that no rule objects to."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import date
 from functools import cached_property
 
@@ -174,21 +174,28 @@ def _cheapest_drive(need: Need, market: Market) -> Storage | None:
 def _housed(rig: Rig, need: Need, market: Market) -> Rig | None:
     """Add case, cooler and supply, each the cheapest that fits what is there."""
     for kind in ("chassis", "cooler", "psu"):
-        part = next(_fitting(rig, kind, need, market), None)
+        part = _fitting(rig, kind, need, market)
         if part is None:
             return None
         rig = add_part(rig, part=part.id, stem=kind)
     return rig
 
 
-def _fitting(rig: Rig, kind: str, need: Need, market: Market) -> Iterator[AnyPart]:
-    """Yield the parts of a kind that fit, those that bring the fewest warnings and open questions first, then the cheapest; open
-    frames after closed cases."""
-    offered = [part for part in market.of_kind(kind) if not (need.quiet and _is_open(part))]
-    judged = zip(offered, fits(rig, market.catalog, kind, offered, "", market.today), strict=True)
-    possible = [(part, [severity for severity, _ in fitting.brings]) for part, fitting in judged if fitting.badge != "no"]
-    possible.sort(key=lambda pair: (_is_open(pair[0]), pair[1].count("warning"), pair[1].count("unknown")))
-    yield from (part for part, _ in possible)
+def _fitting(rig: Rig, kind: str, need: Need, market: Market) -> AnyPart | None:
+    """Return the part of a kind that fits with the fewest warnings and open questions, then the cheapest; an open frame only where
+    no closed case fits. Parts are tried from the cheapest on until one leaves nothing to be said: no later one can be better."""
+    best: tuple[tuple[bool, int, int], AnyPart] | None = None
+    for part in market.of_kind(kind):
+        if need.quiet and _is_open(part):
+            continue
+        fitting = fits(rig, market.catalog, kind, (part,), "", market.today)[0]
+        severities = [severity for severity, _ in fitting.brings]
+        rank = (_is_open(part), severities.count("warning"), severities.count("unknown"))
+        if fitting.badge != "no" and (best is None or rank < best[0]):
+            best = (rank, part)
+            if not any(rank):
+                break
+    return best[1] if best else None
 
 
 def _is_open(part: AnyPart) -> bool:
