@@ -274,10 +274,13 @@ def _scale_words(found: Scaling) -> str:
             found.enough,
             limit=BOUND_WORDS[found.bound],
         )
-    unplaced = [point.gpus for point in found.points if not point.placed]
+    unplaced = any(not point.placed for point in found.points)
+    too_large = any(point.fits is False for point in found.points)
+    if unplaced and too_large:
+        return tr("Hollow: does not fit, or finds no place in this rig.")
     if unplaced:
         return tr("Hollow: not in this rig as it stands.")
-    return tr("More GPUs keep paying.") if all(point.fits is not False for point in found.points) else tr("Hollow: does not fit.")
+    return tr("Hollow: does not fit.") if too_large else tr("More GPUs keep paying.")
 
 
 def _cap_tip(point: CapPoint, metric: str) -> str:
