@@ -5,7 +5,8 @@
 Held out: what lies beyond live tensors is fitted anew on the other sources, and constants that a stack has from its own source are
 dropped (rigplanner.workload.left_out). The constants fitted to all sources are printed last, as catalog/architectures/
 memory_stacks.json holds them. With brackets (a batch that fits a card, one that fails) the constants of the layer classes are
-fitted on one half of the networks and judged on the other; estimates that fit a card on which the batch failed are counted.
+fitted on one half of the networks and judged on the other; estimates that fit a card on which the batch failed, and that do not fit
+one on which it ran, are counted; so are measured cases that are said not to fit the card they ran on.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from rigplanner.rig.task import Workload
 from rigplanner.workload import figures, memory
 from rigplanner.workload.accuracy import Comparison, compare, error_table
 from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.cases import BadCase, read_case
 from rigplanner.workload.left_out import fitted, held_out, intervals, measured
 
 ZOO = shipped_zoo()
@@ -44,6 +46,8 @@ def main() -> None:
             sides = [[case for case in cases if getattr(case, field) == name] for cases in (shipped, held)]
             print(f"{name:32} {len(sides[0]):5}  {words(sides[0]):36} {words(sides[1])}")
     print(f"{'all':32} {len(shipped):5}  {words(shipped):36} {words(held)}")
+    ran, refused = refusals(lines)
+    print(f"measured cases said not to fit, with their whole interval, the card they ran on: {refused} of {ran}")
     cases = [case for case in (measured(line, card, ZOO) for line in lines) if case is not None]
     spares = fitted(cases)
     print("fitted to all:", spares)
@@ -55,6 +59,27 @@ def main() -> None:
         wrong = sum(bracket.overflows(asked.card_gib) for bracket in failed)
         print(f"brackets: {right} of {len(brackets)} as shipped, {halves(brackets, asked.card_gib)} by halves")
         print(f"said to fit with its whole interval though the batch failed: {wrong} of {len(failed)}")
+        refused = sum(bracket.refuses(asked.card_gib) for bracket in brackets)
+        print(f"said not to fit with its whole interval though the batch ran: {refused} of {len(brackets)}")
+
+
+def refusals(lines: list[bytes]) -> tuple[int, int]:
+    """How many measured cases name a card of known memory, and how many of them are said not to fit it."""
+    ran = refused = 0
+    for line in lines:
+        case = read_case(line)
+        if isinstance(case, BadCase) or not case.hardware.gpu or json.loads(line).get("part", "total") != "total":
+            continue
+        gpu = card(case.hardware.gpu)
+        if gpu is None or not gpu.memory_gib:
+            continue
+        try:
+            told = memory.estimate_memory(case.workload, gpu, case.hardware.count or 1, ZOO)
+        except WorkloadFault:
+            continue
+        ran += 1
+        refused += told.low_gib > gpu.memory_gib
+    return ran, refused
 
 
 class Bracket(msgspec.Struct):
@@ -89,6 +114,10 @@ class Bracket(msgspec.Struct):
         """Whether the batch that failed is said to fit, with the upper end of its interval."""
         return self.high is not None and memory.estimate_memory(self.high, None, 1, ZOO).high_gib <= card_gib
 
+    def refuses(self, card_gib: float) -> bool:
+        """Whether the batch that ran is said not to fit, with the lower end of its interval."""
+        return memory.estimate_memory(self.low, None, 1, ZOO).low_gib > card_gib
+
     @property
     def layer_class(self) -> int:
         """Number of the layer class in the table."""
@@ -97,11 +126,27 @@ class Bracket(msgspec.Struct):
         )
 
 
-KEPT = tuple(1 + 0.05 * step for step in range(100))
+KEPT = tuple(1 + 0.05 * step for step in range(140))
+
+
+COUNTED = (
+    (r"smooth|hard-swish|^depthwise$", 3.0), (r"group norm|step by step", 5.0), (r"^stacked$", 1.0), (r"^fused blocks$", 3 / 2),
+    (r"^channel norm$", 13 / 6), (r"^attention$", 19 / 9), (r"", 2.0),
+)  # fmt: skip
+"""Tensors kept per value as the layers tell: the output for the norm and the result of the activation in place; the input of a
+smooth activation besides; float copies where a norm is not fused; the result alone where there is no norm, or one result for two
+outputs that are added. A ConvNeXt block of width C writes 6 C and keeps 8 C of its activation, 2 C of the norm's float input, and
+C of each product's input and of the last output; a transformer block writes 9 C and keeps 19 C likewise."""
+
+
+def counted(name: str) -> float:
+    """The count of a class, nearest to which a constant is taken among those that hold equally many brackets."""
+    return next(count for pattern, count in COUNTED if re.search(pattern, name))
 
 
 def halves(brackets: list[Bracket], card_gib: float) -> int:
-    """How many brackets hold with each class fitted on the other half of its networks; a class without one gets the plain one's."""
+    """How many brackets hold with each class fitted on the other half of its networks; a class without one gets what
+    is counted."""
     names = sorted({base_name(bracket.model) for bracket in brackets})
     random.Random(1).shuffle(names)
     half = {name: at % 2 for at, name in enumerate(names)}
@@ -115,7 +160,7 @@ def halves(brackets: list[Bracket], card_gib: float) -> int:
             take((*shipped[:at], (*shipped[at][:2], kept), *shipped[at + 1 :]))
             scores.append(sum(bracket.holds(card_gib) for bracket in groups.get((at, 1 - side), [])))
         best = [kept for kept, score in zip(KEPT, scores, strict=True) if score == max(scores)]
-        kept = best[len(best) // 2] if max(scores) else shipped[-1][2]
+        kept = min(best, key=lambda kept: abs(kept - counted(shipped[at][0])))
         take((*shipped[:at], (*shipped[at][:2], kept), *shipped[at + 1 :]))
         right += sum(bracket.holds(card_gib) for bracket in judged)
         take(shipped)

@@ -12,6 +12,7 @@ from rigplanner.workload.dense import dense_bytes
 from rigplanner.workload.job import OPTIMIZERS, Job
 from rigplanner.workload.network import Network, nearest_figures, pixels
 from rigplanner.workload.quant import weight_bytes
+from rigplanner.workload.residual import kept_by_depth
 from rigplanner.workload.stacks import MemoryStack
 from rigplanner.workload.training import Demand
 
@@ -56,7 +57,9 @@ name tells."""
 
 @lru_cache(4096)
 def kept_per_value(slug: str) -> float:
-    """Tensors kept per written value for the class that the network's name tells."""
+    """Tensors kept per written value: of a residual network by its depth, else for the class that the network's name tells."""
+    if by_depth := kept_by_depth(base_name(slug)) or kept_by_depth(slug):
+        return by_depth
     names = f"{base_name(slug)} {slug}"
     return next(kept for _, pattern, kept in CLASSES if re.search(pattern, names))
 

@@ -30,7 +30,7 @@ LEAST_FOR_TASK, LEAST_FOR_GROUP = 40, 20
 """Fewer cases of a task than this share the interval of all tasks; fewer of a group of networks that of the task."""
 TRAINING = tuple(
     Spare(fixed_gib=fixed, share=share, most_gib=most)
-    for fixed, share, most in itertools.product((0.05, 0.1, 0.2), (0.05, 0.08, 0.1, 0.12), (2.0, 4.0, 6.0))
+    for fixed, share, most in itertools.product((0.02, 0.05, 0.1), (0.05, 0.08, 0.1, 0.12), (2.0, 4.0, 6.0))
 )
 INFERENCE = tuple(
     Spare(fixed_gib=fixed, share=share, most_gib=most, moving=moving)
@@ -48,7 +48,7 @@ KEPT_ENGINES = ("vllm", "sglang", "tensorrt-llm", "lmdeploy", "llama.cpp", "trac
 
 class Measured(Struct, frozen=True, kw_only=True):
     """One measured case with its live tensors in GiB, `moving` of which come and go. `wide`: how much wider a relative's interval
-    is; `own`: what lies beyond live tensors where the stack says so itself; `apart_gib`: what the optimizer's step holds besides."""
+    is; `own`: what lies beyond live tensors where the stack says so itself; `apart_gib`: what another moment of the step holds."""
 
     raw: dict[str, Any]
     source: str

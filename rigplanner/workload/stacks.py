@@ -44,7 +44,9 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     its recipes drop values before the adapter. `keeps_quantised_inputs`: products with a quantised matrix keep their input, as
     bitsandbytes did up to 0.42 (MatMul4Bit.forward). `master_fp32`: 16-bit parameters have a copy of 4 bytes beside the optimizer's
     state, `gradients_fp32`: and gradients of 4 bytes. `waits_checkpoints`: inputs of recomputed layers wait in host memory.
-    `in_turn`: a pipeline's networks come to the GPU one after the other. `doubly_quantised`: its 4-bit scales are quantised too.
+    `gates_in_place`: the activated gate, its product and their
+    gradients take no memory of their own. `in_turn`: a pipeline's networks come to the GPU one after the other.
+    `doubly_quantised`: its 4-bit scales are quantised too.
     `preallocates`: the cache is there before the prompt, whether or not anything is generated.
     `flat_step`: the optimizer steps on one flat copy of a rank's gradients in fp32. `bucket_values`: values of ZeRO's bucket, 0
     where DistributedDataParallel sums gradients, null where they are summed where they lie. `frozen_norms`: batch norms of a
@@ -66,6 +68,7 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     pool: Literal["", "peak", "static", "free"] = ""
     utilization: float = 0.9
     fused_act: bool = False
+    gates_in_place: bool = False
     gathers_all: bool = False
     unties_head: bool = False
     unknown_checkpointing: Literal["none", "selective", "full"] = "none"

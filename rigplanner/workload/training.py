@@ -59,6 +59,11 @@ FUSED_LOSS = {"fused_cross_entropy", "fused_loss", "liger"}
 """Words for a loss that never holds the logits."""
 
 
+SHIFTED = "shifted_logits"
+"""A word for transformers up to 4.47, whose loss copies the float logits of all positions but the last (logits[..., :-1, :]
+made contiguous; since 4.48 the labels are shifted instead)."""
+
+
 def sharded_amp(job: Job) -> bool:
     """Mixed precision by FSDP or ZeRO-3: parameters are gathered in the low type, nothing is cast by autocast."""
     return job.precision.startswith("amp") and job.zero == 3
@@ -70,6 +75,8 @@ ALL_LINEAR = (
     "dense_h_to_4h", "dense_4h_to_h", "fc1", "fc2", "out_proj", "fc_in", "fc_out", "c_attn", "c_proj", "c_fc", "query",
     "key", "value",
     "q_lin", "k_lin", "v_lin", "out_lin", "lin1", "lin2", "q", "k", "v", "o", "wi", "wi_0", "wi_1", "wo",
+    "in_proj", "x_proj", "in_proj_qkvz", "in_proj_ba", "in_proj_qkv", "in_proj_z", "in_proj_b", "in_proj_a", "w1", "w2", "w3",
+    "input_linear", "output_linear",
     "q_a_proj", "q_b_proj", "kv_a_proj_with_mqa", "kv_b_proj",
 )  # fmt: skip
 
@@ -141,6 +148,7 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
     gradients = trained * (4.0 if stack.gradients_fp32 else width)
     base = (_base_bytes(network, job, stack, step, width) + untied_bytes(network, stack, width)) / ways
     raised, spared = _raised(network, job, stack)
+    spared += _gated_in_place(network, job, stack)
     base += raised / ways
     if job.saves_embedding:
         extra = network.embedding_params * (2 if network.tied else 1) / ways
@@ -162,8 +170,9 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
     at_activations = activations + held * there
     whole = stack.gathers_all and shards[2] > 1 and bool(job.lora_rank)
     gathered, later = (whole_base, 0.0) if whole else _gathered(network, job, stack.reduces_fp32)
-    if held < step.trained * width / ways or job.accumulation > 1:
+    if held < step.trained * width / ways or job.accumulation > 1 or SHIFTED in job.flags:
         before = _as_it_begins(network, job, stack, spared + waits) + dense_bytes(network, job, width)
+        before += 4.0 * job.batch * job.length / job.context * network.vocab * (SHIFTED in job.flags)
         at_activations = max(at_activations, before + held * (job.accumulation > 1) - later)
     at_step = held + copies if job.offload == "none" else 0.0
     gathered += _buckets(job, stack, trained * width)
@@ -212,6 +221,14 @@ def _raised(network: Network, job: Job, stack: MemoryStack) -> tuple[float, floa
     if job.task != "train_qlora" or not stack.raises_rest:
         return 0.0, 0.0
     return 2.0 * network.embedding_params, 2.0 * job.batch * job.length / job.context * network.vocab
+
+
+def _gated_in_place(network: Network, job: Job, stack: MemoryStack) -> float:
+    """Bytes of the feed-forward part of the layer at work that kernels over its gate save: the activated gate, its product and the
+    gradient of one of them (unsloth/kernels/swiglu.py, fast_lora.py: written over the gate, its neighbour and the gradient)."""
+    if not (stack.gates_in_place and job.lora_rank):
+        return 0.0
+    return 3 * 2.0 * job.batch * job.length / job.context * network.ffn
 
 
 def untied_bytes(network: Network, stack: MemoryStack, width: float) -> float:

@@ -19,6 +19,7 @@ from rigplanner.workload.engines import batch_limits, dummy_peak_bytes, pool_gib
 from rigplanner.workload.job import read_job
 from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.network import resolve
+from rigplanner.workload.residual import kept_by_depth
 
 GIB = 2.0**30
 FILE = Path(__file__).with_name("measured_memory.jsonl")
@@ -47,8 +48,8 @@ def test_measurements_of_many_sources_are_met_and_every_row_names_one(zoo: Zoo) 
     rows = [json.loads(line) for line in FILE.read_bytes().splitlines()]
     assert len(rows) == 417 and len({row["source"] for row in rows}) >= 50
     assert all(row["read"] and row["value_gib"] > 0 for row in rows)
-    whole = error_table(compare([line for line in FILE.read_bytes().splitlines() if b'"round": 2' not in line], find_gpu, zoo))[0]
-    assert whole.cases == whole.covered == 258
+    whole = error_table(compare(FILE.read_bytes().splitlines(), find_gpu, zoo))[0]
+    assert whole.cases == whole.covered == 415
     assert whole.median is not None and whole.median <= 0.05
     assert whole.p90 is not None and whole.p90 <= 0.25
     assert whole.inside is not None and 0.75 <= whole.inside <= 0.87
@@ -160,6 +161,67 @@ def test_gradients_are_copied_to_be_summed(zoo: Zoo) -> None:
     for stack, zero, wanted in (("pytorch", 0, 4 * 1.5576e9), ("deepspeed", 2, 2 * 2 * 5e8), ("megatron-lm", 1, 0.0)):
         told = estimate(zoo, gpu, 8, stack=stack, parallelism=Parallelism(zero=zero), **usual)
         assert told.detail_gib["communication"] == pytest.approx(wanted / GIB, rel=0.02)
+
+
+def test_the_step_of_zero_joins_gradients_in_float_beside_what_the_pass_left(zoo: Zoo) -> None:
+    """MiniCPM-Llama3-V trained whole under ZeRO-2: 75 GiB on each of four A100, 51.2 on each of eight."""
+    gpu = card("nvidia.datacenter.a100-sxm4-80gb")
+    usual: dict[str, Any] = {"model": "llama-3-8b", "task": "train_full", "precision": "bf16", "optimizer": "adamw",
+                             "batch_per_gpu": 1, "seq_len": 2048, "gradient_checkpointing": True}  # fmt: skip
+    four, eight = (estimate(zoo, gpu, count, stack="deepspeed", parallelism=Parallelism(zero=2), **usual) for count in (4, 8))
+    assert four.reserved_gib - eight.reserved_gib == pytest.approx(75 - 51.2, rel=0.25)
+    apart = [told.reserved_gib - told.allocated_gib for told in (four, eight)]
+    assert apart[0] - apart[1] == pytest.approx(6 * 8.03e9 / 8 / GIB, rel=0.2)
+    offloaded = estimate(zoo, gpu, 8, stack="deepspeed", parallelism=Parallelism(zero=2, offload="optimizer"), **usual)
+    assert offloaded.reserved_gib - offloaded.allocated_gib < 4.1
+
+
+def test_the_loss_of_old_transformers_copies_the_logits(zoo: Zoo) -> None:
+    usual: dict[str, Any] = {"model": "llama-2-7b", "task": "train_lora", "precision": "bf16", "batch_per_gpu": 4, "seq_len": 2048,
+                             "gradient_checkpointing": True, "stack": "peft"}  # fmt: skip
+    new, old = (estimate(zoo, None, 1, flags=flags, **usual).tensors_gib for flags in ([], ["shifted_logits"]))
+    assert old - new == pytest.approx(4 * 4 * 2048 * 32000 / GIB, rel=0.01)
+
+
+def test_eight_bits_of_bitsandbytes_have_a_scale_a_row(zoo: Zoo) -> None:
+    """OPT 13B loaded in a web interface in 8 bits: 12.23 GiB; its embedding stays in 16."""
+    told = estimate(zoo, card("nvidia.geforce.rtx-3090"), 1, model="opt-13b", task="inference", precision="int8", quant="bnb",
+                    stack="pytorch-hf", input_tokens=1)  # fmt: skip
+    assert told.parts.weights_gib == pytest.approx(12.23, rel=0.02)
+
+
+def test_the_first_chatglm_configurations_are_read_by_their_own_names(zoo: Zoo) -> None:
+    """ChatGLM2: two groups of keys for 32 heads, 6.24e9 parameters."""
+    config = {"model_type": "chatglm", "hidden_size": 4096, "ffn_hidden_size": 13696, "num_layers": 28, "num_attention_heads": 32,
+              "multi_query_group_num": 2, "kv_channels": 128, "padded_vocab_size": 65024, "add_qkv_bias": True}  # fmt: skip
+    network = resolve(Workload(config=config, kind="llm", task="inference"), zoo)
+    assert network.params == pytest.approx(6.24e9, rel=0.01) and network.kv_values(1) == 2 * 28 * 2 * 128
+
+
+def test_adapters_of_diffusion_change_attention_alone(zoo: Zoo) -> None:
+    """Ranks 16 and 256 of CogVideoX 2B take 43.8 and 45.8 GiB."""
+    usual = {"kind": "video_diffusion", "model": "cogvideox-2b", "task": "train_lora", "precision": "bf16", "stack": "diffusers",
+             "optimizer": "adamw", "batch_per_gpu": 1, "image_size": [480, 720], "frames": 49}  # fmt: skip
+    low, high = (estimate(zoo, None, 1, lora_rank=rank, **usual).reserved_gib for rank in (16, 256))
+    assert high - low == pytest.approx(2.07, rel=0.2)
+
+
+def test_fp32_training_of_diffusion_keeps_four_bytes_a_weight(zoo: Zoo) -> None:
+    usual = {"model": "sd-1.5", "task": "train_full", "optimizer": "adamw_8bit", "batch_per_gpu": 1, "image_size": 512,
+             "stack": "diffusers"}  # fmt: skip
+    single, mixed = (estimate(zoo, None, 1, precision=word, **usual).parts for word in ("fp32", "amp_fp16"))
+    assert single.weights_gib == mixed.weights_gib == pytest.approx(4 * 0.86e9 / GIB, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [("resnet50", 1.95), ("seresnet50", 2.45), ("seresnet152", 2.56), ("resnet18", 2.33), ("gluon_resnet152_v1s", 1.98),
+     ("resnetrs350", 2.6), ("wide_resnet50_2", 1.97), ("resnet50_gn", None), ("ecaresnet50d_pruned", None), ("vgg13", None)],
+)  # fmt: skip
+def test_residual_networks_keep_tensors_by_their_depth(name: str, kept: float | None) -> None:
+    """Two per convolution, one for a shortcut's, one more of a gated block's output; constants once fitted to batches that fit a
+    card were 1.96 for plain and 2.45 for gated ones."""
+    assert kept_by_depth(name) == (None if kept is None else pytest.approx(kept, abs=0.01))
 
 
 def test_megatron_keeps_18_bytes_a_parameter_or_6_and_12_over_the_ranks(zoo: Zoo) -> None:
