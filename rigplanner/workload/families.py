@@ -6,12 +6,15 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import msgspec
+
 from rigplanner.workload import convnets
 from rigplanner.workload.afmoe import afmoe
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.attention import Form
 from rigplanner.workload.bart import KIN, Bart
 from rigplanner.workload.branched import TextNet, hgnet_v2
+from rigplanner.workload.composite import Composite, clip_edge
 from rigplanner.workload.config import SAME_AS, full_config, pick
 from rigplanner.workload.cvt import Cvt
 from rigplanner.workload.deberta import Deberta
@@ -114,7 +117,20 @@ def _classifier(kind: str, config: dict[str, Any], net: Net) -> Any:
     return VISION[kind](net, {**config, "model_type": kind, "written_as": config["model_type"]})
 
 
+def _composed(config: dict[str, Any], net: Net) -> Composite:
+    """A network of parts; the part that sees a clip sees it as one large image."""
+    setting, seen = net.setting, full_config(config["seen"])
+    net.setting = msgspec.structs.replace(setting, length=clip_edge(config, setting.length))
+    part = _classifier(SAME_AS.get(seen["model_type"], seen["model_type"]), seen, net)
+    made = Composite(net, config, part)
+    if not config.get("clips"):
+        net.setting = setting
+    return made
+
+
 def builder(config: dict[str, Any], head: str = "causal_lm") -> Callable[[Net], Any]:
+    if config.get("model_type") == "picture_composite":
+        return partial(_composed, config)
     full = full_config(config)
     kind = SAME_AS.get(full["model_type"], full["model_type"])
     if kind in VISION:

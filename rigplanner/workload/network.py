@@ -12,8 +12,9 @@ from msgspec import Struct
 from rigplanner.catalog.zoo import Component, Figures, Model, Zoo
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.composite import composite_of
 from rigplanner.workload.config import SAME_AS, full_config, pick
-from rigplanner.workload.families import builder
+from rigplanner.workload.families import VISION, builder
 from rigplanner.workload.hybrid import state_values
 from rigplanner.workload.limits import check_image
 from rigplanner.workload.net import Net, Setting
@@ -226,6 +227,15 @@ def _from_config(encoded: bytes, slug: str) -> Network:
     relative, stand_in = SAME_AS.get(kind), False
     try:
         made = _made(given)
+        parted = bool(given.get("backbone_config")) and kind not in VISION
+    except WorkloadFault:
+        parted = True
+    if parted:
+        composed = composite_of(given, set(VISION))
+        if composed is not None:
+            return _composite(composed, slug, kind, given)
+    try:
+        made = _made(given)
     except WorkloadFault:
         told = given.get("text_config") or given
         wide = pick(told, "intermediate_size", "moe_intermediate_size")
@@ -241,6 +251,15 @@ def _from_config(encoded: bytes, slug: str) -> Network:
     return Network(slug=slug, kind="vlm" if side else _kind(config), params=values + side,
         active_params=values - _idle(config) + side, config=encoded, side_params=side,
                    relative=relative, stand_in=stand_in, **_sizes(config, values))  # fmt: skip
+
+
+def _composite(composed: dict[str, Any], slug: str, kind: str, given: dict[str, Any]) -> Network:
+    """An image network estimated by its parts."""
+    values = float(_counted(_made(composed), int(composed["image_size"])))
+    names = " ".join(map(str, given.get("architectures") or ()))
+    what = "detector" if "Detection" in names else "segmenter" if "Segmentation" in names else "vit"
+    return Network(slug=slug, kind=what, params=values, active_params=values, config=msgspec.json.encode(composed),
+        relative=str(composed["seen"]["model_type"]), stand_in=True, family=kind)  # fmt: skip
 
 
 def _made(given: dict[str, Any]) -> Callable[[Net], Any]:

@@ -28,7 +28,7 @@ def tower_of(config: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def tower_params(config: dict[str, Any], text_hidden: int) -> float:
-    """Parameters of tower and projector of a whole configuration; 0 where there is none, or where its sizes are not told. Biases and
+    """Parameters of tower and projector of a configuration; 0 where there is none, or its sizes are not told. Biases and
     norms included; towers with experts or a perceiver are not."""
     told = tower_of(config)
     if told is None:
