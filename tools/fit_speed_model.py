@@ -1,16 +1,19 @@
-"""Fit the constants of the speed model to the measured rows, beginning at those that ship.
+"""Fit the constants of the speed model to the measured rows, beginning at what is known before any row is seen.
 
-    python tools/fit_speed_model.py --steps 150 --rows 1400 -o catalog/benchmarks/speed_model.json
+    python -m tools.fit_speed_model -o catalog/benchmarks/speed_model.json
 
-Needs PyTorch beside RigPlanner. Physics and kriging are fitted together by gradient descent on the predictive likelihood
-(Student t) of rows whose whole GPU, source, generation or only themselves are left out, in closed form
-from one inverse (Rasmussen and Williams 2006, section 5.4.2). Multipliers are held near 1 by normal priors in the logarithm.
+Needs PyTorch beside RigPlanner; ten minutes of one core. The covariances of kriging are fitted by gradient descent on the
+predictive likelihood (Student t) of rows whose whole GPU, source, generation, stack, network or only themselves are left out, in
+closed form from one inverse (Rasmussen and Williams 2006, section 5.4.2). The multipliers of the physics are unknown too while that
+is judged: they are normal in the logarithm about what is expected, with a spread that is fitted, and enter the covariance by their
+slopes (universal kriging; Rasmussen and Williams, section 2.7), so that a constant which one GPU alone tells counts as unknown when
+it is left out. What ships is their most probable value.
 """
 
 import argparse
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,25 +21,13 @@ import msgspec
 import torch
 from torch import Tensor
 
-from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.performance import roofline, scaling, serving
-from rigplanner.performance.anchors import find_gpu, place
-from rigplanner.performance.constants import Physics, SpeedModel, speed_model
-from rigplanner.performance.job import Job, read_job
+from rigplanner.performance.constants import Physics, SpeedModel
 from rigplanner.performance.kriging import TERMS
-from rigplanner.performance.measured import Measured, shipped_measured
-from rigplanner.performance.metrics import samples_per_second
-from rigplanner.performance.modelled import model_speed
-from rigplanner.performance.silicon import shares_of
+from rigplanner.performance.measured import shipped_measured
+from tools.speed_rows import NEUTRAL, WORDS, Data, described
 
-NEUTRAL = Physics(
-    matrix={}, generation={}, generation_traffic={}, kind_matrix={}, kind_traffic={}, kind_launch={}, launch={}, update={},
-    update_wide=1.0, half_rate=1.0, traffic_train=1.0, traffic_forward=1.0, weights=1.0,
-    tail=1.0, stream_traffic=1.0, stream_fast_memory=1.0, serve_traffic=1.0, stream_tail=1.0,
-    cache=0.0, power_slope=0.0, power_vector=0.3,
-    watt_rate=0.8, watt_era=1.0, youth=0.0,
-    exchange={}, crowd=0.0, crowd_staged=0.0, overlap=0.6, last_bucket=0.15,
-)  # fmt: skip
+USUAL_CLOCK = 0.3
+"""Exponent of base over boost clock before any row is seen: clocks under load lie nearer to boost than to base."""
 DISTANCES = ("batch", "count", "tokens", "written", "year")
 FREEDOM = 6.0
 """Degrees of freedom of the likelihood: fewer forgive outliers more."""
@@ -44,117 +35,29 @@ CALIBRATED, FEW_SCORES = ("gpu", "itself", "source"), 20
 """Schemes whose errors set the width of the intervals, and the scores at which a stack counts as much as all."""
 SCHEMES = {"gpu": 1.0, "source": 0.8, "itself": 0.5, "generation": 0.4, "stack": 0.3, "model": 0.4}
 GLOBALS = (
-    "traffic_train", "traffic_forward", "weights", "tail", "cache", "power_slope", "power_vector", "watt_rate", "watt_era", "youth",
+    "traffic_train", "traffic_forward", "weights", "tail", "cache", "power_slope", "power_vector", "watt_rate", "watt_era",
+    "clock_matrix", "clock_vector", "youth",
     "crowd", "crowd_staged",
     "overlap", "last_bucket", "network", "stream_traffic", "stream_fast_memory", "serve_traffic", "stream_tail",
     "update_wide", "half_rate",
 )  # fmt: skip
 MULTIPLIERS = ("traffic", "weights", "tail", "stream", "serve", "update", "half")
-PRIORS = {
-    "path": 0.3,
-    "generation": 0.25,
-    "lane": 0.6,
-    "kind_matrix": 0.6,
-    "kind_traffic": 0.6,
-    "launch": 0.7,
-    "kind_launch": 0.5,
-    "generation_traffic": 0.15,
-    "update": 0.7,
-    "globals": 0.7,
-    "scatter": 0.7,
-    "kind_scatter": 0.5,
-}
-
-
-def describe(row: Measured) -> dict[str, Any]:
-    """Return the components of a row's modelled time without any learned constant, and where it lies."""
-    gpu = find_gpu(row.gpu)
-    job = read_job(row.workload, gpu, row.count, row.nodes, row.link, shipped_zoo())
-    point, modelled, silicon = place(job, gpu.id, row.metric, row.source), model_speed(job), job.silicon
-    found: dict[str, Any] = {field: getattr(point, field) for field in point.__struct_fields__}
-    found |= {
-        "measured": math.log(samples_per_second(job, row.value, row.metric, job.shape.samples_to_train)),
-        "generation": shares_of(silicon.generation), "era": silicon.era,
-        "half": silicon.half, "tdp": silicon.tdp_w, "l2": silicon.l2_mib,
-        "hbm": float(silicon.fast_memory), "path": job.path, "lane": job.lane if job.count > 1 else "none",
-        "gpus": float(job.count), "update": 0.0, "wide": 0.0,
-        "halved": float(silicon.half_rate_tensor and job.path in ("half", "tf32")),
-        "youth": roofline.youth(job), "share": roofline.share_kind(point.kind, job.task), "network": float(job.nodes > 1),
-        "train": float(point.task.startswith("train")),
-    }  # fmt: skip
-    return found | (_step_parts(job, modelled.times) if modelled.times else _stream_parts(job, modelled.samples_s))
-
-
-def _step_parts(job: Job, times: Any) -> dict[str, float]:
-    several = job.count > 1 and job.task != "inference"
-    exchange = scaling.exchange_seconds(job) if several and scaling.replicas(job) > 1 else 0.0
-    return {"step": 1.0, "matrix": times.matrix_s, "traffic": times.traffic_s, "weights": times.weights_s, "tail": times.tail_s,
-            "launch": times.launch_s, "rest": 0.0, "host": 0.0, "exchange": exchange, "samples": job.batch * job.count,
-            "together": scaling.tensor_seconds(job) + scaling.shuffle_seconds(job) if several else 0.0,
-            "bubble": scaling.pipeline_bubble(job),
-            "update": times.update_s, "wide": float(job.precision in ("fp32", "tf32"))}  # fmt: skip
-
-
-def _stream_parts(job: Job, samples_s: float) -> dict[str, float]:
-    stream = {"decode": serving.decode, "prefill": serving.prefill, "serve": serving.serve}[job.task](job)
-    tail, launch = job.shape.kernels * roofline.KERNEL_TAIL_S, job.shape.kernels * job.stack.launch_us * 1e-6
-    if job.task == "serve":
-        tail = launch = 0.0
-        stream = msgspec.structs.replace(stream, other_s=stream.exchange_s)
-    whole = stream.matrix_s + stream.traffic_s + stream.other_s
-    busy = stream.matrix_s + stream.traffic_s + tail
-    rest = stream.other_s if job.task == "serve" else whole - (busy**3 + launch**3) ** (1 / 3)
-    return {"step": 0.0, "matrix": stream.matrix_s, "traffic": stream.traffic_s, "weights": 0.0, "tail": tail, "launch": launch,
-            "rest": max(0.0, rest), "host": stream.host_s, "exchange": 0.0,
-            "samples": stream.streams if job.task == "serve" else samples_s * whole,
-            "together": 0.0, "bubble": 1.0}  # fmt: skip
-
-
-class Data:
-    """The rows as tensors: columns, masks of what pairs share, squared distances, and the groups that are left out."""
-
-    def __init__(self, rows: Sequence[dict[str, Any]], words: dict[str, list[str]]) -> None:
-        self.rows, self.words = rows, words
-        self.size = len(rows)
-        by_factor: dict[str, list[int]] = {}
-        for i, (_, how) in enumerate(TERMS.values()):
-            by_factor.setdefault(how, []).append(i)
-        keys = [keys for keys, _ in TERMS.values()]
-        self.masks = {how: (torch.tensor(index), torch.stack([self.same(keys[i]).reshape(-1).float() for i in index]))
-                      for how, index in by_factor.items()}  # fmt: skip
-        self.silicon = [self.distance(lambda row, i=i: row["silicon"][i]) for i in range(len(rows[0]["silicon"]))]
-        self.batch = self.distance(lambda row: row["batch"])
-        self.year = self.distance(lambda row: row["year"])
-        counts = self.column(lambda row: row["count"])
-        self.smaller = torch.minimum(counts[:, None], counts)
-        self.count, self.tokens, self.written = (self.distance(lambda row, k=k: row[k]) for k in ("count", "tokens", "written"))
-        self.groups = {scheme: self.grouped(scheme) for scheme in SCHEMES if scheme != "itself"}
-
-    def column(self, of: Callable[[dict[str, Any]], Any]) -> Tensor:
-        return torch.tensor([float(of(row)) for row in self.rows])
-
-    def __getitem__(self, name: str) -> Tensor:
-        return self.column(lambda row: row[name])
-
-    def index(self, name: str) -> Tensor:
-        return torch.tensor([self.words[name].index(row[name]) for row in self.rows])
-
-    def same(self, keys: tuple[str, ...]) -> Tensor:
-        numbers: dict[tuple[Any, ...], int] = {}
-        index = torch.tensor([numbers.setdefault(tuple(row[key] for key in keys), len(numbers)) for row in self.rows])
-        return (index[:, None] == index).double()
-
-    def distance(self, of: Callable[[dict[str, Any]], Any]) -> Tensor:
-        column = self.column(of)
-        return (column[:, None] - column) ** 2
-
-    def grouped(self, name: str) -> tuple[list[Tensor], Tensor, Tensor]:
-        members: dict[str, list[int]] = {}
-        for i, row in enumerate(self.rows):
-            members.setdefault(row[name], []).append(i)
-        groups = [torch.tensor(group) for group in members.values()]
-        flat = torch.cat([(group[:, None] * self.size + group).reshape(-1) for group in groups])
-        return groups, flat, torch.argsort(torch.cat(groups))
+MULTIPLIED = {
+    "path": 0.3, "generation": 0.25, "lane": 0.6, "kind_matrix": 0.6, "kind_traffic": 0.6, "launch": 0.7, "kind_launch": 0.5,
+    "generation_traffic": 0.15, "update": 0.7, "globals": 0.7,
+}  # fmt: skip
+"""Multipliers of the physics, and the usual deviation of their logarithms from what is expected, fitted within `FREEDOM_SPREAD`."""
+FREEDOM_SPREAD = 0.5
+SCATTERED = {"scatter": 0.7, "kind_scatter": 0.5}
+EXPECTED = {"generation": {"kepler": 0.74}}
+"""Multipliers that are not 1 before any row is seen: a core of Maxwell does 1.35 times the work of one of Kepler (NVIDIA, GeForce
+GTX 750 Ti white paper, 2014)."""
+SLOPE_STEP, MOST_MOVE = 1e-4, 0.7
+STEPS, ROWS, RATE = 260, 1200, 0.12
+STEPS_BETWEEN, LAST_STEPS = 5, 3
+NOISE, NOISE_SPREAD = 0.0025, 0.4
+"""Variance between machines of the same GPU, stack and network: rows that agree in all of these differ by 2 to 5 % (tables of
+MLPerf and Lambda); and the deviation of its logarithm within which it is fitted."""
 
 
 def parameters(words: dict[str, list[str]], model: SpeedModel) -> dict[str, Tensor]:
@@ -181,6 +84,7 @@ def parameters(words: dict[str, list[str]], model: SpeedModel) -> dict[str, Tens
         "launch": logs("family", physics.launch),
         "update": logs("family", physics.update),
         "globals": torch.tensor([_vector(physics)[name] for name in GLOBALS]),
+        "freedom": usual_freedom(),
     }
     return {name: tensor.double().requires_grad_() for name, tensor in start.items()}
 
@@ -197,7 +101,9 @@ def _vector(physics: Physics) -> dict[str, float]:
         "cache": math.log(max(physics.cache, 1e-3) / 0.1) / 2, "power_slope": logit(physics.power_slope) / 2,
         "power_vector": logit(physics.power_vector) / 2 + 0.42,
         "watt_rate": math.log(physics.watt_rate / 0.8), "watt_era": physics.watt_era - 1, "crowd": physics.crowd - 0.3,
-        "crowd_staged": physics.crowd_staged - 0.5, "youth": math.log(max(physics.youth, 0.02) / 0.2) / 2,
+        "clock_matrix": math.log(max(physics.clock_matrix, 0.01) / USUAL_CLOCK),
+        "clock_vector": math.log(max(physics.clock_vector, 0.01) / USUAL_CLOCK),
+        "crowd_staged": physics.crowd_staged - 1, "youth": math.log(max(physics.youth, 0.02) / 0.2) / 2,
         "overlap": logit(physics.overlap) - 0.4,
         "last_bucket": math.log(physics.last_bucket / 0.15), "network": math.log(physics.exchange.get("network", 1.0)),
     }  # fmt: skip
@@ -211,7 +117,8 @@ def constants(p: dict[str, Tensor]) -> dict[str, Tensor]:
     found["power_vector"] = torch.sigmoid(2 * (g["power_vector"] - 0.42))
     found["youth"] = 0.2 * (2 * g["youth"]).exp()
     found["watt_rate"], found["watt_era"] = 0.8 * g["watt_rate"].exp(), 1 + g["watt_era"]
-    found["crowd"], found["crowd_staged"] = 0.3 + g["crowd"], 0.5 + g["crowd_staged"]
+    found["clock_matrix"], found["clock_vector"] = USUAL_CLOCK * g["clock_matrix"].exp(), USUAL_CLOCK * g["clock_vector"].exp()
+    found["crowd"], found["crowd_staged"] = 0.3 + g["crowd"], 1 + g["crowd_staged"]
     found["overlap"], found["last_bucket"] = torch.sigmoid(g["overlap"] + 0.4), 0.15 * g["last_bucket"].exp()
     return found
 
@@ -223,6 +130,7 @@ def modelled(data: Data, p: dict[str, Tensor]) -> Tensor:
     excess = 3 * (data["half"] / (data["tdp"] * c["watt_rate"] * (0.15 * (data["era"] - 4.6) * c["watt_era"]).exp())).log()
     vector = (data.index("path") == data.words["path"].index("vector")).double()
     throttled = (c["power_slope"] * softplus(excess) / 3 * (1 - (1 - c["power_vector"]) * vector)).exp()
+    throttled = throttled * data["sustained"] ** -(c["clock_matrix"] + (c["clock_vector"] - c["clock_matrix"]) * vector)
     generation = data.index("generation")
     share = p["path"][data.index("path")] + p["generation"][generation] + p["kind_matrix"][kind]
     share = share + data["halved"] * c["half_rate"].log() - c["youth"] * data["youth"]
@@ -253,12 +161,13 @@ def scatter(data: Data, p: dict[str, Tensor]) -> Tensor:
     return (p["scatter"][data.index("family")] + p["kind_scatter"][data.index("kind")]).exp()
 
 
-def covariance(data: Data, p: dict[str, Tensor]) -> Tensor:
-    """Return the covariance of all rows with their noise; the same terms as rigplanner.performance.kriging."""
+def covariance(data: Data, p: dict[str, Tensor], trust: Tensor) -> Tensor:
+    """Return the covariance of all rows with their noise, less for rows of more `trust`; the same terms as
+    rigplanner.performance.kriging."""
     batch, count, tokens, written, year = p["distances"].exp()
     factors = {
-        "w": 1 / (1 + sum(d * w for d, w in zip(data.silicon, p["wide"].exp(), strict=True))),
-        "n": (-0.5 * sum(d * w for d, w in zip(data.silicon, p["narrow"].exp(), strict=True))).exp(),
+        "w": data.alike(lambda square: 1 / (1 + square), p["wide"].exp()),
+        "n": data.alike(lambda square: (-0.5 * square).exp(), p["narrow"].exp()),
         "b": (-batch * data.batch).exp(),
         "c": (-count * data.count).exp(),
         "t": (-tokens * data.tokens - written * data.written).exp(),
@@ -266,40 +175,94 @@ def covariance(data: Data, p: dict[str, Tensor]) -> Tensor:
         "m": data.smaller,
     }
     variances = p["variances"].exp()
-    sums = {
-        how: (variances[index].float() @ masks).double().reshape(data.size, data.size) for how, (index, masks) in data.masks.items()
-    }
-    whole = p["variances"][-1].exp() * torch.eye(data.size)
-    for how, part in sums.items():
+    whole = torch.diag(p["variances"][-1].exp() / trust)
+    for how, (index, masks) in data.masks.items():
+        part = (variances[index].float() @ masks).double().reshape(data.size, data.size)
         whole = whole + math.prod([factors[letter] for letter in how], start=part)
     return whole
 
 
-def left_out(inverse: Tensor, alpha: Tensor, grouping: tuple[list[Tensor], Tensor, Tensor] | None) -> tuple[Tensor, Tensor]:
+def left_out(inverse: Tensor, alpha: Tensor, grouping: tuple[list[tuple[Tensor, Tensor]], Tensor] | None) -> tuple[Tensor, Tensor]:
     """Return error and variance of every row predicted without its group (None: without itself)."""
     if grouping is None:
         variance = 1 / inverse.diagonal()
         return alpha * variance, variance
-    groups, flat, order = grouping
-    blocks = torch.split(inverse.reshape(-1)[flat], [len(group) ** 2 for group in groups])
+    tables, order = grouping
     errors, variances = [], []
-    for group, block in zip(groups, blocks, strict=True):
-        own = torch.linalg.inv(block.reshape(len(group), len(group)))
-        errors.append(own @ alpha[group])
-        variances.append(own.diagonal())
+    for table, held in tables:
+        block = inverse[table[:, :, None], table[:, None, :]] * (held[:, :, None] & held[:, None, :])
+        own = torch.linalg.inv(block + torch.diag_embed((~held).double()))
+        errors.append((own @ (alpha[table] * held)[:, :, None])[:, :, 0][held])
+        variances.append(own.diagonal(dim1=1, dim2=2)[held])
     return torch.cat(errors)[order], torch.cat(variances)[order]
 
 
-def loss(data: Data, measured: Tensor, p: dict[str, Tensor]) -> Tensor:
+class Slopes:
+    """The physics in a straight line about its present multipliers: log speeds, and their slopes by the log of each multiplier."""
+
+    def __init__(self, data: Data, p: dict[str, Tensor]) -> None:
+        with torch.no_grad():
+            self.multipliers = torch.cat([p[name] for name in MULTIPLIED])
+            self.speeds = modelled(data, p)
+            columns = []
+            for name in MULTIPLIED:
+                for i, value in enumerate(p[name].tolist()):
+                    p[name].data[i] = value + SLOPE_STEP
+                    columns.append((modelled(data, p) - self.speeds) / SLOPE_STEP)
+                    p[name].data[i] = value
+            self.slopes = torch.stack(columns, 1)
+
+    def whole(self, data: Data, p: dict[str, Tensor], trust: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the inverse covariance of all rows before any was seen, multipliers unknown too; what it makes of the residuals
+        against their priors; and the priors' part of it."""
+        usual = scatter(data, p)
+        free = self.slopes * torch.cat([p["freedom"][i].exp().expand(len(p[name])) for i, name in enumerate(MULTIPLIED)])
+        free = free / usual[:, None]
+        residuals = data["measured"] - self.speeds + self.slopes @ (self.multipliers - expected(data.words, p))
+        inverse = torch.linalg.inv(covariance(data, p, trust) + free @ free.T)
+        return inverse, inverse @ (residuals / usual), free
+
+
+def expected(words: dict[str, list[str]], p: dict[str, Tensor]) -> Tensor:
+    """Return the logarithms of the multipliers before any row is seen."""
+    tables = [EXPECTED.get(name, {}) for name in MULTIPLIED]
+    return torch.cat([torch.tensor([math.log(table.get(word, 1.0)) for word in words["generation"]]) if table
+                      else torch.zeros(len(p[name])) for name, table in zip(MULTIPLIED, tables, strict=True)])  # fmt: skip
+
+
+def improve(data: Data, p: dict[str, Tensor], trust: Tensor, share: float) -> Tensor:
+    """Move the multipliers a `share` of the way to what is most probable by all rows, and return the trust in each row: those far
+    from what the others tell count less (Student t)."""
+    line = Slopes(data, p)
+    with torch.no_grad():
+        inverse, alpha, free = line.whole(data, p, trust)
+        spread = torch.cat([p["freedom"][i].exp().expand(len(p[name])) for i, name in enumerate(MULTIPLIED)])
+        aim = expected(data.words, p) + spread * (free.T @ alpha)
+        moved = line.multipliers + share * (aim - line.multipliers).clamp(-MOST_MOVE, MOST_MOVE)
+        for name, part in zip(MULTIPLIED, moved.split([len(p[name]) for name in MULTIPLIED]), strict=True):
+            p[name].data.copy_(part)
+        for name, key in (("kind_matrix", "share"), ("generation", "generation")):
+            for word in set(HELD[name]) & set(data.words[key]):
+                p[name].data[data.words[key].index(word)] = math.log(HELD[name][word])
+        return ((FREEDOM + 1) / (FREEDOM + alpha**2 / inverse.diagonal())).clamp(max=1.0)
+
+
+def loss(data: Data, line: Slopes, p: dict[str, Tensor], trust: Tensor) -> Tensor:
     """Return the negative predictive log likelihood over the schemes, and the priors."""
-    inverse = torch.linalg.inv(covariance(data, p))
-    usual = scatter(data, p)
-    alpha = inverse @ ((measured - modelled(data, p)) / usual)
-    total = usual.log().mean() * sum(SCHEMES.values())
+    inverse, alpha, _ = line.whole(data, p, trust)
+    total = scatter(data, p).log().mean() * sum(SCHEMES.values())
     for scheme, weight in SCHEMES.items():
         error, variance = left_out(inverse, alpha, data.groups.get(scheme))
         total = total + weight * (0.5 * variance.log() + 0.5 * (FREEDOM + 1) * torch.log1p(error**2 / variance / FREEDOM)).mean()
-    return total + 0.75 * sum(((p[name] / spread) ** 2).sum() for name, spread in PRIORS.items()) / data.size
+    away = ((p["freedom"] - usual_freedom()) / FREEDOM_SPREAD) ** 2
+    noisy = ((p["variances"][-1] - math.log(NOISE)) / NOISE_SPREAD) ** 2
+    priors = away.sum() + noisy + sum(((p[name] / spread) ** 2).sum() for name, spread in SCATTERED.items())
+    return total + 0.75 * priors / data.size
+
+
+def usual_freedom() -> Tensor:
+    """Return the logarithms of the usual spreads of the multipliers."""
+    return torch.tensor(list(MULTIPLIED.values())).log()
 
 
 def shipped(p: dict[str, Tensor], words: dict[str, list[str]], widening: dict[str, float], provenance: str) -> SpeedModel:
@@ -322,13 +285,15 @@ def shipped(p: dict[str, Tensor], words: dict[str, list[str]], widening: dict[st
                       tuple(_round(value.exp()) for value in p["narrow"]), distances, scattered, widening, provenance)  # fmt: skip
 
 
-def widening(data: Data, measured: Tensor, p: dict[str, Tensor]) -> dict[str, float]:
-    """Return by how much the middle 80 % of the left-out errors exceed the kriging error, by stack; small stacks lean on all."""
-    inverse = torch.linalg.inv(covariance(data, p))
-    alpha = inverse @ ((measured - modelled(data, p)) / scatter(data, p))
+def widening(data: Data, p: dict[str, Tensor], trust: Tensor) -> dict[str, float]:
+    """Return by how much the middle 80 % of the errors that are left out, multipliers learned anew without them, exceed the kriging
+    error that is told of them, by stack; small stacks lean on all."""
+    unsure, alpha, _ = Slopes(data, p).whole(data, p, trust)
+    sure = torch.linalg.inv(covariance(data, p, torch.ones(data.size)))
     scores = []
     for scheme in CALIBRATED:
-        error, variance = left_out(inverse, alpha, data.groups.get(scheme))
+        error, _ = left_out(unsure, alpha, data.groups.get(scheme))
+        _, variance = left_out(sure, alpha, data.groups.get(scheme))
         scores.append(error.abs() / variance.sqrt() / 1.2816)
     table, stacks = torch.stack(scores), [row["stack"] for row in data.rows]
     every = table.flatten().quantile(0.8).item()
@@ -346,10 +311,10 @@ def _round(value: Tensor) -> float:
 
 FLAT = SpeedModel(
     NEUTRAL,
-    dict.fromkeys((*TERMS, "noise"), 0.01),
+    dict.fromkeys(TERMS, 0.01) | {"noise": NOISE},
     (0.1,) * 8,
     (0.1,) * 8,
-    dict.fromkeys(DISTANCES, 0.1),
+    dict.fromkeys(DISTANCES, 1.0),
     {},
     {"": 1.0},
     "",
@@ -364,54 +329,47 @@ while in training an MI300X gave 250 TFLOPS where an H100 gave 345 (GPT-2 XL in 
 FSDP), by issues 72 and 79 of ROCm/TransformerEngine."""
 
 
-def described(rows: Sequence[Measured]) -> list[dict[str, Any]]:
-    """Return all rows but collectives by the components of their modelled times."""
-    neutral = msgspec.structs.replace(speed_model(), physics=NEUTRAL)
-    modules, shipped_model = (roofline, scaling, serving), roofline.speed_model
-    for module in modules:
-        module.speed_model = lambda: neutral  # type: ignore[assignment]
-    try:
-        return [describe(row) for row in rows if row.workload.task != "collective"]
-    finally:
-        for module in modules:
-            module.speed_model = shipped_model
-
-
 def fit(rows: Sequence[dict[str, Any]], start: SpeedModel, steps: int, most: int, rate: float, told: bool = True) -> SpeedModel:
-    """Return the constants fitted to at most `most` of the rows in `steps` steps, beginning at `start`; `told` prints progress."""
+    """Return the constants fitted in `steps` steps, beginning at `start`: covariances by gradient descent on at most `most` of the
+    rows, multipliers in between by Gauss and Newton's method and at the end on all; `told` prints progress."""
     torch.set_default_dtype(torch.float64)
-    words = {name: sorted({row[name] for row in rows}) for name in ("path", "generation", "lane", "kind", "family", "share")}
+    words = {name: sorted({row[name] for row in rows}) for name in WORDS}
     chosen = torch.randperm(len(rows), generator=torch.Generator().manual_seed(0))[:most].sort().values
-    data = Data([rows[i] for i in chosen], words)
-    measured, p = data["measured"], parameters(words, start)
-    optimizer = torch.optim.Adam(list(p.values()), lr=rate)
+    data, p = Data([rows[i] for i in chosen], words), parameters(words, start)
+    fitted, trust = [p[name] for name in p if name not in MULTIPLIED], torch.ones(data.size)
+    optimizer = torch.optim.Adam(fitted, lr=rate)
     for step in range(steps):
+        if step % STEPS_BETWEEN == 0:
+            trust = improve(data, p, trust, 0.6)
+            line = Slopes(data, p)
+        optimizer.param_groups[0]["lr"] = rate * (0.55 + 0.45 * math.cos(math.pi * step / steps))
         optimizer.zero_grad()
-        value = loss(data, measured, p)
+        value = loss(data, line, p, trust)
         value.backward()
         optimizer.step()
         with torch.no_grad():
             p["variances"].clamp_(math.log(1e-6), math.log(20))
             p["variances"][0].clamp_(max=math.log(0.02))
-            for name, key in (("kind_matrix", "share"), ("generation", "generation")):
-                for word in set(HELD[name]) & set(words[key]):
-                    p[name][words[key].index(word)] = math.log(HELD[name][word])
         if told and step % 10 == 0:
             print(f"step {step}: {value.item():.4f}", flush=True)
-    provenance = f"tools/fit_speed_model.py: {steps} steps on {data.size} of {len(rows)} measured rows"
+    whole = Data(rows, words)
+    trust = torch.ones(whole.size)
+    for _ in range(LAST_STEPS):
+        trust = improve(whole, p, trust, 0.8)
+    provenance = f"tools/fit_speed_model.py: {steps} steps on {data.size} rows, multipliers on {len(rows)}"
     with torch.no_grad():
-        return shipped(p, words, widening(data, measured, p), provenance)
+        return shipped(p, words, widening(whole, p, trust), provenance)
 
 
 def main() -> None:
     """Fit and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=150)
-    parser.add_argument("--rows", type=int, default=1400)
-    parser.add_argument("--rate", type=float, default=0.06)
+    parser.add_argument("--steps", type=int, default=STEPS)
+    parser.add_argument("--rows", type=int, default=ROWS)
+    parser.add_argument("--rate", type=float, default=RATE)
     parser.add_argument("-o", "--output", type=Path, required=True)
     args = parser.parse_args()
-    found = fit(described(shipped_measured()), speed_model(), args.steps, args.rows, args.rate)
+    found = fit(described(shipped_measured()), FLAT, args.steps, args.rows, args.rate)
     args.output.write_text(json.dumps(msgspec.to_builtins(found), indent=1) + "\n", "utf-8")
 
 

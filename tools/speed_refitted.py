@@ -3,9 +3,9 @@
     python -m tools.speed_refitted -o catalog/benchmarks/refitted.json
 
 Needs PyTorch beside RigPlanner; half an hour of one core. For each scheme the GPUs (or sources) are dealt into folds; all constants
-are fitted anew to the rows outside a fold, from a start that knows no row, and the rows of the fold are predicted with them,
-each also without the rows of its own GPU (or source). A control is fitted as briefly with
-every row in view. `rigplanner validate` prints the table that is written here.
+are fitted anew to the rows outside a fold, as the shipped ones were but more briefly, and the rows of the fold are predicted with
+them, each also without the rows of its own GPU (or source). A control is fitted as briefly with every row in view.
+`rigplanner validate` prints the table that is written here.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from typing import Any
 
 import msgspec
 
-FOLDS, STEPS, ROWS, RATE = 3, 40, 600, 0.15
+FOLDS, STEPS, ROWS = 3, 60, 1000
 LEAST_GROUP = 5
 CONTROL = FOLDS
 
@@ -51,23 +51,29 @@ def judge_fold(model: Path, scheme: str, fold: int) -> None:
         print(json.dumps([item.row.id, item.predicted, item.low, item.high]))
 
 
-def refitted(scheme: str, folds: Iterable[int]) -> dict[str, list[float]]:
-    """Return prediction, low and high of each row, fitted without its fold; the fold CONTROL leaves no row out of the fit."""
-    from rigplanner.performance.measured import shipped_measured
-    from tools.fit_speed_model import FLAT, described, fit
-
-    known, found = shipped_measured(), dict[str, list[float]]()
+def refitted(scheme: str, folds: Iterable[int], folder: Path) -> dict[str, list[float]]:
+    """Return prediction, low and high of each row, fitted without its fold; the fold CONTROL leaves no row out of the fit. Fits
+    that lie in `folder` are taken as they are."""
+    found = dict[str, list[float]]()
     for fold in folds:
-        kept = [row for row in known if fold_of(key_of(scheme)(row)) != fold]
-        model = fit(described(kept), FLAT, STEPS, ROWS, RATE, told=False)
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "model.json"
-            path.write_bytes(msgspec.json.encode(model))
-            command = [sys.executable, "-m", "tools.speed_refitted", "--judge", str(path), scheme, str(fold)]
-            lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+        path = folder / ("control.json" if fold == CONTROL else f"{scheme}-{fold}.json")
+        if not path.exists():
+            refit(scheme, fold, path)
+        command = [sys.executable, "-m", "tools.speed_refitted", "--judge", str(path), scheme, str(fold)]
+        lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
         found |= {name: values for name, *values in map(json.loads, lines)}
         print(f"{scheme} fold {fold}: {len(lines)} rows", file=sys.stderr, flush=True)
     return found
+
+
+def refit(scheme: str, fold: int, path: Path) -> None:
+    """Write the constants that are fitted without a fold."""
+    from rigplanner.performance.measured import shipped_measured
+    from tools.fit_speed_model import FLAT, RATE, fit
+    from tools.speed_rows import described
+
+    kept = [row for row in shipped_measured() if fold == CONTROL or fold_of(key_of(scheme)(row)) != fold]
+    path.write_bytes(msgspec.json.encode(fit(described(kept), FLAT, STEPS, ROWS, RATE, told=False)))
 
 
 def summary(values: dict[str, list[float]], scheme: str) -> list[dict[str, Any]]:
@@ -94,16 +100,20 @@ def main() -> None:
     """Fit, judge and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--judge", nargs=3, metavar=("MODEL", "SCHEME", "FOLD"), help=argparse.SUPPRESS)
+    parser.add_argument("--fits", type=Path, help="folder of the fits, kept from one run to the next")
     parser.add_argument("-o", "--output", type=Path)
     args = parser.parse_args()
     if args.judge:
         judge_fold(Path(args.judge[0]), args.judge[1], int(args.judge[2]))
         return
     rows = []
-    for scheme in ("GPU", "source"):
-        control = summary(refitted(scheme, [CONTROL]), scheme)[0] | {"group": "all, control"}
-        first, *others = summary(refitted(scheme, range(FOLDS)), scheme)
-        rows += [first, control, *others]
+    with tempfile.TemporaryDirectory() as passing:
+        folder = args.fits or Path(passing)
+        folder.mkdir(parents=True, exist_ok=True)
+        for scheme in ("GPU", "source"):
+            control = summary(refitted(scheme, [CONTROL], folder), scheme)[0] | {"group": "all, control"}
+            first, *others = summary(refitted(scheme, range(FOLDS), folder), scheme)
+            rows += [first, control, *others]
     rounded = [{key: round(value, 4) if isinstance(value, float) else value for key, value in row.items()} for row in rows]
     args.output.write_text("[\n" + ",\n".join(json.dumps(row) for row in rounded) + "\n]\n", "utf-8")
 

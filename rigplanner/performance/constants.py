@@ -22,8 +22,9 @@ class Physics(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     unfused FP32 optimizers.
     `stream_...`: traffic, traffic on HBM and kernel overhead of language models that write, `serve_traffic` traffic of many streams
     together. `cache` is the exponent of L2 size over 6 MiB by which traffic shrinks. Power: cards whose FP16 rate per watt passes
-    `watt_rate` (growing by `watt_era` per era) lose `power_slope` of the excess, shader arithmetic `power_vector` of that. `youth`:
-    log of the matrix rate lost where software is as old as the silicon. `exchange`: time of an exchange by link class; `crowd` and
+    `watt_rate` (growing by `watt_era` per era) lose `power_slope` of the excess, shader arithmetic `power_vector` of that; units
+    of matrices and of shaders slow down by base over boost clock to the power of `clock_matrix` and `clock_vector`. `youth`: log
+    of the matrix rate lost where software is as old as the silicon. `exchange`: time of an exchange by link class; `crowd` and
     `crowd_staged`: its growth per doubling of the GPUs beyond two over PCIe, with peer access and staged through the host.
     `overlap`: share of a step that hides an exchange; `last_bucket`: share of an exchange that nothing hides."""
 
@@ -50,6 +51,8 @@ class Physics(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     power_vector: float
     watt_rate: float
     watt_era: float
+    clock_matrix: float
+    clock_vector: float
     youth: float
     exchange: dict[str, float]
     crowd: float

@@ -106,12 +106,14 @@ def attention_cost(job: Job) -> float:
 
 def throttling(job: Job) -> float:
     """Return by how much the power limit lengthens matrix work: a smooth step above the FP16 rate per watt that the generation
-    sustains. Shader arithmetic draws less, so it suffers a share of it."""
+    sustains (shader arithmetic draws less, so it suffers a share of it), and a power of base over boost clock: makers set the base
+    clock to what the limit bears under full load."""
     physics, silicon = speed_model().physics, job.silicon
     sustained = physics.watt_rate * math.exp(0.15 * (silicon.era - 4.6) * physics.watt_era)
     excess = 3 * math.log(silicon.half / (silicon.tdp_w * sustained))
-    lost = physics.power_slope * math.log1p(math.exp(min(excess, 30.0))) / 3
-    return math.exp(lost * (physics.power_vector if job.path == "vector" else 1.0))
+    lost, vector = physics.power_slope * math.log1p(math.exp(min(excess, 30.0))) / 3, job.path == "vector"
+    clock = silicon.sustained ** (physics.clock_vector if vector else physics.clock_matrix)
+    return math.exp(lost * (physics.power_vector if vector else 1.0)) / clock
 
 
 def step_times(job: Job) -> Times:

@@ -95,6 +95,10 @@ WEIGHT_BITS = {
 SHARED = {"blackwell-rtx": "ada", "cdna4": "cdna3", "rdna4": "rdna3"}
 """Generation -> the one whose learned shares stand for it."""
 
+MATRIX_AT_LEAST = {"ampere": 2.0, "ada": 2.0, "blackwell-rtx": 2.0}
+"""Matrix rate in half precision over FP32 of the shaders, accumulated in FP32: that of GeForce cards, professional ones have twice
+as much."""
+
 USUAL_L2_MIB = {
     "kepler": 1.5, "maxwell": 2.0, "pascal": 3.0, "ada": 48.0, "hopper": 50.0, "blackwell-rtx": 64.0, "blackwell": 96.0,
     "apple": 16.0,
@@ -102,10 +106,15 @@ USUAL_L2_MIB = {
 """Level-2 cache where the catalog does not tell: the middle of each generation's cards."""
 
 
+USUAL_SUSTAINED = 0.85
+"""Base over boost clock where the catalog does not tell (GeForce cards 0.82 to 0.94; 0.37 to 0.55 on T4, L4, A10)."""
+
+
 class Silicon(Struct, frozen=True):
     """Rates in TFLOPS, bandwidth in GB/s, memory in GiB, power in W; `era` is the coordinate of the generation.
 
-    `fast_memory` is HBM; `half_rate_tensor` marks cards whose matrix rate halves when it accumulates in FP32."""
+    `fast_memory` is HBM; `half_rate_tensor` marks cards whose matrix rate halves when it accumulates in FP32; `sustained` is the
+    share of the boost clock, to which the rates are given, that the maker guarantees within the power limit."""
 
     generation: str
     era: float
@@ -122,6 +131,7 @@ class Silicon(Struct, frozen=True):
     fast_memory: bool
     half_rate_tensor: bool
     vendor: str = ""
+    sustained: float = USUAL_SUSTAINED
 
 
 def generation_of(gpu: GPU) -> str:
@@ -147,8 +157,22 @@ def shares_of(generation: str) -> str:
     return SHARED.get(generation, generation)
 
 
+REMEMBERED = 2_000
+_read: dict[int, tuple[GPU, Silicon]] = {}
+"""What was read of GPUs, by the identity of each: the entry holds it, so no other takes it over."""
+
+
 def silicon_of(gpu: GPU) -> Silicon:
     """Return the rates of a GPU; raise WorkloadFault naming the field without which no speed can be said."""
+    entry = _read.get(id(gpu))
+    if entry is None:
+        if len(_read) >= REMEMBERED:
+            _read.clear()
+        entry = _read[id(gpu)] = (gpu, _silicon(gpu))
+    return entry[1]
+
+
+def _silicon(gpu: GPU) -> Silicon:
     gpu = _with_rates(gpu)
     rates, generation = gpu.dense_tflops, generation_of(gpu)
     fp32 = _fp32(gpu)
@@ -156,7 +180,7 @@ def silicon_of(gpu: GPU) -> Silicon:
         if not value:
             raise WorkloadFault(f"The speed of {gpu.name} cannot be told: the catalog lacks its {field}.")
     assert fp32 and gpu.bandwidth_gbs and gpu.memory_gib
-    half = max(filter(None, (rates.fp16, rates.bf16, rates.fp16_vector, fp32)))
+    half = max(filter(None, (rates.fp16, rates.bf16, rates.fp16_vector, fp32 * _matrix_at_least(gpu, generation))))
     memory = (gpu.memory_type or "").casefold()
     return Silicon(
         generation,
@@ -174,7 +198,13 @@ def silicon_of(gpu: GPU) -> Silicon:
         memory.startswith("hbm") or (not memory and gpu.bandwidth_gbs > 1200 and generation != "ada"),
         bool(rates.fp16 and rates.fp16_acc16 and rates.fp16_acc16 > 1.5 * rates.fp16),
         gpu.vendor.casefold(),
+        min(1.0, gpu.base_mhz / gpu.boost_mhz) if gpu.base_mhz and gpu.boost_mhz else USUAL_SUSTAINED,
     )
+
+
+def _matrix_at_least(gpu: GPU, generation: str) -> float:
+    """The half-precision rate over that of FP32 which a GPU of this generation has even where the catalog lists none."""
+    return 1.0 if gpu.dense_tflops.fp16 or gpu.dense_tflops.bf16 else MATRIX_AT_LEAST.get(generation, 1.0)
 
 
 def _with_rates(gpu: GPU) -> GPU:

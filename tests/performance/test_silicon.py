@@ -5,9 +5,12 @@ import pytest
 
 from rigplanner.catalog.parts import GPU, Rates
 from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.performance import roofline
 from rigplanner.performance.anchors import find_gpu
+from rigplanner.performance.constants import speed_model
+from rigplanner.performance.job import read_job
 from rigplanner.performance.predict import predict_speed
-from rigplanner.performance.silicon import arithmetic_path, generation_of, matrix_tflops, silicon_of, weight_bits
+from rigplanner.performance.silicon import USUAL_SUSTAINED, arithmetic_path, generation_of, matrix_tflops, silicon_of, weight_bits
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 
@@ -66,6 +69,33 @@ def test_dies_share_the_power_of_their_board() -> None:
     card = find_gpu("K80")
     assert card.tdp_w is not None
     assert silicon_of(card).tdp_w == card.tdp_w / card.dies
+
+
+def test_a_clock_is_sustained_as_far_as_base_lies_below_boost() -> None:
+    card = find_gpu("T4")
+    assert card.base_mhz and card.boost_mhz
+    assert silicon_of(card).sustained == pytest.approx(card.base_mhz / card.boost_mhz)
+    assert silicon_of(msgspec.structs.replace(card, base_mhz=None)).sustained == USUAL_SUSTAINED
+
+
+def test_a_clock_that_cannot_be_sustained_lengthens_arithmetic(monkeypatch: pytest.MonkeyPatch) -> None:
+    physics = msgspec.structs.replace(speed_model().physics, clock_matrix=0.25, clock_vector=0.5)
+    monkeypatch.setattr(roofline, "speed_model", lambda: msgspec.structs.replace(speed_model(), physics=physics))
+    gpu = find_gpu("T4")
+    for precision, exponent in (("amp_fp16", 0.25), ("fp32", 0.5)):
+        work = Workload(model="resnet-50", task="train", stack="pytorch-eager", precision=precision, batch_per_gpu=32)
+        job = read_job(work, gpu, 1, 1, "none", shipped_zoo())
+        steady = msgspec.structs.replace(job, silicon=msgspec.structs.replace(job.silicon, sustained=1.0))
+        ratio = roofline.matrix_seconds(job, 1e12) / roofline.matrix_seconds(steady, 1e12)
+        assert ratio == pytest.approx(job.silicon.sustained**-exponent)
+
+
+def test_tensor_cores_of_a_card_that_lists_its_shaders_alone() -> None:
+    card = find_gpu("RTX 4090")
+    bare = msgspec.structs.replace(card, dense_tflops=Rates(fp32=card.dense_tflops.fp32))
+    assert silicon_of(bare).half == pytest.approx(silicon_of(card).half, rel=0.01)
+    old = find_gpu("GTX 1080")
+    assert silicon_of(msgspec.structs.replace(old, dense_tflops=Rates(fp32=8.9))).half == 8.9
 
 
 def test_weights_of_four_bits_with_their_scales() -> None:
