@@ -222,6 +222,10 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     },
     "SW017": {"": "The kernels for {method} weights need compute capability {needed}, {b} has {actual}."},
     "SW018": {"": "Compiled code (Triton) needs compute capability {needed}, {b} has {actual}."},
+    "SW020": {
+        "": "{package} {release} serves compute capability {needed} and newer, {a} has {actual}.",
+        "newer": "{package} {release} has no kernels for compute capability {actual} of {a}: it ends at {needed}.",
+    },
     "SW019": {
         "": "TensorFlow {actual} has no GPU support on native Windows: 2.10 was the last release with it.",
         "jax": "JAX has no GPU support on native Windows: take WSL 2 or Linux.",

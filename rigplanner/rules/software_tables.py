@@ -86,6 +86,17 @@ class WindowsGap(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     source: str
 
 
+class Framework(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Prebuilt releases `since`..`until` (None: still made) of a framework, and the compute capabilities they serve."""
+
+    package: str
+    since: str
+    until: str | None = None
+    lowest: str
+    highest: str | None = None
+    source: str
+
+
 class Container(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Container images of `since`..`until` (None: still made), the compute capabilities they serve, the oldest CUDA among them."""
 
@@ -112,6 +123,7 @@ class Software(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     drivers: tuple[DriverRange, ...]
     rocm: tuple[RocmTarget, ...]
     windows: tuple[WindowsGap, ...]
+    frameworks: tuple[Framework, ...]
     toolkit_drivers: dict[str, str]
     containers: tuple[Container, ...]
     newest_images: dict[str, str]
@@ -193,6 +205,12 @@ def last_image(image: str, capability: str) -> str | None:
     """Return the newest release of an image that serves a compute capability."""
     serving = [row for row in image_rows(image) if between(capability, row.lowest, row.highest)]
     return (serving[-1].until or software().newest_images[image]) if serving else None
+
+
+@cache
+def framework_rows(package: str) -> tuple[Framework, ...]:
+    """Return the rows of one framework, oldest first."""
+    return tuple(row for row in software().frameworks if row.package == package)
 
 
 def toolkit_driver(cuda: str) -> str | None:

@@ -32,6 +32,7 @@ def _split(config: dict[str, object] | None = None, count: int = 2, **degrees: i
     )
 
 
+MAXWELL = {"gpu.card": {"compute_capability": "5.2"}}
 NO_CAPABILITY = {PASCAL: {"compute_capability": None, "vendor": "NVIDIA"}}
 
 
@@ -160,6 +161,14 @@ CASES = (
     case("SW019", "limit", _on(job=_job(), os="Windows 11")),
     case("SW019", "silent", _on(tensorflow="2.16")),
     case("SW019", "unknown", _on(tensorflow="nightly", os="Windows 11")),
+    case("SW020", "fires", _on(tensorflow="2.17"), MAXWELL),
+    case("SW020", "fires", _on(tensorflow="2.3")),
+    case("SW020", "fires", _on(rapids="24.02"), MAXWELL),
+    case("SW020", "limit", _on(tensorflow="2.16.2"), MAXWELL),
+    case("SW020", "limit", _on(tensorflow="2.4")),
+    case("SW020", "silent", _on(jax="0.4.30")),
+    case("SW020", "unknown", _on(tensorflow="nightly")),
+    case("SW020", "unknown", _on(PASCAL, tensorflow="2.10"), NO_CAPABILITY),
     case("VRM001", "fires", _on(job=_job(27.0, batch_per_gpu=4))),
     case("VRM001", "limit", _on(job=_job(24 / 0.9))),
     case("VRM001", "silent", _on(job=_job(10.0))),

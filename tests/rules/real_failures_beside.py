@@ -63,3 +63,17 @@ BESIDE_FAILURES = (
     Failure("A 3090 for a supply of 450 W", "L4rralde/cimat_thesis issue 1",
             ("msi.pro.b550m-pro-vdh-wifi", "amd.ryzen.5-5600", RTX3090, GR450.id), ("PWR002",)),
 )  # fmt: skip
+
+FRAMEWORK_FAILURES = (
+    Failure("RTX 5090 and TensorFlow 2.19", "tensorflow/tensorflow issue 97387", (RTX5090,), ("SW020",), {"tensorflow": "2.19"}),
+    Failure("RTX 5080 of a laptop and TensorFlow 2.20", "tensorflow/tensorflow issue 101746", ("nvidia.geforce.rtx-5080-laptop",),
+            ("SW020",), {"tensorflow": "2.20"}),
+    Failure("RTX 5060 Ti and nightly TensorFlow", "tensorflow/tensorflow issue 111958", ("nvidia.geforce.rtx-5060-ti-16gb",),
+            ("SW020",), {"tensorflow": "2.22.0.dev20260308"}),
+    Failure("K80 and JAX 0.4.9", "jax-ml/jax issue 15961", (K80,), ("SW020",), {"jax": "0.4.9"}),
+    Failure("K80 and cuGraph", "rapidsai/cugraph issue 1130", (K80,), ("SW020",), {"rapids": "0.15"}),
+    Failure("K80 and NVIDIA's TensorFlow 19.09", "tlkh/ai-lab issue 30", (K80,), ("SW010",), {"ngc-tensorflow": "19.09"}),
+    Failure("P40 after RAPIDS 23.12", "RAPIDS support notice 34", ("nvidia.tesla.p40",), ("SW020",), {"rapids": "24.02"}),
+    Failure("GTX 980 Ti after TensorFlow 2.16", "TensorFlow 2.17.0 release notes", ("nvidia.geforce.gtx-980-ti",), ("SW020",),
+            {"tensorflow": "2.17"}),
+)  # fmt: skip

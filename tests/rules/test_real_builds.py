@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from real_builds import BUILDS, Build
 from real_builds_more import MORE_BUILDS, RUNS
 from real_failures import FAILURES, Failure
-from real_failures_beside import BESIDE_FAILURES, BESIDE_PARTS
+from real_failures_beside import BESIDE_FAILURES, BESIDE_PARTS, FRAMEWORK_FAILURES
 from real_failures_hosts import HOST_FAILURES, OWN_PARTS
 from real_failures_more import MORE_FAILURES, OLD_BOARDS
 
@@ -14,7 +14,7 @@ from rigplanner.report.words import finding_text
 from rigplanner.rig.document import Item, Rig
 from rigplanner.rules.assess import assess
 
-ALL_FAILURES = (*FAILURES, *MORE_FAILURES, *HOST_FAILURES, *BESIDE_FAILURES)
+ALL_FAILURES = (*FAILURES, *MORE_FAILURES, *HOST_FAILURES, *BESIDE_FAILURES, *FRAMEWORK_FAILURES)
 
 
 def rig_of(build: Build | Failure) -> Rig:

@@ -1,0 +1,70 @@
+"""Frameworks other than PyTorch: releases whose prebuilt packages do not serve a GPU."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import GPU
+from rigplanner.rules.finding import Finding
+from rigplanner.rules.registry import rule
+from rigplanner.rules.situation import Situation
+from rigplanner.rules.software import models, name_software
+from rigplanner.rules.software_tables import Framework, between, framework_rows, version, within
+
+
+class Framed(Struct, frozen=True):
+    """A GPU model and a package that the rig names with its release."""
+
+    name: str
+    card: GPU
+    package: str
+    release: str
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def framed(situation: Situation) -> Iterator[Framed]:
+    """GPU models that CUDA serves or served, with each listed package that the rig names."""
+    named = {package: release for package, release in situation.rig.settings.software.items() if framework_rows(package)}
+    if named:
+        for case in models(situation):
+            yield from (Framed(case.name, case.card, package, release) for package, release in named.items())
+
+
+@rule(
+    "SW020", "Framework build does not serve the GPU", "error", over=framed,
+    needs=("card.compute_capability",),
+    reason="Prebuilt packages leave old generations out and know none that came after them: TensorFlow dropped Kepler with 2.15 "
+    "and Maxwell with 2.17, JAX Kepler with 0.4.4, RAPIDS Pascal with 24.02.",
+    source="TensorFlow 2.17 release notes and issue 97387; JAX pull request 14411; RAPIDS support notice 34; bitsandbytes pull "
+    "request 1806",
+)  # fmt: skip
+def framework(situation: Situation, case: Framed) -> Iterator[Finding]:
+    """Look the release up; one that is not listed is unknown."""
+    rows, capability = framework_rows(case.package), case.card.compute_capability or ""
+    row = next((row for row in rows if version(case.release) and within(case.release, row.since, row.until)), None)
+    if row is None:
+        yield framework.unknown(case, f"software:{case.package} {case.release}")
+    elif not between(capability, row.lowest, row.highest):
+        old = version(capability) < version(row.lowest)
+        other = _other(rows, capability)
+        yield framework.finding(
+            case,
+            needed=row.lowest if old else row.highest,
+            actual=capability,
+            fixes=name_software(situation, **{case.package: other}) if other else (),
+            variant="" if old else "newer",
+            package=NAMES.get(case.package, case.package),
+            release=case.release,
+        )
+
+
+NAMES = {"tensorflow": "TensorFlow", "jax": "JAX", "rapids": "RAPIDS"}
+
+
+def _other(rows: tuple[Framework, ...], capability: str) -> str | None:
+    """Return the last release that serves a compute capability, the first of a row that is still made."""
+    serving = [row for row in rows if between(capability, row.lowest, row.highest)]
+    return (serving[-1].until or serving[-1].since) if serving else None
