@@ -7,19 +7,10 @@ where computeStride finds no view, einsum and matmul bring their operands into t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
 
-from rigplanner.workload.ops import cast_low, spread, wider
+from rigplanner.workload.layout import filled, laid_strides, packed_strides, viewed_strides
+from rigplanner.workload.ops import spread, wider
 from rigplanner.workload.tape import BOOL, F32, Grads, Shape, Storage, Tape, Tensor, new, record
-
-
-def packed_strides(shape: Shape) -> Shape:
-    """The strides of a contiguous tensor."""
-    found, step = [], 1
-    for side in reversed(shape):
-        found.append(step)
-        step *= side
-    return tuple(reversed(found))
 
 
 class Array(Tensor):
@@ -41,17 +32,17 @@ class Array(Tensor):
 
     def __add__(self, other: Tensor | float) -> Array:
         if isinstance(other, Tensor):
-            return _recorded(_joined(self.tape, self, other), (self, other), lambda grad: (grad, grad))
-        return _recorded(self.like(), (self,), lambda grad: (grad,))
+            return recorded(joined(self.tape, self, other), (self, other), lambda grad: (grad, grad))
+        return recorded(self.like(), (self,), lambda grad: (grad,))
 
     __radd__ = __add__
 
     def __neg__(self) -> Array:
-        return _recorded(self.like(), (self,), lambda grad: (grad.like(),))
+        return recorded(self.like(), (self,), lambda grad: (grad.like(),))
 
     def __sub__(self, other: Tensor | float) -> Array:
         if isinstance(other, Tensor):
-            return _recorded(_joined(self.tape, self, other), (self, other), lambda grad: (grad, grad.like()))
+            return recorded(joined(self.tape, self, other), (self, other), lambda grad: (grad, grad.like()))
         return self + other
 
     def __mul__(self, other: Tensor | float) -> Array:
@@ -61,10 +52,10 @@ class Array(Tensor):
         kept_a, kept_b = (a if b.needs_grad else None), (b if a.needs_grad else None)
 
         def pull(grad: Array) -> Grads:
-            second = None if kept_a is None else _joined(tape, grad, kept_a)
-            return (None if kept_b is None else _joined(tape, grad, kept_b)), second
+            second = None if kept_a is None else joined(tape, grad, kept_a)
+            return (None if kept_b is None else joined(tape, grad, kept_b)), second
 
-        return _recorded(_joined(tape, a, b), (a, b), pull, keeps=True)
+        return recorded(joined(tape, a, b), (a, b), pull, keeps=True)
 
     __rmul__ = __mul__
 
@@ -77,23 +68,20 @@ class Array(Tensor):
         def pull(grad: Array) -> Grads:
             second = None
             if kept is not None:
-                minus, share = grad.like(), _joined(tape, kept, b)
-                share = _joined(tape, share, b)
-                second = _joined(tape, minus, share)
+                minus, share = grad.like(), joined(tape, kept, b)
+                share = joined(tape, share, b)
+                second = joined(tape, minus, share)
                 del minus, share
-            return (_joined(tape, grad, b) if asks else None), second
+            return (joined(tape, grad, b) if asks else None), second
 
-        return _recorded(_joined(tape, self, other), (self, other), pull, keeps=True)
-
-    def __matmul__(self, other: Tensor) -> Array:
-        return matmul(self, other)
+        return recorded(joined(tape, self, other), (self, other), pull, keeps=True)
 
     def to(self, dtype: str) -> Array:
         """A cast; the tensor itself where it has the type already."""
         if self.dtype == dtype:
             return self
         source = self.dtype
-        return _recorded(self.like(dtype), (self,), lambda grad: (grad.like(source),))
+        return recorded(self.like(dtype), (self,), lambda grad: (grad.like(source),))
 
     def float(self) -> Array:
         """A cast to float."""
@@ -105,9 +93,9 @@ class Array(Tensor):
 
         def pull(grad: Array) -> Grads:
             _beside = [grad.like() for _ in range(beside)]
-            return (_joined(kept.tape, grad, kept),)
+            return (joined(kept.tape, grad, kept),)
 
-        return _recorded(self.like(), (self,), pull, keeps=True)
+        return recorded(self.like(), (self,), pull, keeps=True)
 
     def of_result(self, beside: int = 0) -> Array:
         """A function whose gradient needs its result (exp, sigmoid, tanh, ReLU, square root), likewise."""
@@ -118,7 +106,7 @@ class Array(Tensor):
             _beside = [grad.like() for _ in range(beside)]
             return (grad.like(),)
 
-        return _recorded(result, (self,), pull, keeps=(kept,))
+        return recorded(result, (self,), pull, keeps=(kept,))
 
     def reciprocal_root(self) -> Array:
         """torch.rsqrt"""
@@ -133,7 +121,7 @@ class Array(Tensor):
         tape, shape = self.tape, self.shape
         result = empty(tape, shape, self.dtype)
         kept = seen(result, shape, result.strides)
-        return _recorded(result, (self,), lambda grad: (empty(tape, shape, grad.dtype),), keeps=(kept,))
+        return recorded(result, (self,), lambda grad: (empty(tape, shape, grad.dtype),), keeps=(kept,))
 
     def sum(self, *axes: int, keeps: bool = True) -> Array:
         """The sum over some axes; its gradient is spread without a copy."""
@@ -145,10 +133,27 @@ class Array(Tensor):
         tape, full = self.tape, self.shape
         return self._reduced(axes, True, lambda grad: (empty(tape, full, grad.dtype),))
 
+    def deviation(self) -> Array:
+        """The standard deviation over the last axis, which stays: its gradient is that of the mean square."""
+        kept = self
+
+        def pull(grad: Array) -> Grads:
+            centred = kept.like()
+            made = kept.like()
+            del centred
+            return (made,)
+
+        return recorded(empty(self.tape, (*self.shape[:-1], 1), self.dtype), (self,), pull, keeps=True)
+
+    def tiled(self, times: int) -> Array:
+        """x.repeat over a new first axis; the gradient is summed."""
+        wide = empty(self.tape, (times, *self.shape), self.dtype)
+        return recorded(wide, (self,), lambda grad: (grad,))
+
     def _reduced(self, axes: Sequence[int], keeps: bool, pull: Callable[[Array], Grads]) -> Array:
         gone = {axis % len(self.shape) for axis in axes}
         shape = tuple(1 if at in gone else side for at, side in enumerate(self.shape))
-        result = _recorded(empty(self.tape, shape, self.dtype), (self,), pull)
+        result = recorded(empty(self.tape, shape, self.dtype), (self,), pull)
         if keeps:
             return result
         return view_of(result, tuple(side for at, side in enumerate(self.shape) if at not in gone))
@@ -163,13 +168,13 @@ class Array(Tensor):
             del turned, summed
             return (back,)
 
-        return _recorded(empty(self.tape, self.shape, self.dtype), (self,), pull)
+        return recorded(empty(self.tape, self.shape, self.dtype), (self,), pull)
 
     def masked(self, mask: Tensor) -> Array:
         """masked_fill: keeps the mask."""
         tape, shape = self.tape, self.shape
         result = empty(tape, spread(shape, mask.shape), self.dtype)
-        return _recorded(result, (self,), lambda grad: (empty(tape, grad.shape, grad.dtype),), keeps=(mask,))
+        return recorded(result, (self,), lambda grad: (empty(tape, grad.shape, grad.dtype),), keeps=(mask,))
 
     def clamped(self) -> Array:
         """clamp: keeps its input, and compares it again."""
@@ -179,19 +184,21 @@ class Array(Tensor):
             _bounds = [kept.like(BOOL), kept.like(BOOL)]
             return (grad.like(),)
 
-        return _recorded(self.like(), (self,), pull, keeps=True)
+        return recorded(self.like(), (self,), pull, keeps=True)
 
     def padded(self, axis: int, more: int) -> Array:
-        """F.pad by zeros at the end of an axis: a copy even when nothing is added."""
+        """F.pad by zeros at the end of an axis: a copy even when nothing is added, which then lies as before."""
         tape, shape = self.tape, self.shape
+        if not more:
+            return recorded(self.like(), (self,), lambda grad: (grad.like(),))
         wide = tuple(side + more if at == axis % len(shape) else side for at, side in enumerate(shape))
-        return _recorded(empty(tape, wide, self.dtype), (self,), lambda grad: (empty(tape, shape, grad.dtype),))
+        return recorded(empty(tape, wide, self.dtype), (self,), lambda grad: (empty(tape, shape, grad.dtype),))
 
     def permute(self, *order: int) -> Array:
         """The axes in another order."""
         order = tuple(at % len(self.shape) for at in order)
         back = tuple(order.index(at) for at in range(len(order)))
-        return _recorded(_permuted(self, order), (self,), lambda grad: (_permuted(grad, back),))
+        return recorded(permuted(self, order), (self,), lambda grad: (permuted(grad, back),))
 
     def transpose(self, a: int, b: int) -> Array:
         """Two axes exchanged."""
@@ -202,12 +209,19 @@ class Array(Tensor):
 
     def reshape(self, *shape: int) -> Array:
         """Another shape: a view where the strides allow it, else a copy."""
-        shape = _filled(shape, self.size)
-        return view_of(self, shape) if viewed_strides(self, shape) is not None else view_of(self.copy(), shape)
+        shape = filled(shape, self.size)
+        return view_of(self, shape) if viewed_strides(self.shape, self.strides, shape) is not None else view_of(self.copy(), shape)
+
+    def wide_rows(self) -> Array:
+        """A cast to float that lies contiguous; the tensor itself where it is float already."""
+        if self.dtype == F32:
+            return self
+        tape, shape, source = self.tape, self.shape, self.dtype
+        return recorded(empty(tape, shape, F32), (self,), lambda grad: (grad.like(source),))
 
     def copy(self) -> Array:
         """clone to a contiguous tensor."""
-        return _recorded(empty(self.tape, self.shape, self.dtype), (self,), lambda grad: (grad,))
+        return recorded(empty(self.tape, self.shape, self.dtype), (self,), lambda grad: (grad,))
 
     def contiguous(self) -> Array:
         """The tensor itself if it lies contiguous, else a copy."""
@@ -215,7 +229,7 @@ class Array(Tensor):
 
     def expand(self, *shape: int) -> Array:
         """Sides of one spread without a copy; the gradient is summed."""
-        return _recorded(spread_over(self, shape), (self,), lambda grad: (grad,))
+        return recorded(spread_over(self, shape), (self,), lambda grad: (grad,))
 
     def unsqueeze(self, axis: int) -> Array:
         """An axis of one."""
@@ -226,14 +240,14 @@ class Array(Tensor):
         """A slice of an axis: a view whose gradient is written into zeros of the whole."""
         tape, full, dtype, axis = self.tape, self.shape, self.dtype, axis % len(self.shape)
         shape = tuple(size if at == axis else side for at, side in enumerate(full))
-        return _recorded(seen(self, shape, self.strides), (self,), lambda grad: (empty(tape, full, dtype),))
+        return recorded(seen(self, shape, self.strides), (self,), lambda grad: (empty(tape, full, dtype),))
 
     def pick(self, axis: int) -> Array:
         """One index of an axis, which goes: likewise."""
         tape, full, dtype, axis = self.tape, self.shape, self.dtype, axis % len(self.shape)
         strides = tuple(step for at, step in enumerate(self.strides) if at != axis)
         shape = tuple(side for at, side in enumerate(full) if at != axis)
-        return _recorded(seen(self, shape, strides), (self,), lambda grad: (empty(tape, full, dtype),))
+        return recorded(seen(self, shape, strides), (self,), lambda grad: (empty(tape, full, dtype),))
 
     def split(self, *sizes: int, axis: int = -1) -> list[Array]:
         """Pieces of an axis: views whose gradients are joined into one tensor."""
@@ -255,18 +269,6 @@ class Array(Tensor):
         return wide.expand(*shape).copy().reshape(*self.shape[:axis], self.shape[axis] * times, *self.shape[axis + 1 :])
 
 
-def added_in_place(x: Array, y: Tensor) -> Array:
-    """x += y"""
-    return _recorded(seen(x, x.shape, x.strides), (x, y), lambda grad: (grad, grad))
-
-
-def unfolded(x: Array, kernel: int) -> Array:
-    """F.unfold of (batch, channels, length) by windows of odd width: every window written out."""
-    tape, (batch, channels, length) = x.tape, x.shape
-    result = empty(tape, (batch, channels * kernel, length), x.dtype)
-    return _recorded(result, (x,), lambda grad: (empty(tape, (batch, channels, length), grad.dtype),))
-
-
 def seen(x: Tensor, shape: Shape, strides: Shape) -> Array:
     """The same storage under another shape and other strides, outside the graph."""
     return Array(x.tape if isinstance(x, Array) else Tape(), shape, strides, x.dtype, x.storage)
@@ -278,7 +280,7 @@ def array(tape: Tape, x: Tensor) -> Array:
         return x
     made = Array(tape, x.shape, packed_strides(x.shape), x.dtype, x.storage)
     if x.trains:
-        return _recorded(made, (x,), lambda grad: (grad,))
+        return recorded(made, (x,), lambda grad: (grad,))
     made.node = x.node
     return made
 
@@ -293,7 +295,7 @@ def zeros(tape: Tape, *shape: int, dtype: str) -> Array:
     return empty(tape, shape, dtype)
 
 
-def _recorded(
+def recorded(
     result: Array, inputs: Sequence[Tensor], pull: Callable[[Array], Grads], keeps: bool | tuple[Tensor, ...] = False
 ) -> Array:
     """Put an operator on the tape whose gradient is an array like its result; `keeps` what the closure does not name."""
@@ -327,42 +329,16 @@ def _aligned(x: Tensor, shape: Shape) -> Shape:
     return tuple(0 if side == 1 and whole != 1 else step for side, whole, step in zip(padded, shape, steps, strict=True))
 
 
-def _joined(tape: Tape, a: Tensor, b: Tensor) -> Array:
+def joined(tape: Tape, a: Tensor, b: Tensor) -> Array:
     shape = spread(a.shape, b.shape)
     return _laid(tape, shape, (_aligned(a, shape), _aligned(b, shape)), wider(a, b))
 
 
 def _laid(tape: Tape, shape: Shape, operands: Sequence[Shape], dtype: str) -> Array:
-    """A new tensor whose axes lie in the order that TensorIterator takes from its operands (reorder_dimensions)."""
-    order = list(range(len(shape) - 1, -1, -1))
-    for at in range(1, len(order)):
-        inner = at
-        for outer in range(at - 1, -1, -1):
-            turn = _compared(order[outer], order[inner], shape, operands)
-            if turn > 0:
-                order[outer], order[inner] = order[inner], order[outer]
-                inner = outer
-            elif turn < 0:
-                break
-    strides, step = [0] * len(shape), 1
-    for axis in order:
-        strides[axis] = step
-        step *= shape[axis]
-    return Array(tape, shape, tuple(strides), dtype, new(tape, shape, dtype).storage)
+    return Array(tape, shape, laid_strides(shape, operands), dtype, new(tape, shape, dtype).storage)
 
 
-def _compared(a: int, b: int, shape: Shape, operands: Sequence[Shape]) -> int:
-    for strides in operands:
-        if not strides[a] or not strides[b]:
-            continue
-        if strides[a] != strides[b]:
-            return -1 if strides[a] < strides[b] else 1
-        if shape[a] > shape[b]:
-            return 1
-    return 0
-
-
-def _permuted(x: Array, order: Sequence[int]) -> Array:
+def permuted(x: Array, order: Sequence[int]) -> Array:
     return seen(x, tuple(x.shape[at] for at in order), tuple(x.strides[at] for at in order))
 
 
@@ -382,144 +358,15 @@ def lies_packed(x: Array) -> bool:
     return True
 
 
-def _filled(shape: Sequence[int], size: int) -> Shape:
-    if -1 not in shape:
-        return tuple(shape)
-    known = prod(side for side in shape if side != -1)
-    return tuple(size // known if side == -1 else side for side in shape)
-
-
-def viewed_strides(x: Array, shape: Shape) -> Shape | None:
-    """Strides of a view of `shape`, or None where it needs a copy (at::detail::computeStride)."""
-    found = [0] * len(shape)
-    at, chunk_step = len(shape) - 1, x.strides[-1] if x.strides else 1
-    size = taken = 1
-    for axis in range(len(x.shape) - 1, -1, -1):
-        size *= x.shape[axis]
-        if axis and (x.shape[axis - 1] == 1 or x.strides[axis - 1] == size * chunk_step):
-            continue
-        while at >= 0 and (taken < size or shape[at] == 1):
-            found[at] = taken * chunk_step
-            taken *= shape[at]
-            at -= 1
-        if taken != size:
-            return None
-        if axis:
-            chunk_step, size, taken = x.strides[axis - 1], 1, 1
-    return tuple(found) if at == -1 else None
-
-
 def view_of(x: Array, shape: Shape) -> Array:
     """A view; its gradient is brought back by a reshape, which may copy."""
-    strides, before = viewed_strides(x, shape), x.shape
+    strides, before = viewed_strides(x.shape, x.strides, shape), x.shape
     assert strides is not None
-    return _recorded(seen(x, shape, strides), (x,), lambda grad: (_brought(grad, before),))
+    return recorded(seen(x, shape, strides), (x,), lambda grad: (_brought(grad, before),))
 
 
 def _brought(grad: Array, shape: Shape) -> Array:
-    strides = viewed_strides(grad, shape)
+    strides = viewed_strides(grad.shape, grad.strides, shape)
     if strides is None:
         return empty(grad.tape, shape, grad.dtype)
     return seen(grad, shape, strides)
-
-
-def bmm(a: Array, b: Array) -> Array:
-    """A batched product of three axes each."""
-    tape = a.tape
-    a, b = low(a), low(b)
-    flops = 2 * a.size * b.shape[2]
-    tape.flops += flops
-    kept_a, kept_b = (a if b.needs_grad else None), (b if a.needs_grad else None)
-    shapes = a.shape, b.shape
-
-    def pull(grad: Array) -> Grads:
-        second = None if kept_a is None else empty(tape, shapes[1], grad.dtype)
-        first = None if kept_b is None else empty(tape, shapes[0], grad.dtype)
-        tape.flops += flops * ((kept_a is not None) + (kept_b is not None))
-        return first, second
-
-    return _recorded(empty(tape, (a.shape[0], a.shape[1], b.shape[2]), wider(a, b)), (a, b), pull, keeps=True)
-
-
-def low(x: Array) -> Array:
-    """What autocast makes of an operand."""
-    cast = x.tape.autocast
-    return x if cast is None or x.dtype != F32 else x.to(cast)
-
-
-def matmul(a: Array, b: Tensor) -> Array:
-    """torch.matmul of two tensors of three axes or more: axes before the last two are spread and merged."""
-    tape = a.tape
-    right = array(tape, cast_low(tape, b)) if not isinstance(b, Array) else low(b)
-    a = low(a)
-    before = spread(a.shape[:-2], right.shape[:-2])
-    left = a.expand(*before, *a.shape[-2:]).reshape(prod(before), *a.shape[-2:])
-    other = right.expand(*before, *right.shape[-2:]).reshape(prod(before), *right.shape[-2:])
-    return bmm(left, other).reshape(*before, a.shape[-2], right.shape[-1])
-
-
-def dense(layer: Callable[[Tensor], Tensor], x: Array) -> Array:
-    """A linear layer over the last axis; tokens that do not lie in rows are copied before it and in its backward pass."""
-    rows = layer(x.reshape(-1, x.shape[-1]))
-    return array(x.tape, rows).reshape(*x.shape[:-1], rows.shape[-1])
-
-
-def einsum(words: str, a: Array, b: Array) -> Array:
-    """torch.einsum of two operands: batch axes first, then what only the left has, what is summed, what only the right has; the
-    operand whose own axes come first in the result is the left one."""
-    sources, target = words.split("->")
-    one, two = sources.split(",")
-    own = [name for name in target if (name in one) != (name in two)]
-    if own and own[0] in two and own[-1] in one:
-        a, b, one, two = b, a, two, one
-    sides = dict(zip(one, a.shape, strict=True)) | dict(zip(two, b.shape, strict=True))
-    axes = [*target, *sorted(set(one + two) - set(target))]
-    both = [name for name in axes if name in one and name in two and name in target]
-    lefts = [name for name in axes if name in one and name not in two]
-    rights = [name for name in axes if name in two and name not in one]
-    summed = [name for name in axes if name in one and name in two and name not in target]
-
-    def size(names: list[str]) -> int:
-        return prod(sides[name] for name in names)
-
-    left = a.permute(*(one.index(name) for name in both + lefts + summed)).reshape(size(both), size(lefts), size(summed))
-    right = b.permute(*(two.index(name) for name in both + summed + rights)).reshape(size(both), size(summed), size(rights))
-    product = bmm(left, right)
-    lies = both + lefts + rights
-    whole = product.reshape(*(sides[name] for name in lies))
-    return whole.permute(*(lies.index(name) for name in target))
-
-
-def cat(parts: Sequence[Array], axis: int) -> Array:
-    """torch.cat: its gradient is cut into views."""
-    shape = list(parts[0].shape)
-    axis %= len(shape)
-    shape[axis] = sum(part.shape[axis] for part in parts)
-    shapes = [part.shape for part in parts]
-    dtype = F32 if any(part.dtype == F32 for part in parts) else parts[0].dtype
-    made = empty(parts[0].tape, tuple(shape), dtype)
-    return _recorded(made, parts, lambda grad: [seen(grad, one, grad.strides) for one in shapes])
-
-
-def conv1d(x: Array, weight: Tensor, bias: Tensor | None, padding: int, stride: int = 1, groups: int = 1) -> Array:
-    """conv1d of (batch, channels, length): input and weight are kept whichever of them asks for a gradient."""
-    tape = x.tape
-    a, w = low(x), cast_low(tape, weight)
-    b = None if bias is None else cast_low(tape, bias)
-    length = (x.shape[2] + 2 * padding - weight.shape[-1]) // stride + 1
-    shape = (x.shape[0], weight.shape[0], length)
-    flops = 2 * prod(shape) * weight.shape[1] * weight.shape[2]
-    tape.flops += flops
-    asks, with_bias = (a.needs_grad, w.needs_grad), bias is not None and bias.needs_grad
-
-    def pull(grad: Array) -> Grads:
-        for_input = empty(tape, a.shape, grad.dtype) if asks[0] else None
-        for_weight = empty(tape, w.shape, grad.dtype) if asks[1] else None
-        tape.flops += flops * sum(asks)
-        return for_input, for_weight, empty(tape, shape[1:2], grad.dtype) if with_bias else None
-
-    inputs = [item for item in (a, w, b) if item is not None]
-    return _recorded(empty(tape, shape, a.dtype), inputs, pull, keeps=True)
-
-
-__all__ = ["Array", "array", "cat", "conv1d", "dense", "einsum", "empty", "matmul", "zeros"]

@@ -144,7 +144,8 @@ def _is_sequence(config: bytes) -> bool:
     return (b'"vocab_size"' in config and b'"patch_size"' not in config) or b'"n_embd"' in config
 
 
-STEPPED = tuple(f'"model_type":"{kind}"'.encode() for kind in STATES if not kind.startswith("lfm2"))
+STEPPED = (*(f'"model_type":"{kind}"'.encode() for kind in STATES if not kind.startswith("lfm2")),
+    b'"model_type":"qwen3_next"', b'"model_type":"qwen3_5')  # fmt: skip
 """Networks with layers that scan by chunks, as they are written in an encoded configuration."""
 
 

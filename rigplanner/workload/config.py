@@ -30,7 +30,7 @@ LISTS = ("depths", "hidden_sizes", "num_heads", "sr_ratios", "patch_sizes", "str
 SAME_AS = {
         "qwen": "qwen2", "qwen2_5_vl_text": "qwen2", "qwen3_vl_text": "qwen3", "qwen3_5": "qwen3_5_text",
     "qwen3_5_moe": "qwen3_5_moe_text",
-    "gemma4": "gemma4_text", "gemma3": "gemma3_text", "mimo": "qwen2",
+    "gemma4": "gemma4_text", "gemma3n": "gemma3n_text", "gemma3": "gemma3_text", "mimo": "qwen2",
     "minimax_m2": "qwen3_moe", "glm4_moe_lite": "deepseek_v3", "glm_moe_dsa": "deepseek_v3", "kimi_k2": "deepseek_v3",
     "deepseek_v32": "deepseek_v3", "deepseek_v2": "deepseek_v3",
     "mistral3": "mistral", "ministral": "mistral", "llama4": "llama4_text",

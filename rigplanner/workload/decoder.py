@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rigplanner.workload import ops
+from rigplanner.workload.array import array
 from rigplanner.workload.attention import Attention, Form, Rope, activate, rope_tables
 from rigplanner.workload.delta import DeltaAttention
 from rigplanner.workload.latent import LatentAttention
 from rigplanner.workload.net import Linear, Net, Norm, checkpointed, entering
+from rigplanner.workload.products import xielu
 from rigplanner.workload.scores import SCORES
-from rigplanner.workload.tape import BOOL, F32, I64, Tape, Tensor, like, new, record
+from rigplanner.workload.tape import BF16, BOOL, F32, I64, Tape, Tensor, like, new, record
 
 
 class Mlp:
@@ -27,6 +29,7 @@ class Mlp:
         self.up = net.linear(joint, form.hidden, 2 * ffn if kind == "gated_fused" else ffn, bias)
         self.down = net.linear(names.get("down_proj", "down_proj"), ffn, form.hidden, bias)
         self.sub_norm = Norm(net, form.traits.norm, ffn) if form.traits.sub_norms else None
+        self.bends = [net.parameter(1, dtype=BF16) for _ in range(2)] if form.traits.act == "xielu" else []
 
     def __call__(self, x: Tensor) -> Tensor:
         tape, traits = self.net.tape, self.traits
@@ -39,6 +42,8 @@ class Mlp:
             up = ops.mul(tape, up, activate(tape, gate, traits.act))
             return self.down(up)
         x = self.up(x)
+        if self.bends:
+            return self.down(xielu(array(tape, x), *(array(tape, bend) for bend in self.bends)))
         x = activate(tape, x, "gelu" if self.net.setting.fused_act else traits.act)
         return self.down(x)
 

@@ -80,7 +80,7 @@ TRAITS: dict[str, Traits] = {
     "ernie4_5_moe": Traits(rope_wide=True),
     "ernie4_5": Traits(rope_wide=True),
     "granitemoeshared": Traits(scaled_embedding=True, scaled_residual=True, scaled_logits=True),
-    "apertus": Traits(qk_norm="head", mlp="plain", act="gelu"),
+    "apertus": Traits(qk_norm="head", mlp="plain", act="xielu"),
     "arcee": Traits(mlp="plain", act="relu2"),
     "seed_oss": Traits(dropout=0.1, attention_dropout=0.1),
     "hunyuan_v1_dense": Traits(qk_norm="late"),
@@ -104,6 +104,7 @@ TRAITS: dict[str, Traits] = {
     "afmoe": Traits(block="sandwich", qk_norm="head"),
     "eurobert": Traits(),
     "nomic_bert": Traits(norm="layer", block="after", softmax="own", embedding_norm=True, last_norm=False, head_bias=True),
+    "gemma3n_text": Traits(norm="rms_wide", act="gelu", scaled_embedding=True, qk_norm="head"),
     "jais2": Traits(norm="layer", qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="relu2"),
     "hyperclovax": Traits(scaled_embedding=True, scaled_residual=True, scaled_logits=True),
     "vaultgemma": Traits(norm="rms_one", act="gelu", scaled_embedding=True, capped_attention=True, capped_logits=True),
@@ -141,6 +142,7 @@ TIED_BY_DEFAULT = {
     "biogpt",
     "mpt",
     "cohere2",
+    "gemma3n_text",
     "nomic_bert",
 }
 
@@ -260,6 +262,7 @@ SPECIAL: dict[str, Callable[[dict[str, Any], Traits], dict[str, Any]]] = {
     "bloom": lambda config, traits: {"dropout": float(config.get("hidden_dropout") or 0.0)},
     "glm4_moe": lambda config, traits: {"qk_norm": "head" if config.get("use_qk_norm") else "none"},
     "afmoe": lambda config, traits: {"scaled_embedding": bool(config.get("mup_enabled"))},
+    "gemma3n_text": lambda config, traits: {"capped_logits": bool(config.get("final_logit_softcapping"))},
     "gemma4_text": lambda config, traits: {"capped_logits": bool(config.get("final_logit_softcapping"))},
     "hyperclovax": lambda config, traits: {"block": "sandwich" if config.get("use_post_norm") else "pre"},
     "persimmon": lambda config, traits: {
@@ -282,6 +285,7 @@ def decoder_form(config: dict[str, Any], kind: str) -> Form:
         default=1 if config.get("multi_query") and not config.get("new_decoder_architecture") else heads,
     )
     ffn = pick(config, "intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size", default=4 * (hidden or 0))
+    ffn = ffn[0] if isinstance(ffn, list) and ffn else ffn
     for field, value in (("hidden_size", hidden), ("num_attention_heads", heads), ("vocab_size", config.get("vocab_size"))):
         if not isinstance(value, int):
             raise WorkloadFault(f"config.{field}: expected a whole number, found {value!r}.")

@@ -25,6 +25,7 @@ from rigplanner.workload.efficient import efficientnet, poolformer
 from rigplanner.workload.encoder import Encoder, EncoderBlock, EncoderForm
 from rigplanner.workload.encoder_kin import BLOCKS, WHOLE, convbert_width
 from rigplanner.workload.focalnet import FocalNet
+from rigplanner.workload.gemma3n import gemma3n
 from rigplanner.workload.gemma4 import gemma4
 from rigplanner.workload.hierarchical import Pvt2, Segformer, Swin
 from rigplanner.workload.hybrid import STATES
@@ -106,7 +107,8 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
 }  # fmt: skip
 
 
-DECODERS: dict[str, Callable[[dict[str, Any], Form], Callable[[Net], Decoder]]] = {"llama4_text": llama4, "gemma4_text": gemma4}
+DECODERS: dict[str, Callable[[dict[str, Any], Form], Callable[[Net], Decoder]]] = {"llama4_text": llama4, "gemma4_text": gemma4,
+    "gemma3n_text": gemma3n}  # fmt: skip
 """Decoders with layers of their own."""
 
 
@@ -136,7 +138,7 @@ def builder(config: dict[str, Any], head: str = "causal_lm") -> Callable[[Net], 
     if kind in VISION:
         return partial(_classifier, kind, full)
     if kind in ENCODERS:
-        encoder, make = encoder_form(full, kind), BLOCKS.get(kind, lambda _: EncoderBlock)(full)
+        encoder, make = encoder_form(full, kind), (BLOCKS[kind](full) if kind in BLOCKS else EncoderBlock)
         return lambda net: Encoder(net, encoder, make)
     if kind in WHOLE:
         return WHOLE[kind](full)

@@ -18,6 +18,15 @@ def _gemma4(config: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _gemma3n(config: dict[str, Any]) -> dict[str, Any]:
+    """Every fifth layer attends to everything; the first ten of a deep network keep few of their gates."""
+    count = int(config["num_hidden_layers"])
+    kinds = config.get("layer_types") or ["full_attention" if at % 5 == 4 else "sliding_attention" for at in range(count)]
+    told = config.get("activation_sparsity_pattern")
+    sparse = [0.95 if at < 10 < count else 0.0 for at in range(count)] if told is None else told
+    return {"layer_types": kinds, "activation_sparsity_pattern": sparse if isinstance(sparse, list) else [sparse] * count}
+
+
 def _llama4(config: dict[str, Any]) -> dict[str, Any]:
     """Every fourth layer is not rotated and attends to everything; experts stand in every layer or in one of a few."""
     count, every = int(config["num_hidden_layers"]), int(config.get("no_rope_layer_interval") or 4)
@@ -121,7 +130,8 @@ def _lfm2(config: dict[str, Any]) -> dict[str, Any]:
         several = int(config.get("block_multiple_of") or 256)
         ffn = int((config.get("block_ffn_dim_multiplier") or 1.0) * int(2 * ffn / 3))
         ffn = several * -(-ffn // several)
-    return {"layer_types": kinds, "intermediate_size": ffn, "block_ff_dim": None, "block_auto_adjust_ff_dim": False, "tie_word_embeddings": bool(config.get(
+    return {"layer_types": kinds, "intermediate_size": ffn, "block_ff_dim": None, "block_auto_adjust_ff_dim": False,
+        "tie_word_embeddings": bool(config.get(
         "tie_embedding", config.get("tie_word_embeddings", True)))}  # fmt: skip
 
 
@@ -148,7 +158,7 @@ def _exaone_moe(config: dict[str, Any]) -> dict[str, Any]:
 
 
 LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
-    "afmoe": _afmoe, "gemma4_text": _gemma4, "llama4_text": _llama4, "ernie4_5_moe": _ernie,
+    "afmoe": _afmoe, "gemma4_text": _gemma4, "gemma3n_text": _gemma3n, "llama4_text": _llama4, "ernie4_5_moe": _ernie,
     "granitemoeshared": _granite_shared, "phimoe": _phimoe, "mamba": _all_scan, "mamba2": _all_scan,
     "falcon_mamba": _all_scan, "bamba": _bamba, "granitemoehybrid": _granite_hybrid, "nemotron_h": _nemotron_h,
     "jamba": _jamba, "lfm2": _lfm2, "lfm2_moe": _lfm2_moe, "hunyuan_v1_moe": _hunyuan_moe, "exaone_moe": _exaone_moe,
