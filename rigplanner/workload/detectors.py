@@ -7,9 +7,10 @@ from typing import Any
 
 from rigplanner.workload import ops
 from rigplanner.workload.config import full_config
+from rigplanner.workload.efficient import group_norm
 from rigplanner.workload.encoder import class_loss
 from rigplanner.workload.net import Net
-from rigplanner.workload.pyramid import Pyramid, ResidualBackbone, Unit, picture, picture_sides
+from rigplanner.workload.pyramid import Pyramid, ResidualBackbone, Unit, picture, picture_sides, relu_in_place
 from rigplanner.workload.tape import F32, I64, Grads, Tape, Tensor, like, new, record
 from rigplanner.workload.windows import WindowBackbone
 
@@ -74,11 +75,22 @@ class Doubled:
         return ops.keeping_result(tape, record(tape, made, (x, weight, self.bias), pull))
 
 
+class Grouped:
+    """A convolution, group norm, ReLU in place."""
+
+    def __init__(self, net: Net) -> None:
+        self.net, self.conv = net, Unit(net, WIDTH, WIDTH, 3, bias=True, relu=False)
+        self.sides = net.parameter(WIDTH), net.parameter(WIDTH)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return relu_in_place(self.net.tape, group_norm(self.net.tape, self.conv(x), *self.sides))
+
+
 class Dense:
     """Predictions at every place of every level: a row of convolutions shared by the levels, then one that predicts."""
 
-    def __init__(self, net: Net, convolutions: int, outputs: int) -> None:
-        self.layers = [Unit(net, WIDTH, WIDTH, 3, bias=True) for _ in range(convolutions)]
+    def __init__(self, net: Net, convolutions: int, outputs: int, grouped: bool = False) -> None:
+        self.layers: list[Any] = [Grouped(net) if grouped else Unit(net, WIDTH, WIDTH, 3, bias=True) for _ in range(convolutions)]
         self.last = Unit(net, WIDTH, outputs, 3, bias=True, relu=False)
 
     def __call__(self, x: Tensor) -> Tensor:
@@ -97,6 +109,43 @@ def backbone_of(net: Net, config: dict[str, Any]) -> tuple[Any, list[int]]:
     return residual, residual.widths
 
 
+class BoxHead:
+    """Two linear layers over pooled regions, the class and the box; `each_class` has a box of its own."""
+
+    def __init__(self, net: Net, classes: int, each_class: bool) -> None:
+        self.net = net
+        self.first, self.second = net.linear("fc1", WIDTH * 49, HIDDEN, True), net.linear("fc2", HIDDEN, HIDDEN, True)
+        self.names = net.linear("cls_score", HIDDEN, classes + 1, True)
+        self.boxes = net.linear("bbox_pred", HIDDEN, 4 * (classes if each_class else 1), True)
+
+    def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        tape = self.net.tape
+        rows = x.view(x.shape[0], WIDTH * 49)
+        hidden = ops.keeping_result(tape, self.second(ops.keeping_result(tape, self.first(rows))))
+        return self.names(hidden), self.boxes(hidden)
+
+
+class MaskHead:
+    """Four convolutions over pooled regions, twice the size, one mask per class; its loss while it trains."""
+
+    def __init__(self, net: Net, classes: int) -> None:
+        self.net, self.layers = net, [Unit(net, WIDTH, WIDTH, 3, bias=True) for _ in range(4)]
+        self.doubled, self.scores = Doubled(net, WIDTH, WIDTH), Unit(net, WIDTH, classes, 1, bias=True, relu=False)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        tape = self.net.tape
+        for layer in self.layers:
+            x = layer(x)
+        scores = self.scores(self.doubled(x))
+        if not self.net.setting.training:
+            return scores
+        if not self.net.setting.frozen_norms:
+            drawn = new(tape, (POSITIVE, *picture_sides(self.net, 32)), F32)
+            del drawn
+        one = ops.cut(tape, scores, (scores.shape[0], *scores.shape[2:]))
+        return ops.reduce_to(tape, ops.keeping_input(tape, ops.copy(tape, one)), ())
+
+
 class RegionDetector:
     """Faster R-CNN (Ren et al. 2015) on a feature pyramid, with a mask head where `masks` says so (He et al. 2017)."""
 
@@ -106,13 +155,9 @@ class RegionDetector:
         self.pyramid = Pyramid(net, widths, WIDTH, 1, True)
         self.proposing = Unit(net, WIDTH, WIDTH, 3, bias=True)
         self.scores, self.shifts = (Unit(net, WIDTH, width, 1, bias=True, relu=False) for width in (3, 12))
-        self.first, self.second = net.linear("fc1", WIDTH * 49, HIDDEN, True), net.linear("fc2", HIDDEN, HIDDEN, True)
-        self.names = net.linear("cls_score", HIDDEN, self.classes + 1, True)
-        self.boxes = net.linear("bbox_pred", HIDDEN, 4 * self.classes, True)
-        if self.masks:
-            self.mask_layers = [Unit(net, WIDTH, WIDTH, 3, bias=True) for _ in range(4)]
-            self.doubled = Doubled(net, WIDTH, WIDTH)
-            self.mask_scores = Unit(net, WIDTH, self.classes, 1, bias=True, relu=False)
+        stages = 3 if config.get("cascade") else 1
+        self.heads = [BoxHead(net, self.classes, stages == 1) for _ in range(stages)]
+        self.mask_heads = [MaskHead(net, self.classes) for _ in range(stages)] if self.masks else []
 
     def loss(self) -> Tensor:
         """The sum of all losses; without training, the scores."""
@@ -121,14 +166,16 @@ class RegionDetector:
         maps = self.pyramid(self.backbone(image))
         losses = self._proposals(maps)
         each = net.setting.batch
-        found = pooled(tape, maps[:4], each * (PROPOSALS if training else TESTED), 7)
-        rows = found.view(found.shape[0], WIDTH * 49)
-        hidden = ops.keeping_result(tape, self.second(ops.keeping_result(tape, self.first(rows))))
-        names, boxes = self.names(hidden), self.boxes(hidden)
-        if training:
-            losses += [class_loss(net, names), ops.reduce_to(tape, ops.keeping_input(tape, boxes), ())]
-        if self.masks:
-            losses.append(self._masks(pooled(tape, maps[:4], each * (POSITIVE if training else DETECTED), 14)))
+        names: Tensor | None = None
+        for at, head in enumerate(self.heads):
+            found = pooled(tape, maps[:4], each * (PROPOSALS if training else TESTED), 7)
+            names, boxes = head(found)
+            del found
+            losses += [class_loss(net, names), ops.reduce_to(tape, ops.keeping_input(tape, boxes), ())] if training else []
+            if self.mask_heads:
+                seen = pooled(tape, maps[:4], each * (POSITIVE if training else DETECTED), 14)
+                losses += [self.mask_heads[at](seen)]
+        assert names is not None
         del image
         total = losses[0] if losses else names
         for loss in losses[1:] if training else ():
@@ -147,29 +194,18 @@ class RegionDetector:
         picked = (ops.reduce_to(tape, ops.cut(tape, x, (net.setting.batch * 256, x.shape[2])), ()) for x in (scores, shifts))
         return list(picked)
 
-    def _masks(self, x: Tensor) -> Tensor:
-        tape = self.net.tape
-        for layer in self.mask_layers:
-            x = layer(x)
-        scores = self.mask_scores(self.doubled(x))
-        if not self.net.setting.training:
-            return scores
-        if not self.net.setting.frozen_norms:
-            drawn = new(tape, (POSITIVE, *picture_sides(self.net, 32)), F32)
-            del drawn
-        one = ops.cut(tape, scores, (scores.shape[0], *scores.shape[2:]))
-        return ops.reduce_to(tape, ops.keeping_input(tape, ops.copy(tape, one)), ())
-
 
 class DenseDetector:
-    """RetinaNet (Lin et al. 2017): two rows of convolutions over five levels, nine anchors a place."""
+    """RetinaNet (Lin et al. 2017): two rows of convolutions over five levels, nine anchors a place; FCOS and ATSS with one, group
+    norms, and a centre beside each box."""
 
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
         self.net, self.classes, self.per_place = net, config.get("num_labels") or 80, config.get("anchors") or 9
         self.backbone, widths = backbone_of(net, config)
         self.pyramid = Pyramid(net, widths[1:], WIDTH, 2, False)
-        self.names = Dense(net, 4, self.per_place * self.classes)
-        self.boxes = Dense(net, 4, self.per_place * 4)
+        grouped = bool(config.get("group_norms"))
+        self.names = Dense(net, 4, self.per_place * self.classes, grouped)
+        self.boxes = Dense(net, 4, self.per_place * (5 if grouped else 4), grouped)
 
     def loss(self) -> Tensor:
         """The focal loss; without training, the scores."""
@@ -177,7 +213,7 @@ class DenseDetector:
         image = picture(net, 32)
         maps = self.pyramid(self.backbone(image)[1:])
         names: Tensor = joined(tape, [self.names(x) for x in maps], self.classes)
-        boxes = joined(tape, [self.boxes(x) for x in maps], 4)
+        boxes = joined(tape, [self.boxes(x) for x in maps], self.boxes.last.weight.shape[0] // self.per_place)
         del image
         if not net.setting.training:
             return names
