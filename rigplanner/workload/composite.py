@@ -8,6 +8,7 @@ from typing import Any
 
 from rigplanner.workload import ops
 from rigplanner.workload.config import defaults, pick
+from rigplanner.workload.dense_neck import DenseNeck
 from rigplanner.workload.encoder import class_loss
 from rigplanner.workload.net import Linear, Net, checkpointed
 from rigplanner.workload.tape import Tensor
@@ -22,6 +23,10 @@ LIKE = {
         "owlv2_vision_model", "blip_vision_model", "mlcd_vision_model"), "clip_vision_model"),
 }  # fmt: skip
 """Parts that see by the kind of network whose layers they share, or nearly."""
+PASSED = ("hidden_act", "hidden_dropout_prob", "attention_probs_dropout_prob", "qkv_bias", "drop_path_rate")
+"""Fields of unknown towers that the layers of ViT have too."""
+DIVIDED = 17 / 12
+"""Layers of ViT that one of attention over time and space apart is worth: a second attention and a projection (TimeSformer)."""
 LAYER_TYPES = ("basic", "bottleneck", "x", "y")
 PARTS = ("backbone_config", "vision_config")
 STRIDE, FINE_STRIDE, FINE_LEVELS = 32, 8, 4 / 3
@@ -36,12 +41,16 @@ def composite_of(config: dict[str, Any], known: set[str]) -> dict[str, Any] | No
     if seen is None or (part is config and config.get("vocab_size")):
         return None
     size = edge(pick(part, "image_size", default=pick(config, "image_size", default=None)) or 224) or 224
+    levelled = _levelled(config, part, seen)
+    if levelled is not None:
+        return levelled
     size = DETECTED_EDGE if part is not config and "backbone_config" in config else size
     made: dict[str, Any] = {"model_type": "picture_composite", "seen": seen, "image_size": size}
     frames, thick = config.get("num_frames") or config.get("frames_per_clip"), config.get("tubelet_size")
     thick = thick[0] if isinstance(thick, list) and thick else thick
     if isinstance(frames, int) and frames > 1 and not isinstance(frames, bool):
         made["clips"] = max(1, frames // (thick if isinstance(thick, int) and thick > 0 else 1))
+    made["neck"] = _neck(config, seen)
     made["layers"] = [layer for layer in (_encoder(config), _decoder(config), _text(config)) if layer]
     return made
 
@@ -60,13 +69,35 @@ def _seen(part: dict[str, Any], known: set[str]) -> dict[str, Any] | None:
     )
     if not all(isinstance(one, int) and not isinstance(one, bool) and one > 0 for one in (width, layers, heads)):
         return None
+    layers = round(layers * DIVIDED) if part.get("attention_type") == "divided_space_time" else layers
     ratio = part.get("mlp_ratio") or 4
     wide = int(ratio * width) if isinstance(ratio, int | float) else 4 * width
     return {
         "model_type": "vit", "hidden_size": width, "num_hidden_layers": layers, "num_attention_heads": heads,
         "intermediate_size": pick(part, "intermediate_size", default=wide), "patch_size": edge(part.get("patch_size") or 16),
         "image_size": edge(part.get("image_size") or 224),
+        **{name: part[name] for name in PASSED if part.get(name) is not None},
     }  # fmt: skip
+
+
+def _levelled(config: dict[str, Any], part: dict[str, Any], seen: dict[str, Any]) -> dict[str, Any] | None:
+    """UPerNet on a backbone whose segmenter is walked."""
+    if config.get("model_type") != "upernet" or part is config or seen["model_type"] not in ("resnet", "swin"):
+        return None
+    classes = config.get("num_labels") or len(config.get("id2label") or ()) or 150
+    return {"model_type": "dilated_segmenter", "head": "upernet", "num_labels": classes, "image_size": 512,
+        "seen": {"model_type": seen["model_type"]}, "backbone": {"deep_stem": False, **seen}}  # fmt: skip
+
+
+def _neck(config: dict[str, Any], seen: dict[str, Any]) -> dict[str, Any] | None:
+    """The convolutions that DPT puts on the maps of a tower (Ranftl et al. 2021, arXiv 2103.13413)."""
+    widths, fused, head = config.get("neck_hidden_sizes"), config.get("fusion_hidden_size"), config.get("head_hidden_size")
+    if not (isinstance(widths, list) and isinstance(fused, int) and "hidden_size" in seen and 0 < fused <= MOST_WIDTH):
+        return None
+    if not all(isinstance(width, int) and 0 < width <= MOST_WIDTH for width in widths):
+        return None
+    return {"widths": widths, "fused": fused, "head": head if isinstance(head, int) else 32, "tower": seen["hidden_size"],
+        "patch": seen.get("patch_size") or 14}  # fmt: skip
 
 
 def _layer(config: dict[str, Any], side: str, tokens: str) -> dict[str, Any] | None:
@@ -105,7 +136,8 @@ class Composite:
     """The part that sees, and rows of transformer layers beside it, each with a loss of its own."""
 
     def __init__(self, net: Net, config: dict[str, Any], seen: Any) -> None:
-        self.net, self.seen = net, seen
+        self.net, self.seen, told = net, seen, config.get("neck")
+        self.neck = DenseNeck(net, told) if told else None
         self.rows: list[tuple[int, list[VitBlock], Linear, Tensor | None]] = []
         for told in config["layers"]:
             count, width, vocab = told["count"], told["width"], told.get("vocab") or 0
@@ -131,6 +163,9 @@ class Composite:
         """The sum of the parts' losses; without training, the scores of the last."""
         net = self.net
         total: Tensor = self.seen.loss()
+        if self.neck is not None:
+            depth = self.neck.loss()
+            total = ops.add(net.tape, total, depth) if net.setting.training else depth
         for tokens, blocks, head, table in self.rows:
             shape = (net.setting.batch, tokens, blocks[0].hidden)
             x = net.given(*shape, dtype=net.setting.dtype) if table is None else ops.embedding(net.tape, table, shape[:2])

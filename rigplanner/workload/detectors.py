@@ -202,7 +202,7 @@ class DenseDetector:
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
         self.net, self.classes, self.per_place = net, config.get("num_labels") or 80, config.get("anchors") or 9
         self.backbone, widths = backbone_of(net, config)
-        self.pyramid = Pyramid(net, widths[1:], WIDTH, 2, False)
+        self.pyramid = Pyramid(net, widths[1:], WIDTH, 2, False, from_input=not config.get("group_norms"))
         grouped = bool(config.get("group_norms"))
         self.names = Dense(net, 4, self.per_place * self.classes, grouped)
         self.boxes = Dense(net, 4, self.per_place * (5 if grouped else 4), grouped)

@@ -150,13 +150,14 @@ class ResidualBackbone:
 
 class Pyramid:
     """A feature pyramid (Lin et al. 2017): lateral convolutions, sums from the top, a convolution for each level, and `extra`
-    levels, pooled or convolved from the last map."""
+    levels, pooled or convolved from the last map, or `from_input` from the backbone's."""
 
-    def __init__(self, net: Net, widths: list[int], width: int, extra: int, pooled: bool) -> None:
-        self.net, self.pooled = net, pooled
+    def __init__(self, net: Net, widths: list[int], width: int, extra: int, pooled: bool, from_input: bool = False) -> None:
+        self.net, self.pooled, self.from_input = net, pooled, from_input
         self.lateral = [Unit(net, side, width, 1, bias=True, relu=False) for side in widths]
         self.out = [Unit(net, width, width, 3, bias=True, relu=False) for _ in widths]
-        self.down = [] if pooled else [Unit(net, width, width, 3, stride=2, bias=True, relu=False) for _ in range(extra)]
+        sources = [widths[-1] if from_input and at == 0 else width for at in range(0 if pooled else extra)]
+        self.down = [Unit(net, source, width, 3, stride=2, bias=True, relu=False) for source in sources]
         self.extra = extra
 
     def __call__(self, maps: list[Tensor]) -> list[Tensor]:
@@ -168,7 +169,8 @@ class Pyramid:
             del below
         found = [layer(x) for layer, x in zip(self.out, sides, strict=True)]
         for at in range(self.extra):
-            found.append(ops.max_pool(tape, found[-1], 1, 2, 0) if self.pooled else self.down[at](found[-1]))
+            source = maps[-1] if self.from_input and at == 0 else found[-1]
+            found.append(ops.max_pool(tape, source, 1, 2, 0) if self.pooled else self.down[at](source))
         return found
 
 
