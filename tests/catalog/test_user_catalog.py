@@ -19,8 +19,8 @@ from rigplanner.catalog.user_catalog import (
     keep_family,
     keep_import,
     keep_prices,
-    user_folder,
     newest_rates,
+    user_folder,
 )
 from rigplanner.evidence import Source
 
