@@ -36,6 +36,7 @@ PROMPT, QUERIES, DETECTED_EDGE = 77, 300, 640
 
 def composite_of(config: dict[str, Any], known: set[str]) -> dict[str, Any] | None:
     """The parts of a configuration, of which `known` kinds are walked; None where nothing of it is an image network."""
+    config = {**(defaults().get(str(config.get("model_type"))) or {}), **config}
     part = next((config[name] for name in PARTS if isinstance(config.get(name), dict) and config[name]), config)
     seen = _seen(part, known)
     if seen is None or (part is config and config.get("vocab_size")):
