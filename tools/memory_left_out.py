@@ -57,8 +57,9 @@ def main() -> None:
         right = sum(bracket.holds(asked.card_gib) for bracket in brackets)
         failed = [bracket for bracket in brackets if bracket.high is not None]
         wrong = sum(bracket.overflows(asked.card_gib) for bracket in failed)
-        print(f"brackets: {right} of {len(brackets)} as shipped, {halves(brackets, asked.card_gib)} by halves")
-        print(f"said to fit with its whole interval though the batch failed: {wrong} of {len(failed)}")
+        right_held, wrong_held = halves(brackets, asked.card_gib)
+        print(f"brackets: {right} of {len(brackets)} as shipped, {right_held} by halves")
+        print(f"said to fit with its whole interval though the batch failed: {wrong} of {len(failed)}, {wrong_held} by halves")
         refused = sum(bracket.refuses(asked.card_gib) for bracket in brackets)
         print(f"said not to fit with its whole interval though the batch ran: {refused} of {len(brackets)}")
 
@@ -144,16 +145,16 @@ def counted(name: str) -> float:
     return next(count for pattern, count in COUNTED if re.search(pattern, name))
 
 
-def halves(brackets: list[Bracket], card_gib: float) -> int:
-    """How many brackets hold with each class fitted on the other half of its networks; a class without one gets what
-    is counted."""
+def halves(brackets: list[Bracket], card_gib: float) -> tuple[int, int]:
+    """How many brackets hold, and in how many the batch that failed is said to fit with its whole interval, with each class fitted
+    on the other half of its networks; a class without one gets what is counted."""
     names = sorted({base_name(bracket.model) for bracket in brackets})
     random.Random(1).shuffle(names)
     half = {name: at % 2 for at, name in enumerate(names)}
     groups: dict[tuple[int, int], list[Bracket]] = defaultdict(list)
     for bracket in brackets:
         groups[bracket.layer_class, half[base_name(bracket.model)]].append(bracket)
-    shipped, right = figures.CLASSES, 0
+    shipped, right, wrong = figures.CLASSES, 0, 0
     for (at, side), judged in groups.items():
         scores = []
         for kept in KEPT:
@@ -163,8 +164,9 @@ def halves(brackets: list[Bracket], card_gib: float) -> int:
         kept = min(best, key=lambda kept: abs(kept - counted(shipped[at][0])))
         take((*shipped[:at], (*shipped[at][:2], kept), *shipped[at + 1 :]))
         right += sum(bracket.holds(card_gib) for bracket in judged)
+        wrong += sum(bracket.overflows(card_gib) for bracket in judged)
         take(shipped)
-    return right
+    return right, wrong
 
 
 def take(classes: tuple[tuple[str, str, float], ...]) -> None:

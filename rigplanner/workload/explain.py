@@ -72,6 +72,7 @@ def steps_of(
             held = 2.0 * network.state_values * job.batch / GIB
             fixed: Inputs = {"layers": network.state_layers or network.layers, "batch": job.batch}
             found.append(Step("recurrent_state", "of the cache: states of one sequence x batch x bytes", fixed, held, "GiB", STATE))
+    detail = detail | {"apart": demand.apart / GIB}
     found += _beyond(stack, stack.spare(job.task, group_of(network.kind)), detail, figures, span, shards)
     return (*found, *demand.host.steps)
 
@@ -87,7 +88,7 @@ def _beyond(
     """The steps from live tensors to what the device shows."""
     tensors, reserved, device = figures
     library: Inputs = {"share": beyond.share, "most_gib": beyond.most_gib, "moving": beyond.moving, "static": beyond.static,
-                       "apart": detail.get("apart", 0.0)}  # fmt: skip
+                       "apart": detail["apart"]}  # fmt: skip
     bounds: Inputs = {"low": span[0], "high": span[1], "known": span[2]}
     parts: Inputs = {name: detail[name] for name in ("library", "fragmentation", "driver", "nccl")}
     return [

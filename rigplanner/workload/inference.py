@@ -23,13 +23,16 @@ sees the whole prompt. What transformers itself holds since 4.36 joins one layer
 head sees the last position only (num_logits_to_keep)."""
 
 
-def weights_of(network: Network, job: Job) -> float:
-    """Bytes of the stored weights in the job's precision, or as the file says; autocast keeps them in fp32."""
+def weights_of(network: Network, job: Job, stack: MemoryStack) -> float:
+    """Bytes of the stored weights in the job's precision, or as the file says; autocast keeps them in fp32. A stack may quantise
+    embedding and head too; networks that see are not part of what such a stack loads for text."""
     if job.stored_bytes is not None:
         return job.stored_bytes
     word = "fp32" if job.precision.startswith("amp") else job.precision
     word = {"fp16": "fp16", "tf32": "fp32"}.get(word, word)
     whole = network.embedding_params + network.side_params
+    if stack.quantises_tables and BITS[word] < 16:
+        return weight_bytes(word, stack.slug, network.params - network.side_params, 0.0)
     if word == "mxfp4" and network.expert_params:
         whole = network.params - network.expert_params
     return weight_bytes(word, job.quant, network.params, whole)
@@ -40,7 +43,7 @@ def infer(network: Network, job: Job, stack: MemoryStack, card: GPU | None = Non
     how many requests a serving engine tries at its start."""
     ways = job.tensor * job.pipeline
     head = untied_bytes(network, stack, 4.0 if job.precision == "fp32" else 2.0)
-    stored = 4.0 * network.params if stack.stored_fp32 else weights_of(network, job)
+    stored = 4.0 * network.params if stack.stored_fp32 else weights_of(network, job, stack)
     weights = (stored + head) / ways
     if network.vocab and stack.gathers_all and ways > 1:
         weights += 2.0 * network.embedding_params * (1 - 1 / ways)

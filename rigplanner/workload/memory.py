@@ -62,7 +62,8 @@ def answered(
     """What a demand of live tensors becomes on a GPU under a stack: allocated, reserved, seen by nvidia-smi, with the interval."""
     tensors = demand.tensors / GIB
     moving = (demand.activations + demand.buffers + demand.kv_cache) / GIB
-    beyond = stack.spare(job.task, group_of(network.kind))
+    group = group_of(network.kind)
+    beyond = stack.spare(job.task, group)
     fixed, spare = beyond.fixed_gib, beyond.held_gib(moving, tensors - moving) + demand.apart / GIB
     allocated = tensors + fixed
     reserved = allocated + spare
@@ -71,7 +72,7 @@ def answered(
     nccl = NCCL_GIB if count > 1 and stack.slug != "trace" else 0.0
     device = reserved + stack.context_gib + nccl
     wide = RELATIVE_SPREAD if network.relative else 1.0
-    low, high = interval((stack.slug, f"{job.task} {group_of(network.kind)}", job.task))
+    low, high = interval((stack.slug, f"{job.task} {group}", job.task))
     low, high = 1 - (1 - low) * wide, 1 + (high - 1) * wide
     if network.stand_in:
         low, high = min(low, 1 - STAND_IN_MISS), max(high, 1 + STAND_IN_MISS)
@@ -85,7 +86,6 @@ def answered(
         "communication": demand.communication / GIB, "buffers": (demand.buffers - demand.communication) / GIB, "library": fixed,
         "fragmentation": spare, "driver": stack.context_gib, "nccl": nccl,
     }  # fmt: skip
-    figures, known_detail = (tensors, reserved, device), detail | {"apart": demand.apart / GIB}
     assumed = dict(job.assumed)
     if network.relative:
         assumed["architecture"] = network.relative
@@ -93,6 +93,6 @@ def answered(
         parts=parts, tensors_gib=tensors, allocated_gib=allocated, reserved_gib=reserved, device_gib=device,
             low_gib=known + low * (allocated - known), high_gib=known + high * (device - known),
         stack=stack.slug, host_gib=demand.host.ram / GIB, nvme_gib=demand.host.nvme / GIB, assumed=assumed,
-        detail_gib=detail, steps=steps_of(network, job, stack, demand, known_detail, figures, (low, high, known))
+        detail_gib=detail, steps=steps_of(network, job, stack, demand, detail, (tensors, reserved, device), (low, high, known))
         if explained else (),
     )  # fmt: skip

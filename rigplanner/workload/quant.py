@@ -16,9 +16,10 @@ BITS = {
 """Bits per weight of the quantised matrices. GGUF block formats: bytes of a block over its values (ggml's type table); the mixed
 k-quants by llama.cpp's own table for a 7B model; mxfp4 adds one byte per 32, nvfp4 one per 16."""
 
-SCALES = {"bnb": 0.5, "bnb_double": 0.127, "gptq": 0.25, "awq": 0.25, "autoround": 0.25, "torchao": 0.25, "hqq": 0.5}
+SCALES = {"bnb": 0.5, "bnb_double": 0.127, "gptq": 0.25, "awq": 0.25, "autoround": 0.25, "torchao": 0.25, "hqq": 0.5,
+          "mlx": 0.5}  # fmt: skip
 """Bits per weight of scales: bitsandbytes one fp32 per 64 values, double-quantised 8 bits per 64 plus fp32 per 256 blocks (QLoRA,
-arXiv 2305.14314); GPTQ and AWQ one fp16 scale and a zero per 128."""
+arXiv 2305.14314); GPTQ and AWQ one fp16 scale and a zero per 128, MLX a scale and a bias of 16 bits per 64."""
 
 ROW_SCALES = 0.02
 """Bits per weight where a row of the matrix has one scale: int8 of bitsandbytes (LLM.int8, arXiv 2208.07339, section 3), fp8."""

@@ -46,7 +46,7 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     state, `gradients_fp32`: and gradients of 4 bytes. `waits_checkpoints`: inputs of recomputed layers wait in host memory.
     `gates_in_place`: the activated gate, its product and their
     gradients take no memory of their own. `in_turn`: a pipeline's networks come to the GPU one after the other.
-    `doubly_quantised`: its 4-bit scales are quantised too.
+    `doubly_quantised`: its 4-bit scales are quantised too. `quantises_tables`: embedding and head are quantised like all else.
     `preallocates`: the cache is there before the prompt, whether or not anything is generated.
     `flat_step`: the optimizer steps on one flat copy of a rank's gradients in fp32. `bucket_values`: values of ZeRO's bucket, 0
     where DistributedDataParallel sums gradients, null where they are summed where they lie. `frozen_norms`: batch norms of a
@@ -85,6 +85,7 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     bucket_values: float | None = 0.0
     flat_step: bool = False
     doubly_quantised: bool = False
+    quantises_tables: bool = False
     frozen_norms: bool = False
     float_norms: bool = False
     adapters: Literal["fp32", "base"] = "base"
@@ -150,6 +151,7 @@ def group_of(kind: str) -> str:
     return GROUPS.get(kind, "language")
 
 
+@cache
 def interval(names: tuple[str, ...]) -> tuple[float, float]:
     """The factors of allocated and device memory that span 80 % of measurements held out, of the first name that has them."""
     table = _file().intervals
