@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.rig.task import Case
 from rigplanner.workload.answer import WorkloadFault
@@ -15,6 +16,7 @@ from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.network import resolve
 
 GIB = 2.0**30
+CARD = shipped_catalog().parts["nvidia.geforce.rtx-4090"]
 
 
 def _steps(name: str) -> list[dict[str, Any]]:
@@ -25,6 +27,7 @@ def _steps(name: str) -> list[dict[str, Any]]:
 STEPS = _steps("traced_steps.jsonl")
 RANDOM = _steps("traced_random.jsonl")
 KINDS = _steps("traced_kinds.jsonl")
+LAYERS = _steps("traced_layers.jsonl")
 
 
 def _case(step: dict[str, Any]) -> Case:
@@ -101,6 +104,45 @@ def test_every_kind_of_network_and_setting_is_walked_right(held_out: bool) -> No
     assert len({step["spec"]["config"]["model_type"] for step in steps}) >= 60
     assert statistics.median(sizes) <= 0.001
     assert sizes[int(0.9 * len(sizes))] <= 0.02
+
+
+@pytest.mark.parametrize("held_out", [True, False])
+def test_layers_that_scan_convolve_or_lie_otherwise_are_walked_right(held_out: bool) -> None:
+    zoo = shipped_zoo()
+    steps = [step for step in LAYERS if step["held_out"] is held_out]
+    sizes = sorted(
+        abs(estimate_memory(_case(step).workload, None, 1, zoo).tensors_gib * GIB / step["peak_bytes"] - 1) for step in steps
+    )
+    assert len({step["spec"]["config"]["model_type"] for step in steps}) >= 25
+    assert statistics.median(sizes) <= 0.001
+    assert sizes[int(0.9 * len(sizes))] <= 0.02
+    assert sizes[-1] <= 0.08
+
+
+def test_parameters_of_such_layers_are_counted_exactly() -> None:
+    zoo = shipped_zoo()
+    full = [step for step in LAYERS if step["spec"]["task"] != "train_lora"]
+    wrong = {step["spec"]["config"]["model_type"] for step in full if resolve(_case(step).workload, zoo).params != step["params"]}
+    assert not wrong
+
+
+def test_a_state_is_cached_once_whatever_the_length_and_said_in_the_steps() -> None:
+    config = {
+        "model_type": "granitemoehybrid", "hidden_size": 256, "num_hidden_layers": 4, "vocab_size": 1000, "num_attention_heads": 4,
+        "num_key_value_heads": 2, "shared_intermediate_size": 512, "num_local_experts": 0, "mamba_n_heads": 16,
+        "mamba_d_state": 64, "layer_types": ["mamba", "mamba", "attention", "mamba"],
+    }  # fmt: skip
+    network = resolve(_named(config).workload, shipped_zoo())
+    state, per_token = network.kv_values(0), network.kv_values(1) - network.kv_values(0)
+    width = 512 + 2 * 64
+    assert state == 3 * (4 * width + 2 * 512 * 64)
+    assert per_token == 2 * 2 * 64
+    case = {"config": config, "task": "inference", "precision": "bf16", "batch_per_gpu": 3, "input_tokens": 100,
+            "output_tokens": 20}  # fmt: skip
+    estimate = estimate_memory(_case({"id": "state", "spec": case}).workload, CARD, 1, shipped_zoo())
+    steps = {step.name: step.value for step in estimate.steps}
+    assert steps["recurrent_state"] == pytest.approx(2 * 3 * state / GIB)
+    assert steps["kv_cache"] == pytest.approx(2 * 3 * (state + 120 * per_token) / GIB)
 
 
 @pytest.mark.parametrize("kind", ["recurrent_gemma", "zamba", "zamba2"])
