@@ -1,8 +1,9 @@
 """What rules said of candidates, kept under the fields that were read for it, and within ranges of the figures compared."""
 
 from collections.abc import Callable, Hashable, Iterable
+from functools import cached_property
 from operator import itemgetter
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from msgspec import Struct
 
@@ -14,6 +15,16 @@ T = TypeVar("T")
 
 Brought = tuple[tuple[str, str], ...]
 """What a candidate brings: severity and code."""
+
+
+Badge = Literal["fits", "warns", "no", "unknown"]
+
+
+class Fitting(Struct, frozen=True, gc=False):
+    """The badge of a candidate, and the codes behind it by severity, worst first."""
+
+    badge: Badge
+    brings: Brought = ()
 
 
 class Row(dict[str, Hashable]):
@@ -98,6 +109,30 @@ class Shelf:
         if found is None:
             found = self._known[key] = Said()
         return found
+
+
+class Alike:
+    """Candidates that agree in all that tells them apart but in their figures: where the answers about them are kept, and the
+    boxes of figures whose fitting is known. Some are `kept`, so that no other objects take over the identities of their fields."""
+
+    def __init__(self, row: Row, shelves: Iterable[Shelf]) -> None:
+        self.row = row
+        self.kept: list[AnyPart] = []
+        self.boxes: list[Box[Fitting]] = []
+        self.unplaced = [shelf.said(row) for shelf in shelves if not shelf.placed]
+        self._placed_on = [shelf for shelf in shelves if shelf.placed]
+
+    @cached_property
+    def placed(self) -> list[Said]:
+        """What is known by places: looked up when they are asked for."""
+        return [shelf.said(self.row) for shelf in self._placed_on]
+
+    def said_on(self, shelf: Shelf) -> Said:
+        """Return what a shelf keeps of these candidates, which then are told by it."""
+        said, known = shelf.said(self.row), self.placed if shelf.placed else self.unplaced
+        if said not in known:
+            known.append(said)
+        return said
 
 
 class Tally:

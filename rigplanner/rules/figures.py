@@ -20,6 +20,23 @@ ROUNDING = 1e-9
 ANYWHERE: Range = (-math.inf, math.inf)
 
 
+FIGURES: dict[str, tuple[str, ...]] = {
+    "gpu": ("tdp_w", "length_mm", "height_mm", "memory_gib"),
+    "cpu": ("max_power_w", "tdp_w"),
+    "motherboard": ("width_mm", "depth_mm"),
+    "psu": ("length_mm",),
+    "chassis": tuple(
+        f"enclosure.{side}_mm"
+        for side in ("gpu_length", "gpu_height", "cooler_height", "psu_length", "board_max_width", "board_max_depth")
+    ),
+    "cooler": ("rated_w", "height_mm"),
+    "storage": ("capacity_gb", "power_w", "read_gbs"),
+    "nic": ("power_w",),
+    "accessory": ("power_w",),
+}
+"""Fields of which candidates have values of their own: an answer holds for all values that compare alike."""
+
+
 class _Notes(threading.local):
     """What was read for each question that is open, the innermost last: fields, and figures with the ranges that were enough."""
 

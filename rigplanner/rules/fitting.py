@@ -16,8 +16,9 @@ from rigplanner.catalog.parts import AnyPart, kind_of
 from rigplanner.machine.assemble import assemble
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import apply
+from rigplanner.rules.answers import Fitting
 from rigplanner.rules.finding import Finding
-from rigplanner.rules.trial import Fitting, Trial, choosing, findings, found_before, key_of
+from rigplanner.rules.trial import Trial, choosing, findings, found_before, key_of
 
 SINGLE = ("cpu", "motherboard", "system", "psu", "chassis", "cooler", "gpu", "memory")
 """Kinds of which a choice replaces the first item; others are added."""

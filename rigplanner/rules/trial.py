@@ -5,12 +5,10 @@ import threading
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
@@ -23,10 +21,10 @@ from rigplanner.machine.seekers import slot_kind
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, apply
 from rigplanner.rig.task import Workload
-from rigplanner.rules.answers import Box, Brought, Remembered, Row, Said, Shelf, Tally, holding
+from rigplanner.rules.answers import Alike, Badge, Box, Brought, Fitting, Remembered, Row, Said, Shelf, Tally, holding
 from rigplanner.rules.assess import machine_of, memory_of
 from rigplanner.rules.check import counted
-from rigplanner.rules.figures import Reading, observed
+from rigplanner.rules.figures import FIGURES, Reading, observed
 from rigplanner.rules.finding import Finding
 from rigplanner.rules.known import known_pairs, matches
 from rigplanner.rules.situation import JobFacts, Situation
@@ -45,7 +43,6 @@ from rigplanner.rules.watching import (
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
 from rigplanner.workload.memory import estimate_memory
 
-Badge = Literal["fits", "warns", "no", "unknown"]
 BADGES: dict[str, Badge] = {"error": "no", "unknown": "unknown", "warning": "warns"}
 """The worst severity that a candidate brings, to its badge; remarks do not count."""
 
@@ -68,30 +65,7 @@ _TELLING = sum(_BITS[code] for code in TELLING)
 _SEVERITIES = list(BADGES)
 _PLAIN = frozenset((str, int, float, bool, type(None)))
 
-FIGURES: dict[str, tuple[str, ...]] = {
-    "gpu": ("tdp_w", "length_mm", "height_mm", "memory_gib"),
-    "cpu": ("max_power_w", "tdp_w"),
-    "motherboard": ("width_mm", "depth_mm"),
-    "psu": ("length_mm",),
-    "chassis": tuple(
-        f"enclosure.{side}_mm"
-        for side in ("gpu_length", "gpu_height", "cooler_height", "psu_length", "board_max_width", "board_max_depth")
-    ),
-    "cooler": ("rated_w", "height_mm"),
-    "storage": ("capacity_gb", "power_w", "read_gbs"),
-    "nic": ("power_w",),
-    "accessory": ("power_w",),
-}
-"""Fields of which candidates have values of their own: an answer holds for all values that compare alike."""
-
 Key = tuple[str, str, tuple[str, ...]]
-
-
-class Fitting(Struct, frozen=True, gc=False):
-    """The badge of a candidate, and the codes behind it by severity, worst first."""
-
-    badge: Badge
-    brings: Brought = ()
 
 
 def choosing(rig: Rig, kind: str, part_id: str, uid: str | None = None) -> Edit:
@@ -145,30 +119,6 @@ def _need(workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
         return str(fault)
 
 
-class Alike:
-    """Candidates that agree in all that tells them apart but in their figures: where the answers about them are kept, and the
-    boxes of figures whose fitting is known. Some are `kept`, so that no other objects take over the identities of their fields."""
-
-    def __init__(self, row: Row, shelves: Iterable[Shelf]) -> None:
-        self.row = row
-        self.kept: list[AnyPart] = []
-        self.boxes: list[Box[Fitting]] = []
-        self.unplaced = [shelf.said(row) for shelf in shelves if not shelf.placed]
-        self._placed_on = [shelf for shelf in shelves if shelf.placed]
-
-    @cached_property
-    def placed(self) -> list[Said]:
-        """What is known by places: looked up when they are asked for."""
-        return [shelf.said(self.row) for shelf in self._placed_on]
-
-    def said_on(self, shelf: Shelf) -> Said:
-        """Return what a shelf keeps of these candidates, which then are told by it."""
-        said, known = shelf.said(self.row), self.placed if shelf.placed else self.unplaced
-        if said not in known:
-            known.append(said)
-        return said
-
-
 class Trial:
     """What is known of candidates of a kind in a rig. `lock` is held while some are tried."""
 
@@ -219,7 +169,7 @@ class Trial:
             self.same[key] = alike
         return box.holds
 
-    def _alike(self, told: tuple[Hashable, ...], part: AnyPart) -> "Alike":
+    def _alike(self, told: tuple[Hashable, ...], part: AnyPart) -> Alike:
         """Return the candidates that agree with a part in all that tells them apart, whether or not they hold the same objects."""
         row = Row(dict(zip(ALWAYS, told, strict=False)), part, self._look_up)
         key = (*told, *[row[field] for field in self.fields])
@@ -247,7 +197,7 @@ class Trial:
         value = attrgetter(field)(row.part)
         return value if type(value) in _PLAIN else self._encoding(value)
 
-    def _judge(self, alike: "Alike", part: AnyPart, tally: Tally) -> Box[Fitting]:
+    def _judge(self, alike: Alike, part: AnyPart, tally: Tally) -> Box[Fitting]:
         tally.recall(alike.unplaced)
         if self.kind != "system":
             self._complete(alike, part, tally, _TELLING)
@@ -276,7 +226,7 @@ class Trial:
         new = (finding for finding in found if counts(finding) and key_of(finding) not in self.before)
         return [(finding.severity, finding.code) for finding in new]
 
-    def _complete(self, alike: "Alike", part: AnyPart, tally: Tally, asked: int) -> None:
+    def _complete(self, alike: Alike, part: AnyPart, tally: Tally, asked: int) -> None:
         """Ask those of the rules whose answers are not known, and keep what they say under the fields that they read."""
         missing = asked & ~tally.bits
         if missing:
@@ -294,7 +244,7 @@ class Trial:
         new = (finding for finding in found if counts(finding) and key_of(finding) not in self.before)
         return tuple((finding.severity, finding.code) for finding in new), read
 
-    def _said(self, alike: "Alike", fields: frozenset[str]) -> Said:
+    def _said(self, alike: Alike, fields: frozenset[str]) -> Said:
         """Return where answers are kept for which these fields were read."""
         shelf = self.shelves.get(fields)
         if shelf is None:
