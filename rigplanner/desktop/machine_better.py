@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rigplanner.desktop.session import Session
+from rigplanner.desktop.tasks import PAINTED_MS
 from rigplanner.desktop.widgets import button, clear, label, row
 from rigplanner.machine.alternatives import Alternative, Change, alternatives
 from rigplanner.machine.machine import Machine
@@ -43,7 +44,7 @@ class BetterPlaces(QWidget):
             if self._asked is machine:
                 self.show_moves(found)
 
-        self._session.tasks.run_task("better places", lambda _: alternatives(rig, catalog, machine), take)
+        self._session.tasks.run_task("better places", lambda _: alternatives(rig, catalog, machine), take, wait_ms=PAINTED_MS)
 
     def show_moves(self, found: tuple[Alternative, ...]) -> None:
         """Show the moves after which GPUs have faster links."""

@@ -1,6 +1,6 @@
 """The drawing of the machine as a widget: hover explains, a drag or the arrow keys move a card."""
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
@@ -41,11 +41,17 @@ class MachineDrawing(QWidget):
         self._moves: dict[str, Move] = {}
 
     def show_drawing(self, drawing: Drawing) -> None:
-        """Show another drawing."""
-        self._drawing = drawing
-        self.setMinimumSize(self.sizeHint())
-        self.updateGeometry()
-        self.update()
+        """Show another drawing; of one of the same size only what differs is painted."""
+        former, self._drawing = self._drawing, drawing
+        if not drawing.boxes or (former.width, former.height) != (drawing.width, drawing.height):
+            self.setMinimumSize(self.sizeHint())
+            self.updateGeometry()
+            self.update()
+            return
+        areas = [box_area(box) for box in {*former.boxes} ^ {*drawing.boxes}]
+        areas += [wire_area(wire) for wire in {*former.wires} ^ {*drawing.wires}]
+        for area in areas:
+            self.update(_reach(area))
 
     def select(self, piece: str) -> None:
         """Mark a piece."""
@@ -139,12 +145,12 @@ class MachineDrawing(QWidget):
             painter.setPen(look.tokens.color("soft"))
             words = int(Qt.AlignmentFlag.AlignTop) | int(Qt.TextFlag.TextWordWrap)
             painter.drawText(self.rect().adjusted(12, 12, -12, -12), words, self.empty)
-        shown = QRectF(event.rect()).adjusted(-EDGE, -EDGE, EDGE, EDGE)
+        shown = event.region()
         for wire in self._drawing.wires:
-            if shown.intersects(wire_area(wire)):
+            if shown.intersects(_reach(wire_area(wire))):
                 self._paint_wire(painter, wire)
         for box in self._drawing.boxes:
-            if shown.intersects(QRectF(box.x, box.y, box.width, box.height)):
+            if shown.intersects(_reach(box_area(box))):
                 self._paint_box(painter, box)
         if self._dragged:
             self._paint_dragged(painter)
@@ -191,7 +197,7 @@ class MachineDrawing(QWidget):
 
     def _paint_box(self, painter: QPainter, box: Box) -> None:
         tokens = look.tokens
-        area = QRectF(box.x, box.y, box.width, box.height)
+        area = box_area(box)
         chosen = bool(box.piece) and box.piece == self._piece and box.role in ("device", "loose", "socket")
         move = self._moves.get(box.place) if self._dragged and box.role in ("place", "device") else None
         fill = (
@@ -248,6 +254,16 @@ class MachineDrawing(QWidget):
         painter.setFont(sized_font(1.0))
         painter.drawText(area.adjusted(8, 0, -8, 0), Qt.AlignmentFlag.AlignVCenter, box.text)
         painter.setOpacity(1.0)
+
+
+def _reach(area: QRectF) -> QRect:
+    """Return the pixels that pens and labels of a shape may touch."""
+    return area.adjusted(-EDGE, -EDGE, EDGE, EDGE).toAlignedRect()
+
+
+def box_area(box: Box) -> QRectF:
+    """Return the room of a box."""
+    return QRectF(box.x, box.y, box.width, box.height)
 
 
 def wire_area(wire: Wire) -> QRectF:

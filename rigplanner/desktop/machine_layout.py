@@ -18,20 +18,16 @@ from rigplanner.report.quote_machine import link_text
 
 def machine_drawing(machine: Machine, row: float, width: float = 0.0, height: float = 0.0) -> Drawing:
     """Return the drawing of a machine, with its empty places, fitted into `width` and drawn apart for `height`, within limits."""
-    made = _drawing(machine, Scale(row))
-    if not made.boxes or not width:
-        return made
-    growth = (made.width - _drawing(machine, Scale(row, NARROWEST)).width) / (1 - NARROWEST)
-    squeeze = max(NARROWEST, min(WIDEST, 1 + (width - made.width) / max(1.0, growth)))
-    apart = max(1.0, min(TALLEST, height / made.height)) if height else 1.0
-    return _drawing(machine, Scale(row, squeeze, apart))
-
-
-def _drawing(machine: Machine, scale: Scale) -> Drawing:
-    places = leaves(machine)
+    places, plain = leaves(machine), Scale(row)
     if not places and not machine.cpus:
-        return Drawing(width=scale.device, height=scale.row)
-    return _Draft(machine, scale, places).drawing()
+        return Drawing(width=plain.device, height=plain.row)
+    draft = _Draft(machine, plain, places)
+    made = draft.drawing()
+    if not width:
+        return made
+    squeeze = max(NARROWEST, min(WIDEST, 1 + (width - made.width) / draft.elastic))
+    apart = max(1.0, min(TALLEST, height / made.height)) if height else 1.0
+    return _Draft(machine, Scale(row, squeeze, apart), places).drawing()
 
 
 class _Draft:
@@ -53,7 +49,14 @@ class _Draft:
         self.place_x = (self.hub_x + scale.hub if self.has_hubs else scale.row * 0.4 + scale.socket) + scale.link
         self.device_x = self.place_x + scale.place + scale.row * 0.7
 
+    @property
+    def elastic(self) -> float:
+        """What of the width grows with the squeeze."""
+        scale = self.scale
+        return scale.socket + scale.link + scale.place + scale.device + (scale.hub if self.has_hubs else 0.0)
+
     def drawing(self) -> Drawing:
+        """Return the drawing; a draft is drawn once."""
         sockets = sorted(
             {origin for origin in self.by_origin if _is_socket(origin)}
             | {f"cpu{cpu.index}" for cpu in self.machine.cpus}

@@ -31,13 +31,13 @@ class Leaf(Struct, frozen=True, kw_only=True):
 def leaves(machine: Machine) -> list[Leaf]:
     """Return the slots of a machine, then its ports."""
     names = {piece.name: piece.part.name for piece in machine.pieces}
-    return [_slot_leaf(use, machine, names) for use in machine.slots] + [_drive_leaf(use, names) for use in machine.drives]
-
-
-def _slot_leaf(use: SlotUse, machine: Machine, names: dict[str, str]) -> Leaf:
-    piece = use.piece or ""
     numbers = {node.piece: f"GPU {node.index}  " for node in machine.gpus}
     numbers |= {node.piece: f"NIC {node.index}  " for node in machine.nics}
+    return [_slot_leaf(use, numbers, names) for use in machine.slots] + [_drive_leaf(use, names) for use in machine.drives]
+
+
+def _slot_leaf(use: SlotUse, numbers: dict[str, str], names: dict[str, str]) -> Leaf:
+    piece = use.piece or ""
     width = use.width if piece else use.available_width
     state, note, less = "", "", ""
     if use.disabled_by:

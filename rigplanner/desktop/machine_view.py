@@ -14,6 +14,7 @@ from rigplanner.desktop.machine_shapes import Drawing
 from rigplanner.desktop.picture_view import PictureView
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.tables import fill, plain_table
+from rigplanner.desktop.tasks import PAINTED_MS
 from rigplanner.desktop.theme import look, row_px
 from rigplanner.desktop.widgets import button, column, label, panel, row, scrolled, strip
 from rigplanner.desktop.words import problem_words
@@ -32,6 +33,7 @@ class MachineView(QWidget):
         self._session = session
         self._moves: dict[str, Move] = {}
         self._piece = ""
+        self._listed: list[tuple[str, str]] = []
         self.drawing = MachineDrawing()
         self.drawing.selected.connect(session.point_at)
         self.drawing.drag_started.connect(self._offer)
@@ -151,11 +153,8 @@ class MachineView(QWidget):
         placed = [use.piece for use in machine.slots if use.piece] + [piece for use in machine.drives for piece in use.pieces]
         loose = [problem.piece for problem in machine.problems if problem.piece not in placed and problem.piece in names]
         own = [piece for piece in dict.fromkeys([*placed, *loose]) if split_piece(piece)]
-        self.pieces.clear()
-        for piece in own:
-            found = split_piece(piece)
-            number = f" {found[1] + 1}" if found and sum(p.startswith(f"{found[0]}.") for p in own) > 1 else ""
-            self.pieces.addItem(f"{names[piece]}{number}", piece)
+        if [(piece, names[piece]) for piece in own] != self._listed:
+            self._list_pieces(own, names)
         at = self.pieces.findData(self._piece)
         if own:
             self._piece = self._piece if at >= 0 else own[0]
@@ -163,6 +162,14 @@ class MachineView(QWidget):
         else:
             self._piece = ""
         self._fill_targets()
+
+    def _list_pieces(self, own: list[str], names: dict[str, str]) -> None:
+        self._listed = [(piece, names[piece]) for piece in own]
+        self.pieces.clear()
+        for piece, name in self._listed:
+            found = split_piece(piece)
+            number = f" {found[1] + 1}" if found and sum(p.startswith(f"{found[0]}.") for p in own) > 1 else ""
+            self.pieces.addItem(f"{name}{number}", piece)
 
     def _fill_targets(self) -> None:
         self.targets.clear()
@@ -174,7 +181,7 @@ class MachineView(QWidget):
     def _find_moves(self, piece: str, take: Callable[[tuple[Move, ...]], None]) -> None:
         """Try all places of a piece aside from the window."""
         rig, catalog = self._session.rig, self._session.catalog
-        self._session.tasks.run_task("moves", lambda _: moves(rig, catalog, piece), take)
+        self._session.tasks.run_task("moves", lambda _: moves(rig, catalog, piece), take, wait_ms=PAINTED_MS)
 
     def _take_targets(self, found: tuple[Move, ...]) -> None:
         self.targets.clear()

@@ -5,9 +5,11 @@ import logging
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
+from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal
 
 log = logging.getLogger(__name__)
+PAINTED_MS = 50
+"""When the window has usually painted what an edit changed."""
 
 
 class Ticket:
@@ -72,8 +74,10 @@ class Tasks(QObject):
         done: Callable[[Any], None],
         failed: Callable[[Exception], None] | None = None,
         piece: Callable[[Any], None] | None = None,
+        wait_ms: int = 0,
     ) -> Ticket:
-        """Run `work` aside and call `done` with its answer. Work may be a generator: `piece` gets what it yields, `done` None."""
+        """Run `work` aside and call `done` with its answer. Work may be a generator: `piece` gets what it yields, `done` None.
+        What can wait begins after `wait_ms`, so that it does not hold up the window's own painting."""
         self.cancel(topic)
         self._count += 1
         ticket = Ticket(topic, self._count)
@@ -82,7 +86,11 @@ class Tasks(QObject):
             return ticket
         self._current[topic] = ticket
         self._callers[topic] = (done, failed, piece)
-        self._pool.start(_Run(ticket, work, self._answered, self._progressed))
+        run = _Run(ticket, work, self._answered, self._progressed)
+        if wait_ms:
+            QTimer.singleShot(wait_ms, self, lambda: None if ticket.cancelled else self._pool.start(run))
+        else:
+            self._pool.start(run)
         self.busy_changed.emit(True)
         return ticket
 
