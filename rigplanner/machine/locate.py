@@ -36,7 +36,8 @@ QUADRANTS = 4
 """The I/O die of EPYC and of Threadripper since 2019 has four host bridges, q0 to q3, of 32 lanes: two x16 slots of one bridge read
 PHB (captured on a Threadripper PRO 3975WX, ports 00:01.1 and 00:03.1), those of two bridges NODE (on another, buses 01, 21, 41 and
 61). With four NUMA nodes per socket each node has one. On SP3 the first buses belong to the last quadrant (captured on Rome
-and Milan, DGX A100 among them: GPU0 on node 3); slots whose quadrant is not known are taken to be spread."""
+and Milan, DGX A100 among them: GPU0 on node 3); on Naples, of four dies, to the first die. Slots whose quadrant is not known are
+taken to be spread."""
 
 
 class Location(Struct, frozen=True):
@@ -111,7 +112,9 @@ class Tree(Struct, frozen=True):
         row = self.bridges[local]
         named = QUADRANT.search(bridge)
         if named is not None:
-            part = int(named[1]) * per // QUADRANTS
+            cpu = self.cpus[local] if local < len(self.cpus) else None
+            own_dies = cpu is not None and cpu.numa_nodes == QUADRANTS
+            part = (QUADRANTS - 1 - int(named[1]) if own_dies else int(named[1])) * per // QUADRANTS
         elif bridge in row:
             rank = row.index(bridge)
             spread = self.board.layout.sockets[local : local + 1] == ("SP3",)

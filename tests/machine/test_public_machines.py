@@ -61,6 +61,27 @@ def test_slots_of_one_quadrant_share_a_host_bridge(catalog: Catalog) -> None:
     assert {machine.matrix[place["PCIE3"]][place[other]] for other in ("PCIE5", "PCIE7")} == {"NODE"}
 
 
+@pytest.mark.parametrize(("board", "cpu", "pairs"), [
+    ("gigabyte.mz.mz32-ar0", "amd.epyc.7302p", {"PCIE_1 PCIE_3": "PHB", "PCIE_5 PCIE_7": "PHB", "PCIE_3 PCIE_4": "NODE"}),
+    ("asrock-rack.epycd8.epycd8-2t", "amd.epyc.7302p", {"PCIE3 PCIE7": "PHB", "PCIE5 PCIE7": "NODE"}),
+    ("asrock-rack.epycd8.epycd8-2t", "amd.epyc.7551p", {"PCIE3 PCIE7": "PHB", "PCIE5 PCIE7": "SYS"}),
+    ("gigabyte.mz.mz31-ar0", "amd.epyc.7601", {"PCIE_3 PCIE_7": "PHB", "PCIE_3 PCIE_6": "SYS"}),
+])  # fmt: skip
+def test_bus_addresses_tell_the_host_bridges(board: str, cpu: str, pairs: dict[str, str], catalog: Catalog) -> None:
+    """linuxhw/DMI: bus addresses of the slots of MZ32-AR0, EPYCD8-2T and MZ31-AR0. The dies of Naples are NUMA nodes."""
+    for pair, letters in pairs.items():
+        cards = Item(uid="gpu", part="nvidia.rtx.a4000", quantity=2, places=tuple(pair.split()))
+        machine = assemble(Rig(items=(Item(uid="board", part=board), Item(uid="cpu", part=cpu), cards)), catalog)
+        assert machine.problems == ()
+        assert machine.matrix[0][1] == letters, pair
+
+
+def test_on_naples_the_first_buses_belong_to_the_first_node(catalog: Catalog) -> None:
+    cards = Item(uid="gpu", part="nvidia.rtx.a4000", quantity=2, places=("PCIE2", "PCIE1"))
+    items = (Item(uid="board", part="asrock-rack.epycd8.epycd8-2t"), Item(uid="cpu", part="amd.epyc.7551p"), cards)
+    assert {gpu.place: gpu.numa for gpu in assemble(Rig(items=items), catalog).gpus} == {"PCIE2": 0, "PCIE1": 3}
+
+
 class Server(Struct, frozen=True):
     """A complete system, two CPUs and cards that fill it, NUMA nodes of a socket, and rows of its matrix as published."""
 
