@@ -28,12 +28,13 @@ def checkpointed_pair(net: Net, block: Callable[..., Pair], x: Tensor, y: Tensor
     first, second = block(x, y, time)
     tape.recording = recording
     kept = [x, y, time]
+    slots: list[Tensor] = []
 
     def pull(grad: Tensor) -> Grads:
         leaves = [Tensor(item.shape, item.dtype, item.storage, None, item.needs_grad) for item in kept]
         before, tape.casts, off, tape.autocast = tape.casts, {}, tape.autocast, tape.low
-        grads = {piece.shape: piece for piece in (*node.slots, grad)}
-        node.slots = []
+        grads = {piece.shape: piece for piece in (*slots, grad)}
+        slots.clear()
         tape.saves()
         again = [item for item in block(*leaves) if item is not None and item.node is not None and item.shape in grads]
         tape.stop_at_last_saved()
@@ -50,11 +51,10 @@ def checkpointed_pair(net: Net, block: Callable[..., Pair], x: Tensor, y: Tensor
 
     trained = Tensor((1,), x.dtype, x.storage, None, True) if not x.needs_grad and net.trained else x
     record(tape, first, (trained, y, time), pull, joins=True)
-    node = first.node
-    if node is None:
-        return first, second
+    if first.node is not None:
+        first.node.slots = slots
     if second is not None:
-        second.node = node
+        second.node = first.node
     return first, second
 
 
@@ -273,7 +273,8 @@ class JointTransformer:
             tables = new(tape, size, F32), new(tape, size, F32)
         for block in self.blocks:
             block.tables = tables
-            x, y = checkpointed_pair(net, block, x, y, time)
+            x, text = checkpointed_pair(net, block, x, y, time)
+            y = text if text is not None else y
         x, _ = self.last(x, time)
         x = self.out(x)
         if not self.turns:

@@ -38,7 +38,7 @@ class WindowBackbone:
         maps = []
         for blocks, norm, merge in self.stages:
             for block in blocks:
-                x = checkpointed(self.net, lambda y, block=block: block(y)[0], x)  # type: ignore[misc]
+                x = checkpointed(self.net, lambda y, block=block: block(y)[0], x)
             side = round(sqrt(x.shape[1]))
             seen = norm(x)
             maps.append(seen.view(x.shape[0], x.shape[2], side, side))
