@@ -191,7 +191,10 @@ def _stream_parts(job: Job, modelled: Modelled) -> list[Step]:
     inputs: dict[str, float | str | None] = {"active_m": shape.active_m, "streams": stream.streams}
     band: dict[str, float | str | None] = {"bandwidth_gbs": job.silicon.bandwidth_gbs, "gpus": job.count}
     return [
-        Step("arithmetic", "2 x active weights x tokens / rate", inputs, stream.matrix_s * 1e3, "ms", shape.source),
+        Step(
+            "arithmetic", "active weights / weights unpacked a second" if stream.unpacks else "2 x active weights x tokens / rate",
+            inputs, stream.matrix_s * 1e3, "ms", shape.source,
+        ),
         Step("traffic", "weights and cache / bandwidth", band, stream.traffic_s * 1e3, "ms", shape.source),
         Step("kernels and small exchanges", "kernels x time of one", {"kernels": shape.kernels}, stream.other_s * 1e3, "ms"),
-    ]
+    ]  # fmt: skip

@@ -26,6 +26,15 @@ H100 ends at 28,000 tokens/s, one of 3B active weights on a B200 at 40,000 and o
 EXCHANGES_PER_LAYER, EXPERT_EXCHANGES = 2, 1
 """All-reduces of tensor-parallel layers; where attention is in data parallel, only the experts exchange: out and back, which moves
 as much as one (TensorRT-LLM's tables for Qwen3-30B-A3B on two, four and eight RTX PRO 6000 agree within a tenth)."""
+UNPACKED = 4.0e12
+"""Weights of up to 6.5 bits that llama.cpp's products unpack a second, per TFLOPS of FP32 and unit of a multiprocessor (so per
+multiprocessor and clock): a 27B model in Q4_K_M ends at 46 tokens/s on an A100, 74 on an H100, 76 on an H200 and 82 on a B300,
+whatever their memory bears, and a 9B model at 28 on a GTX 1080 (pavlokhmel.com 2026)."""
+UNITS, OF_FP32 = {"kepler": 192, "volta": 64, "turing": 64}, 128
+"""FP32 units of a multiprocessor by generation and on others; 64 too on the chips with HBM before Hopper."""
+WITHOUT_DP4A = ("kepler", "maxwell")
+"""Generations without an instruction that multiplies four bytes (nor has Pascal's chip with HBM): unpacking takes twice as long."""
+MOST_UNPACKED_BITS = 6.6
 STAGE_LOSS = 0.07
 """What each further stage of a pipeline costs beyond the second: stages differ in length, and the last holds the vocabulary
 (Llama-3.3-70B over 2, 4 and 8 RTX PRO 6000: 1.0, 0.86 and 0.64 of what its stages could do)."""
@@ -42,7 +51,7 @@ PIPELINE_GAIN = 1.3
 class Stream(Struct, frozen=True):
     """Tokens per second of the system; seconds of one step in arithmetic, in reading weights and cache, and else, of which
     `exchange_s` between GPUs; `host_s` of the engine beside them. `starved` says that memory holds fewer streams than would
-    keep the arithmetic busy."""
+    keep the arithmetic busy; `unpacks` that the arithmetic is the unpacking of quantised weights."""
 
     tokens_s: float
     matrix_s: float
@@ -52,6 +61,7 @@ class Stream(Struct, frozen=True):
     starved: bool = False
     exchange_s: float = 0.0
     host_s: float = 0.0
+    unpacks: bool = False
 
 
 def _degree(job: Job) -> int:
@@ -62,8 +72,22 @@ def _traffic_factor(job: Job) -> float:
     """How much longer the weights take than at the usual share of bandwidth; thin products fill wide HBM less well, but for
     engines whose kernels were written for it."""
     physics = speed_model().physics
-    wide = job.silicon.fast_memory and job.stack.family not in FILLS_HBM
+    wide = job.silicon.fast_memory and job.stack.family not in FILLS_HBM and not _unpacks(job)
     return physics.stream_traffic * (physics.stream_fast_memory if wide else 1.0)
+
+
+def _unpacks(job: Job) -> bool:
+    return job.stack.family == "local-llm" and job.silicon.vendor == "nvidia" and weight_bits(job.precision) < MOST_UNPACKED_BITS
+
+
+def _unpacking(job: Job, weights: float) -> float:
+    """Seconds of a GPU's arithmetic to unpack quantised weights for one token each, which reading them hides or not."""
+    if not _unpacks(job):
+        return 0.0
+    silicon, older = job.silicon, job.silicon.fast_memory and job.silicon.generation in ("pascal", "volta", "ampere")
+    rate = UNPACKED * silicon.fp32 / (64 if older else UNITS.get(silicon.generation, OF_FP32))
+    slow = silicon.generation in WITHOUT_DP4A or (older and silicon.generation == "pascal")
+    return weights / rate * (2.0 if slow else 1.0)
 
 
 def _overhead(job: Job) -> tuple[float, float]:
@@ -96,12 +120,17 @@ def decode(job: Job) -> Stream:
     traffic = read / (job.silicon.bandwidth_gbs * 1e9 * degree * DECODE_BANDWIDTH_SHARE) * _traffic_factor(job)
     tail, launch = _overhead(job)
     exchange = _exchange(job, job.batch)
-    matrix = matrix_seconds(job, 2 * shape.active_m * 1e6 * job.batch) / degree
+    products, unpacking = (
+        matrix_seconds(job, 2 * shape.active_m * 1e6 * job.batch) / degree,
+        _unpacking(job, shape.active_m * 1e6) / degree,
+    )
+    matrix = max(products, unpacking)
     if matrix <= traffic:
         matrix = 0.0
     busy = max(traffic, matrix)
     total = _joined(busy + tail, launch) + exchange
-    return Stream(job.batch / total, matrix, busy - matrix, total - busy, job.batch, exchange_s=exchange)
+    unpacks = matrix > products
+    return Stream(job.batch / total, matrix, busy - matrix, total - busy, job.batch, exchange_s=exchange, unpacks=unpacks)
 
 
 def decode_ceiling(job: Job) -> float:

@@ -212,3 +212,18 @@ def test_a_superchip_schedules_more_slowly() -> None:
              "output_tokens": 128}  # fmt: skip
     grace, x86 = (model_speed(job(gpu, **asked)).stream for gpu in ("GB200", "B200"))
     assert grace and x86 and grace.host_s / grace.streams > 1.5 * x86.host_s / x86.streams
+
+
+def test_memory_beyond_what_can_be_unpacked_buys_nothing() -> None:
+    asked = {"model": "qwen3.6-27b", "task": "decode", "stack": "llama.cpp", "batch_per_gpu": 1}
+    quantised = {gpu: predict(gpu, precision="q4_k_m", **asked) for gpu in ("H100-SXM5-80GB", "H200-SXM5-141GB", "RTX 4090")}
+    assert quantised["H200-SXM5-141GB"].value == pytest.approx(quantised["H100-SXM5-80GB"].value, rel=0.05)
+    assert quantised["H100-SXM5-80GB"].bound == "compute" and quantised["RTX 4090"].bound == "bandwidth"
+    wide, narrow = (model_speed(job(gpu, precision="fp16", **asked)).samples_s for gpu in ("H200-SXM5-141GB", "H100-SXM5-80GB"))
+    assert wide > 1.3 * narrow, "nothing is unpacked"
+
+
+def test_no_instruction_for_four_bytes_halves_unpacking() -> None:
+    asked = {"model": "qwen3.5-9b", "task": "decode", "stack": "llama.cpp", "precision": "q4_k_m", "batch_per_gpu": 1}
+    assert predict("P100-PCIE-16GB", **asked).low < 32 < predict("P100-PCIE-16GB", **asked).high
+    assert predict("GTX 1080", **asked).low < 28 < predict("GTX 1080", **asked).high
