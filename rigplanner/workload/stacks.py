@@ -46,7 +46,8 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     state, `gradients_fp32`: and gradients of 4 bytes. `waits_checkpoints`: inputs of recomputed layers wait in host memory.
     `gates_in_place`: the activated gate, its product and their
     gradients take no memory of their own. `in_turn`: a pipeline's networks come to the GPU one after the other.
-    `doubly_quantised`: its 4-bit scales are quantised too. `quantises_tables`: embedding and head are quantised like all else.
+    `gathers_tables_apart`: sharded embedding and head are each gathered by themselves. `doubly_quantised`: its 4-bit scales are
+    quantised too. `quantises_tables`: embedding and head are quantised like all else.
     `preallocates`: the cache is there before the prompt, whether or not anything is generated.
     `flat_step`: the optimizer steps on one flat copy of a rank's gradients in fp32. `bucket_values`: values of ZeRO's bucket, 0
     where DistributedDataParallel sums gradients, null where they are summed where they lie. `frozen_norms`: batch norms of a
@@ -70,6 +71,7 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     fused_act: bool = False
     gates_in_place: bool = False
     gathers_all: bool = False
+    gathers_tables_apart: bool = False
     unties_head: bool = False
     unknown_checkpointing: Literal["none", "selective", "full"] = "none"
     lora_dropout: bool = False

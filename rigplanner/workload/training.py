@@ -169,7 +169,7 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
     there = 1.0 if job.accumulation > 1 else min(1.0, step.working_gradients / max(1.0, step.trained * width))
     at_activations = activations + held * there
     whole = stack.gathers_all and shards[2] > 1 and bool(job.lora_rank)
-    gathered, later = (whole_base, 0.0) if whole else _gathered(network, job, stack.reduces_fp32)
+    gathered, later = (whole_base, 0.0) if whole else _gathered(network, job, stack)
     if held < step.trained * width / ways or job.accumulation > 1 or SHIFTED in job.flags:
         before = _as_it_begins(network, job, stack, spared + waits) + dense_bytes(network, job, width)
         before += 4.0 * job.batch * job.length / job.context * network.vocab * (SHIFTED in job.flags)
@@ -255,11 +255,11 @@ attention and of the feed-forward part, their outputs before the scatter, and th
 gathered; a pipeline's micro-batch is taken as the batch divided by its stages)."""
 
 
-def _gathered(network: Network, job: Job, reduces_fp32: bool) -> tuple[float, float]:
-    """ZeRO-3 and FSDP: two layers and the root (embedding, head) whole in the compute type, and one layer's gradients, which
-    may be brought to fp32 to be reduced; and of these bytes the gradients that are not there yet when the backward pass begins,
-    all but the head's. Under a pipeline the stage stays whole over its micro-batches, with gradients in fp32 (FSDP2 without
-    resharding)."""
+def _gathered(network: Network, job: Job, stack: MemoryStack) -> tuple[float, float]:
+    """ZeRO-3 and FSDP: two layers and the root (embedding, head; one of them where each is gathered by itself) whole in the compute
+    type, and one layer's gradients, which may be brought to fp32 to be reduced; and of these bytes the gradients that are not there
+    yet when the backward pass begins, all but the head's. Under a pipeline the stage stays whole over its micro-batches, with
+    gradients in fp32 (FSDP2 without resharding)."""
     fetched = job.offload in ("all", "nvme")
     if not network.layers or not (fetched or (job.zero == 3 and job.data > 1)):
         return 0.0, 0.0
@@ -270,9 +270,11 @@ def _gathered(network: Network, job: Job, reduces_fp32: bool) -> tuple[float, fl
     layer = local / network.layers / ways
     trained = layer if not job.lora_rank else 0.02 * layer
     bits = 4.5 / 8 if job.task == "train_qlora" else compute
-    reduced = 4.0 if compute == 2.0 and reduces_fp32 else 0.0
+    reduced = 4.0 if compute == 2.0 and stack.reduces_fp32 else 0.0
     root = network.embedding_params / ways * compute * (1.0 if job.lora_rank else 2.0)
     table = 0.0 if job.lora_rank or network.tied else network.vocab * network.hidden / ways * compute
+    if stack.gathers_tables_apart and not network.tied:
+        root, table = root / 2, 0.0
     return 2 * layer * bits + trained * (compute + reduced) + root, trained * (compute + reduced) + min(table, root / 4)
 
 
