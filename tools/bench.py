@@ -173,6 +173,7 @@ FIGURES: tuple[tuple[str, Callable[[], str], str], ...] = (
     ("one edit of a batch size to all verdicts, 8 GPUs, p95", _batch_edits, "16 ms"),
     ("one edit of a sequence length, batch 1, 8 GPUs, p95", _length_edits, "16 ms"),
     ("edit to repaint, all parts, 8 GPUs, p95", _window("repaint"), "16 ms"),
+    ("the same on the slowest tab", _window("tabs"), "16 ms"),
     ("filter keystroke to table, 5 000 rows, p95", _window("keystrokes"), "16 ms"),
     ("filter keystroke to table, 60 000 rows, p95", _window("many"), "50 ms"),
     ("longest stall while 60 000 parts get badges", _window("stall"), "50 ms"),

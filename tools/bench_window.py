@@ -26,7 +26,7 @@ from rigplanner.desktop.preferences import PreferenceStore
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.start import SWITCH_S
 from rigplanner.desktop.theme import look
-from rigplanner.desktop.window import Window
+from rigplanner.desktop.window import TABS, Window
 from rigplanner.rig.edits import Edit
 
 SAMPLES = data_path("resources") / "samples"
@@ -118,6 +118,16 @@ def longest_stall_ms(bench: Bench) -> float:
     return max(gaps)
 
 
+def slowest_tab_ms(bench: Bench) -> float:
+    """Return the same for the tab that takes longest."""
+    found = []
+    for title in TABS:
+        bench.window.show_tab(title)
+        bench.settle()
+        found.append(repaint_ms(bench))
+    return max(found)
+
+
 def repaint_ms(bench: Bench) -> float:
     """Return the 95th percentile of an edit until everything is painted again."""
     times = []
@@ -135,6 +145,7 @@ FIGURES: dict[str, tuple[Callable[[Bench], float], int, str]] = {
     "many": (keystrokes_ms, 60_000, "quad-rtx-4090.rig"),
     "stall": (longest_stall_ms, 60_000, "quad-rtx-4090.rig"),
     "repaint": (repaint_ms, 0, "hgx-h100.rig"),
+    "tabs": (slowest_tab_ms, 0, "hgx-h100.rig"),
 }
 
 

@@ -3,10 +3,15 @@
 import time
 
 import pytest
-from PySide6.QtCore import QEventLoop, QPointF
+from msgspec.structs import replace
+from PySide6.QtCore import QEvent, QEventLoop, QObject, QPointF
+from PySide6.QtGui import QRegion
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from rigplanner.desktop import documents
+from rigplanner.desktop.machine_drawing import MachineDrawing, box_area, wire_area
+from rigplanner.desktop.machine_shapes import Box, Drawing, Wire
+from rigplanner.desktop.tasks import Tasks
 
 
 @pytest.fixture
@@ -50,3 +55,48 @@ def test_hovering_a_line_explains_the_link(view):
     wire = next(wire for wire in view.drawing._drawing.wires if "GB/s" in wire.tip and len(wire.points) == 2)
     (x1, y1), (x2, _) = wire.points
     assert view.drawing.tip_at(QPointF((x1 + x2) / 2, y1)) == wire.tip
+
+
+def test_of_a_drawing_of_the_same_size_only_what_differs_is_painted(qtbot):
+    boxes = [Box(x=10, y=10 + 60 * n, width=100, height=20, role="device", text=f"Card {n}") for n in range(8)]
+    wires = [Wire(points=((120, 20 + 60 * n), (200, 20 + 60 * n)), weight=2.0) for n in range(8)]
+    first = Drawing(width=300, height=500, boxes=tuple(boxes), wires=tuple(wires))
+    second = replace(first, boxes=(*boxes[:2], replace(boxes[2], text="Another"), *boxes[3:7]), wires=tuple(wires[1:]))
+    drawing, painted = MachineDrawing(), list[str]()
+    qtbot.addWidget(drawing)
+    drawing.show_drawing(first)
+    drawing.show()
+    QApplication.processEvents()
+    drawing._paint_box = lambda _, box: painted.append(box.text)
+    regions = list[QRegion]()
+    drawing.installEventFilter(Regions(drawing, regions))
+    drawing.show_drawing(second)
+    QApplication.processEvents()
+    assert "Another" in painted and len(painted) < len(second.boxes)
+    gone = (boxes[2], boxes[7])
+    assert all(region.contains(box_area(box).toAlignedRect()) for region in regions for box in gone)
+    assert len(regions) == 1 and regions[0].contains(wire_area(wires[0]).toAlignedRect())
+    assert not regions[0].intersects(box_area(boxes[5]).toAlignedRect())
+
+
+class Regions(QObject):
+    """Notes which regions are painted."""
+
+    def __init__(self, parent, regions):
+        super().__init__(parent)
+        self._regions = regions
+
+    def eventFilter(self, watched, event):
+        if event.type() == QEvent.Type.Paint:
+            self._regions.append(QRegion(event.region()))
+        return False
+
+
+def test_work_that_can_wait_begins_later_and_not_at_all_once_it_is_cancelled(qtbot):
+    tasks, ran = Tasks(), list[str]()
+    tasks.run_task("moves", lambda _: ran.append("first"), lambda _: None, wait_ms=5)
+    tasks.run_task("moves", lambda _: ran.append("second"), lambda _: None, wait_ms=5)
+    assert tasks.is_busy("moves") and not ran
+    qtbot.waitUntil(lambda: not tasks.is_busy())
+    assert ran == ["second"]
+    tasks.close()
