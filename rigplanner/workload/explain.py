@@ -113,7 +113,7 @@ def _beyond(
 
 def _source(network: Network, job: Job) -> str:
     if network.kind.startswith("diffusion"):
-        return DENOISER
+        return DENOISER if network.denoiser is None else WALK
     if network.config is None:
         return FIGURES
     if job.task.startswith("train"):
