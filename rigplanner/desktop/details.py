@@ -222,18 +222,28 @@ def effects_html(found: Effects | None, session: Session) -> str:
 
     if found is None:
         return f"<p class=soft>{tr('This cannot be done to the rig as it stands.')}</p>"
-    rows = "".join(_effect_row(figure, session.rig, session.catalog) for figure in found.figures)
-    errors = [finding for finding in found.come if finding.severity == "error"]
-    lines = [_finding_line(finding, finding_text(finding, session.rig, session.catalog)) for finding in errors[:MOST_ERRORS]]
+    catalog = session.catalog
+    rows = "".join(_effect_row(figure, session.rig, catalog) for figure in found.figures)
+    errors = _first_errors(found.come)
+    lines = [_finding_line(finding, finding_text(finding, found.rig, catalog)) for finding in errors]
     lines.append(f"<table cellspacing=0>{rows}</table>" if rows else f"<p class=soft>{tr('No figure changes.')}</p>")
-    others = [finding for finding in found.come if finding not in errors[:MOST_ERRORS]]
+    others = [finding for finding in found.come if finding not in errors]
     if others:
         lines.append(f"<p><b>{trn('{count} finding would come', '{count} findings would come', len(others))}</b></p>")
-    lines += [_finding_line(finding, finding_text(finding, session.rig, session.catalog)) for finding in others[:MOST_FINDINGS]]
+    lines += [_finding_line(finding, finding_text(finding, found.rig, catalog)) for finding in others[:MOST_FINDINGS]]
     if found.gone:
         lines.append(f"<p><b>{trn('{count} finding would go', '{count} findings would go', len(found.gone))}</b></p>")
     lines += [_line(rule_title(finding.code), finding.code) for finding in found.gone[:MOST_FINDINGS]]
     return "".join(lines)
+
+
+def _first_errors(come: tuple[Finding, ...]) -> list[Finding]:
+    """The first error of each rule, the first few of them."""
+    first: dict[str, Finding] = {}
+    for finding in come:
+        if finding.severity == "error":
+            first.setdefault(finding.code, finding)
+    return list(first.values())[:MOST_ERRORS]
 
 
 def _finding_line(finding: Finding, text: str) -> str:

@@ -32,8 +32,9 @@ class Effect(Struct, frozen=True, kw_only=True):
 
 
 class Effects(Struct, frozen=True, kw_only=True):
-    """All figures that change, and the findings that come and go."""
+    """All figures that change, and the findings that come (to `rig`, which is what becomes of it) and go."""
 
+    rig: Rig
     figures: tuple[Effect, ...]
     come: tuple[Finding, ...]
     gone: tuple[Finding, ...]
@@ -58,6 +59,7 @@ def effects(before: "Assessment", after: "Assessment") -> Effects:
             each = (was.value / before.totals.total * 1000, now.value / price.after * 1000)
             figures.append(_effect("speed_per_money", *each, f"{unit} per 1000 {money}", 1, old.index))
     return Effects(
+        rig=after.rig,
         figures=tuple(figure for figure in figures if figure.before != figure.after),
         come=_difference(after.report.findings, before.report.findings),
         gone=_difference(before.report.findings, after.report.findings),

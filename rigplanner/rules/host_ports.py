@@ -109,8 +109,6 @@ def translation(situation: Situation, case: Traffic) -> Iterator[Finding]:
         below = sum(path in ("PIX", "PXB") for path in case.paths)
         yield translation.finding(
             case,
-            needed=len(case.peers),
-            actual=len(case.paths),
             fixes=(fix(situation, "other-version", Edit("set_software", {"versions": settled}), versions=settled),),
             variant="switch" if below else "" if case.paths else "amd",
         )

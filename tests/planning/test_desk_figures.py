@@ -7,6 +7,7 @@ from rigplanner.data import data_path
 from rigplanner.planning.effects import effects_of, vram_gib
 from rigplanner.planning.limits import Limit, limits
 from rigplanner.planning.moves import moves, split_piece
+from rigplanner.report.words import finding_text
 from rigplanner.rig.edits import Edit, apply
 from rigplanner.rig.files import read_rig
 from rigplanner.rules.assess import assess
@@ -99,3 +100,13 @@ def test_a_budget_makes_the_price_a_limit(catalog):
     rig = replace(sample("dual-rtx-3090"), budget=100.0)
     price = limits(assess(rig, catalog))[0]
     assert price.stated and price.verdict == "error"
+
+
+def test_findings_that_come_speak_of_the_rig_that_becomes(catalog):
+    rig = sample("dual-rtx-3090")
+    gpu = next(item.uid for item in rig.items if "rtx-3090" in item.part)
+    found = effects_of(rig, (Edit("replace_part", {"uid": gpu, "part": "nvidia.datacenter.h100-pcie-80gb"}),), catalog)
+    assert found is not None
+    fanless = [finding for finding in found.come if finding.code == "CLG001"]
+    assert fanless
+    assert all("H100" in finding_text(finding, found.rig, catalog) for finding in fanless)
