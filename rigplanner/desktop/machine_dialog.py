@@ -15,9 +15,12 @@ from rigplanner.desktop.tables import fill, plain_table
 from rigplanner.desktop.theme import look, row_px
 from rigplanner.desktop.widgets import busy_bar, button, column, label, row
 from rigplanner.desktop.words import KIND_WORDS
-from rigplanner.machine.captured import facts_of_file
+from rigplanner.machine.captured import said_in_file
+from rigplanner.machine.nccl_beside import beside
+from rigplanner.machine.nccl_log import NcclRun
 from rigplanner.machine.this_machine import Fact, Recognised, read_this_machine, recognise
 from rigplanner.report.language import Words, tr
+from rigplanner.report.words_machine import beside_cells, run_lines
 
 if TYPE_CHECKING:
     from rigplanner.desktop.window import Window
@@ -66,21 +69,42 @@ class MachineDialog(QDialog):
         ask_file(self, tr("Read a captured text…"), self.read_text)
 
     def read_text(self, path: Path) -> None:
-        """Read the output of nvidia-smi -q or lspci -tv, or an hwloc XML file, of another machine."""
+        """Read the output of nvidia-smi -q or lspci -tv, or an hwloc XML file, of another machine, or a log of NCCL."""
         self.note.setText(tr("From {name}, as captured on another machine.", name=path.name[:100]))
-        self._run(lambda: facts_of_file(path))
+        self._run(lambda: said_in_file(path))
 
-    def _run(self, read: Callable[[], tuple[Fact, ...]]) -> None:
+    def _run(self, read: Callable[[], tuple[Fact, ...] | NcclRun]) -> None:
         catalog = self._session.catalog
         self.found = None
         self.take.setEnabled(False)
         self.progress.show()
 
-        def work(_: object) -> tuple[tuple[Fact, ...], Recognised]:
-            facts = read()
-            return facts, recognise(facts, catalog)
+        def work(_: object) -> tuple[tuple[Fact, ...], Recognised] | NcclRun:
+            said = read()
+            return said if isinstance(said, NcclRun) else (said, recognise(said, catalog))
 
-        self._session.tasks.run_task(TOPIC, work, lambda answer: self.show_found(*answer), self._fail)
+        def show(answer: tuple[tuple[Fact, ...], Recognised] | NcclRun) -> None:
+            if isinstance(answer, NcclRun):
+                self.show_run(answer)
+            else:
+                self.show_found(*answer)
+
+        self._session.tasks.run_task(TOPIC, work, show, self._fail)
+
+    def show_run(self, run: NcclRun) -> None:
+        """Show what NCCL found, beside what is predicted for the open rig."""
+        self.progress.hide()
+        assessment = self._session.assessment if self._session.is_open else None
+        said = beside(assessment.machine, run) if assessment is not None else ()
+        fill(self.table, [beside_cells(one) for one in said])
+        for n, one in enumerate(said):
+            cell = self.table.item(n, 2)
+            if not one.agrees and cell is not None:
+                cell.setForeground(look.tokens.color("fails"))
+        as_predicted = sum(one.agrees for one in said)
+        head = tr("NCCL: {known} of {all} as predicted for the open rig", known=as_predicted, all=len(said))
+        self.head.setText(head if said else tr("No rig is open that NCCL could be compared with"))
+        self.note.setText("\n".join(run_lines(run)))
 
     def show_found(self, facts: tuple[Fact, ...], found: Recognised) -> None:
         """Show what was found and what became of it."""

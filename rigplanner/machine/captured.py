@@ -1,8 +1,10 @@
-"""What a text captured on another machine names, whichever program wrote it."""
+"""What a text captured on another machine names, whichever program wrote it; NCCL's logs speak of paths instead."""
 
 from pathlib import Path
 
 from rigplanner.machine.lspci_tree import TreeFault
+from rigplanner.machine.nccl_log import NcclRun, read_nccl
+from rigplanner.machine.smi_matrix import MatrixFault
 from rigplanner.machine.smi_query import QueryFault
 from rigplanner.machine.this_machine import Fact, facts_of_hwloc, facts_of_lspci, facts_of_query
 from rigplanner.machine.xml_tree import LARGEST_TEXT, XmlFault
@@ -15,8 +17,9 @@ class CapturedFault(ValueError):
     """A file that is no captured text; the text says why."""
 
 
-def facts_of_file(path: Path) -> tuple[Fact, ...]:
-    """Return what the output of `nvidia-smi -q` or `lspci -tv`, or an hwloc XML file, names. Raises CapturedFault."""
+def said_in_file(path: Path) -> tuple[Fact, ...] | NcclRun:
+    """Return what the output of `nvidia-smi -q` or `lspci -tv`, or an hwloc XML file, names, or what NCCL found, from its log or
+    graph file. Raises CapturedFault."""
     try:
         text = read_within(path, LARGEST_TEXT).decode("utf-8")
     except UnicodeDecodeError as fault:
@@ -30,4 +33,9 @@ def facts_of_file(path: Path) -> tuple[Fact, ...]:
             continue
         if facts:
             return facts
-    raise CapturedFault(f"{path.name}: names no part; expected nvidia-smi -q, lspci -tv or an hwloc XML file.")
+    try:
+        return read_nccl(text)
+    except (MatrixFault, XmlFault) as fault:
+        raise CapturedFault(
+            f"{path.name}: names no part; expected nvidia-smi -q, lspci -tv, an hwloc XML file, or a log of NCCL."
+        ) from fault

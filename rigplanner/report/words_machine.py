@@ -52,8 +52,8 @@ def run_lines(run: NcclRun) -> Iterator[str]:
         yield tr(words, pattern=graph.pattern, channels=graph.channels, gbs=number(graph.intra_gbs), path=graph.intra)
 
 
-def beside_text(row: Beside) -> str:
-    """Return one thing that prediction and NCCL both speak of, and whether they agree."""
+def beside_cells(row: Beside) -> tuple[str, str, str]:
+    """Return what prediction and NCCL both speak of, NCCL's word and the prediction."""
     names = {
         "ranks": tr("GPUs"),
         "path": tr("Worst path of its rings"),
@@ -61,7 +61,12 @@ def beside_text(row: Beside) -> str:
         "nvls": tr("NVLink SHARP"),
     }
     what = tr("GPU{a} and GPU{b}", a=row.pair[0], b=row.pair[1]) if row.pair else names[row.what]
-    theirs, ours = _said(row.theirs), _said(row.ours)
+    return what, _said(row.theirs), _said(row.ours)
+
+
+def beside_text(row: Beside) -> str:
+    """Return one thing that prediction and NCCL both speak of, and whether they agree."""
+    what, theirs, ours = beside_cells(row)
     if row.agrees:
         return tr("{what}: {theirs}, as predicted ({ours})", what=what, theirs=theirs, ours=ours)
     return tr("{what}: {theirs}, predicted was {ours}", what=what, theirs=theirs, ours=ours)

@@ -119,6 +119,14 @@ def test_a_text_captured_on_another_machine_is_read_too(qtbot, window, tmp_path,
     dialog.read_text(tmp_path / "smi.txt")
     settled_session(qtbot, window.session)
     assert dialog.table.item(0, 2).text() == "GeForce RTX 3090"
+    log = "h:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0 busId 1000 - Init START\n"
+    log += "".join(f"h:1:2 [{a}] NCCL INFO Channel 00 : {a}[{a}] -> {1 - a}[{1 - a}] via SHM/direct/direct\n" for a in (0, 1))
+    (tmp_path / "nccl.log").write_text(log, "utf-8")
+    dialog.read_text(tmp_path / "nccl.log")
+    settled_session(qtbot, window.session)
+    assert "NCCL" in dialog.head.text()
+    assert "2" in dialog.note.text()
+    assert not dialog.take.isEnabled()
     (tmp_path / "poem.txt").write_text("Roses are red\n", "utf-8")
     dialog.read_text(tmp_path / "poem.txt")
     settled_session(qtbot, window.session)
