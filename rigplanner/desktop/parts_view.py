@@ -37,6 +37,8 @@ BADGE_DELAY_MS = 120
 FIRST_ROWS = 40
 MEASURED_ROWS = 12
 MOST_CHARS = 24
+USUAL_PRICE = "99 999 USD"
+"""For which the last column has room, whatever the first rows cost."""
 LEAST_NAME, KEPT_FIGURES = 34, 3
 """Characters that a name has room for, and figures that are always shown."""
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -267,6 +269,7 @@ class PartsView(QWidget):
             header.setSectionResizeMode(n, QHeaderView.ResizeMode.Interactive)
             texts = [str(self.model.headerData(n, Qt.Orientation.Horizontal)) + "  "]
             texts += [f"{cells[n].text} {cells[n].unit}" for cells in first]
+            texts += [USUAL_PRICE] * (n == self.model.columnCount() - 1)
             widest = max(metrics.horizontalAdvance(text) for text in texts)
             header.resizeSection(n, min(MOST_CHARS * metrics.averageCharWidth(), widest) + 16 if n else row_px() * 5)
         header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
