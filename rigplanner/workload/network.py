@@ -320,11 +320,17 @@ def _expert_params(config: dict[str, Any]) -> float:
     return matrices * float(experts * layers * ffn * (config.get("hidden_size") or 0))
 
 
+def _sharing(config: dict[str, Any]) -> int:
+    """How many of the last layers take keys and values over from earlier ones, and cache none (Gemma 3n, Gemma 4)."""
+    shared = config.get("num_kv_shared_layers")
+    return shared if isinstance(shared, int) else 0
+
+
 def _full_layers(config: dict[str, Any]) -> int | None:
     """How many layers attend to the whole context, where a configuration says so."""
     kinds = config.get("layer_types")
     if isinstance(kinds, list) and kinds:
-        return len([kind for kind in kinds if kind == "full_attention"])
+        return len([kind for kind in kinds[: len(kinds) - _sharing(config)] if kind == "full_attention"])
     full, every = config.get("full_attention_layers"), config.get("full_attention_interval")
     if isinstance(full, int):
         return full
@@ -343,7 +349,7 @@ def _sizes(config: dict[str, Any], params: float) -> dict[str, Any]:
     vocab = config.get("vocab_size") or 0
     one = 1 if config.get("multi_query") and not config.get("new_decoder_architecture") else heads
     kv_heads = pick(config, "num_key_value_heads", "num_kv_heads", default=one)
-    full, window = _full_layers(config), config.get("sliding_window") or 0
+    full, window, sharing = _full_layers(config), config.get("sliding_window") or 0, _sharing(config)
     hybrid = full is not None and (not window or "linear_attention" in (config.get("layer_types") or ()))
     halved = config["model_type"] in ("gemma2", "gpt_oss")
     tied = bool(config.get("tie_word_embeddings"))
@@ -355,8 +361,9 @@ def _sizes(config: dict[str, Any], params: float) -> dict[str, Any]:
         "heard": config.get("max_source_positions") or 1500 if config["model_type"] == "whisper" else 0,
         "latent_values": config["kv_lora_rank"] + (config.get("qk_rope_head_dim") or 0) if config.get("kv_lora_rank") else 0,
         "window": window if full is not None or halved else 0,
-        "window_layers": layers - full if full is not None and window and not hybrid else layers // 2 if halved and window else 0,
-        "state_layers": layers - full if hybrid and full is not None else 0, "state_values": state_values(config),
+        "window_layers": layers - sharing - full if full is not None and window and not hybrid
+        else layers // 2 if halved and window else 0,
+        "state_layers": layers - full if hybrid and full is not None else sharing, "state_values": state_values(config),
         "experts": pick(config, "num_experts", "num_local_experts", "n_routed_experts", default=0),
         "expert_params": min(params, _expert_params(config)),
     }  # fmt: skip
