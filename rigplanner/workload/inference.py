@@ -21,6 +21,8 @@ LEGACY_CODE = {"qwen", "chatglm", "baichuan", "internlm", "aquila", "xverse"}
 """Families whose code came with the weights in 2023: the cache is a tuple that every step joins anew for all layers, and the head
 sees the whole prompt. What transformers itself holds since 4.36 joins one layer's at a time (DynamicCache), and since 4.45 the
 head sees the last position only (num_logits_to_keep)."""
+WHOLE_PROMPT = LEGACY_CODE - {"chatglm"}
+"""Of these, families whose head sees the whole prompt; ChatGLM's asks for the last position's logits (return_last_logit)."""
 
 
 def weights_of(network: Network, job: Job, stack: MemoryStack) -> float:
@@ -111,7 +113,7 @@ def _activations(network: Network, job: Job, stack: MemoryStack, generates: bool
         batch=job.batch, length=max(1, length), dtype=dtype, training=False, eager=job.eager or stack.eager, headless=True
     )
     return float(_peak_of_layers(network, layers, precision)) + 6.0 * job.batch * network.vocab * (
-        length if network.family in LEGACY_CODE else 1
+        length if network.family in WHOLE_PROMPT else 1
     )
 
 

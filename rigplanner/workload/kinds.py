@@ -12,7 +12,7 @@ from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.rig.task import Workload
 from rigplanner.workload.families import builder
-from rigplanner.workload.inference import LEGACY_CODE
+from rigplanner.workload.inference import WHOLE_PROMPT
 from rigplanner.workload.job import OPTIMIZERS, Job, read_job
 from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.network import Network, resolve
@@ -122,7 +122,7 @@ def _walked(network: Network, job: Job) -> dict[str, int]:
         )
     else:
         dtype = F32 if job.precision in ("fp32", "tf32") else BF16
-        headless = job.generates and network.family not in LEGACY_CODE and network.vocab > 0
+        headless = job.generates and network.family not in WHOLE_PROMPT and network.vocab > 0
         setting = msgspec.structs.replace(
             setting_of(job, False, stack), dtype=dtype, training=False, lora_rank=0, lora_targets=(), headless=headless
         )
