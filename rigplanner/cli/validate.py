@@ -264,6 +264,6 @@ def _refitted(scheme: str) -> AccuracyTable:
         f"Left out of each prediction: {LEFT_OUT[scheme]}. The {scheme}s were dealt into folds, and all constants of physics, "
         f"covariance and intervals were fitted anew without a fold's rows, from a start that knew no row, before these were "
         f"predicted. Each fit had fewer rows and steps than the shipped one: the control is fitted as briefly, with "
-        f"every row in view. Made by tools/speed_refitted.py; intervals have been widened since where no near row is of the GPU."
+        f"every row in view. Made by tools/speed_refitted.py."
     )
     return AccuracyTable(title=f"Speed, left out: {scheme}, constants refitted without it", note=note, rows=rows)

@@ -112,8 +112,8 @@ def throttling(job: Job) -> float:
     sustained = physics.watt_rate * math.exp(0.15 * (silicon.era - 4.6) * physics.watt_era)
     excess = 3 * math.log(silicon.half / (silicon.tdp_w * sustained))
     lost, vector = physics.power_slope * math.log1p(math.exp(min(excess, 30.0))) / 3, job.path == "vector"
-    clock = silicon.sustained ** (physics.clock_vector if vector else physics.clock_matrix)
-    return math.exp(lost * (physics.power_vector if vector else 1.0)) / clock
+    clock = (physics.clock_vector if vector else physics.clock_matrix) * math.log(silicon.sustained)
+    return math.exp(lost * (physics.power_vector if vector else 1.0) - clock)
 
 
 def step_times(job: Job) -> Times:
