@@ -15,7 +15,7 @@ from rigplanner.workload.step import Walk
 from rigplanner.workload.tape import BF16, F32
 from rigplanner.workload.training import parameter_type
 
-GUIDED = ("unet_2d_condition", "sd3_transformer")
+GUIDED = ("unet_2d_condition", "sd3_transformer", "cogvideox_transformer")
 """Denoisers that see every image twice while sampling, with and without the prompt (classifier-free guidance); the others were
 distilled to one pass."""
 ADAPTED = ("to_q", "to_k", "to_v", "to_out.0")
@@ -28,24 +28,29 @@ def sample_walk(network: Network, job: Job) -> Walk | None:
         return None
     twice = 2 if msgspec.json.decode(network.denoiser)["model_type"] in GUIDED else 1
     whole = job.precision.removeprefix("amp_") in ("fp32", "tf32")
-    setting = Setting(batch=twice * job.batch, length=_edge(job), sides=_sides(job), dtype=F32 if whole else BF16, training=False)
+    setting = Setting(
+        batch=twice * job.batch, length=_edge(job), sides=_sides(job), frames=job.frames, dtype=F32 if whole else BF16,
+        training=False,
+    )  # fmt: skip
     return walked(network.denoiser, setting, "fp32" if whole else "bf16", "sgd", False)
 
 
 def train_walk(network: Network, job: Job, stack: MemoryStack) -> Walk | None:
     """The walk of one training step of the denoiser alone: its encoders are frozen, and have run before. Gradients that are summed
-    over several passes are left out, as they are there all the time. None where layers are not known, or compiled."""
+    over several passes are left out, as they are there all the time. The training scripts of diffusers run under autocast whatever
+    the weights are, so that norms write floats. None where layers are not known, or compiled."""
     if network.denoiser is None or "compile" in job.flags:
         return None
     full = job.task == "train_full"
     dtype = F32 if full and parameter_type(job) == F32 else BF16
     setting = Setting(
-        batch=job.batch, length=_edge(job), sides=_sides(job), dtype=dtype, checkpointing=job.checkpointing == "full",
+        batch=job.batch, length=_edge(job), sides=_sides(job), frames=job.frames, dtype=dtype,
+        checkpointing=job.checkpointing == "full",
         lora_rank=0 if full else max(1, job.lora_rank), lora_targets=() if full else _targets(job), dora=job.dora,
         sheds=job.accumulation > 1,
     )  # fmt: skip
-    mixed = job.precision.startswith("amp") and dtype == F32
-    return walked(network.denoiser, setting, "amp_bf16" if mixed else "bf16" if dtype == BF16 else "fp32", "adamw_fused", False)
+    low = dtype == BF16 or job.precision.startswith("amp")
+    return walked(network.denoiser, setting, "amp_bf16" if low else "fp32", "adamw_fused", False)
 
 
 def _targets(job: Job) -> tuple[str, ...]:
@@ -62,7 +67,7 @@ def _sides(job: Job) -> tuple[int, int] | None:
 
 WALKED = {
     "UNet2DConditionModel": "unet_2d_condition", "SD3Transformer2DModel": "sd3_transformer",
-    "FluxTransformer2DModel": "flux_transformer",
+    "FluxTransformer2DModel": "flux_transformer", "CogVideoXTransformer3DModel": "cogvideox_transformer",
 }  # fmt: skip
 """diffusers classes by the kind of network that is walked."""
 USUAL: dict[str, dict[str, Any]] = {
@@ -79,6 +84,7 @@ USUAL: dict[str, dict[str, Any]] = {
         "in_channels": 64, "num_layers": 19, "num_single_layers": 38, "attention_head_dim": 128, "num_attention_heads": 24,
         "joint_attention_dim": 4096, "pooled_projection_dim": 768,
     },
+    "cogvideox_transformer": {"num_layers": 30, "attention_head_dim": 64, "num_attention_heads": 30},
 }  # fmt: skip
 """What diffusers 0.42 takes for fields that a configuration leaves out."""
 LEVELS = {"CrossAttnDownBlock2D", "DownBlock2D", "CrossAttnUpBlock2D", "UpBlock2D"}

@@ -17,7 +17,7 @@ class Setting(Struct, frozen=True, kw_only=True):
     gelu_new; `dora` adapters scale every output by a learned magnitude. `sheds`: gradients of parameters go as soon as they are
     made, to other GPUs, to host memory, or into the step. `sides`: height and width of images that are not square; `frozen_norms`:
     the batch norms of a detector's backbone are two constants; `float_norms`: they are fed in float, whatever a convolution
-    writes."""
+    writes. `frames` of a clip."""
 
     batch: int
     length: int
@@ -35,6 +35,7 @@ class Setting(Struct, frozen=True, kw_only=True):
     sides: tuple[int, int] | None = None
     frozen_norms: bool = False
     float_norms: bool = False
+    frames: int = 1
 
 
 CLASSES = 2
