@@ -40,8 +40,8 @@ from rigplanner.workload.net import Net
 from rigplanner.workload.pvt import Pvt
 from rigplanner.workload.segmenters import PixelClassifier
 from rigplanner.workload.seq2seq import T5
-from rigplanner.workload.swiftformer import SwiftFormer
 from rigplanner.workload.speech import SoundEncoder
+from rigplanner.workload.swiftformer import SwiftFormer
 from rigplanner.workload.swinv2 import Swin2
 from rigplanner.workload.video_transformer import VideoTransformer
 from rigplanner.workload.vision import Vit
@@ -100,7 +100,8 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "mobilenet_v1": convnets.mobilenet_v1, "mobilenet_v2": convnets.mobilenet_v2,
     "vit": Vit, "deit": Vit, "beit": Vit, "dinov2": Vit,
     "dinov2_with_registers": Vit, "clip_vision_model": Vit, "siglip_vision_model": Vit, "ijepa": Vit,
-    "swin": Swin, "segformer": Segformer, "t5": T5, "umt5": T5, "wav2vec2": SoundEncoder, "hubert": SoundEncoder, **dict.fromkeys(KIN, Bart),
+    "swin": Swin, "segformer": Segformer, "t5": T5, "umt5": T5, **dict.fromkeys(KIN, Bart),
+    "wav2vec2": SoundEncoder, "hubert": SoundEncoder,
     "modernbert": ModernBert, "whisper": Whisper, "deberta-v2": Deberta, "swinv2": Swin2,
     "pvt": Pvt, "pvt_v2": Pvt2, "mobilevit": MobileVit, "cvt": Cvt, "efficientnet": efficientnet, "poolformer": poolformer,
     "focalnet": FocalNet, "swiftformer": SwiftFormer, "textnet": TextNet, "hgnet_v2": hgnet_v2, "mobilevitv2": MobileVit2,

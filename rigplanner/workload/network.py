@@ -284,6 +284,13 @@ def _counted(made: Callable[[Net], Any], edge: int) -> int:
     return net.values
 
 
+ENCODER_KINDS = {
+    "bert", "roberta", "xlm-roberta", "distilbert", "electra", "albert", "deberta-v2", "modernbert", "roformer", "convbert",
+    "eurobert", "nomic_bert", "mobilebert", "squeezebert", "wav2vec2", "hubert",
+}  # fmt: skip
+"""Networks that see all tokens at once and cache nothing."""
+
+
 def _kind(config: dict[str, Any]) -> str:
     if pick(config, "num_experts", "num_local_experts", "n_routed_experts"):
         return "moe"
@@ -293,11 +300,7 @@ def _kind(config: dict[str, Any]) -> str:
         return "segmenter"
     if not config.get("vocab_size") or config.get("patch_size") or config.get("depths"):
         return "vit" if config.get("num_attention_heads") else "cnn"
-    return (
-        "encoder"
-        if config["model_type"] in ("bert", "roberta", "xlm-roberta", "distilbert", "electra", "albert", "deberta-v2", "modernbert")
-        else "llm"
-    )
+    return "encoder" if config["model_type"] in ENCODER_KINDS else "llm"
 
 
 def _idle(config: dict[str, Any]) -> float:
