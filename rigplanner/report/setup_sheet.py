@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from rigplanner.catalog.makers import chip_maker
 from rigplanner.catalog.parts import GPU, Layout, MemoryKit, Motherboard, System
 from rigplanner.evidence import Source
 from rigplanner.report import format as fmt
@@ -136,7 +137,7 @@ def _firmware_of(finding: Finding, stated: bool) -> Iterator[SetupRow]:
 
 
 def _takes_resizable_bar(gpu: GPU) -> bool:
-    if gpu.vendor == "Intel":
+    if chip_maker(gpu) == "Intel":
         return True
     return gpu.compute_capability is not None and _is_cuda(gpu) and version(gpu.compute_capability) >= version(FIRST_RESIZABLE_BAR)
 
@@ -147,13 +148,13 @@ def _is_cuda(gpu: GPU) -> bool:
 
 def _limits(assessment: Assessment) -> Iterator[SetupRow]:
     caps: dict[float, list[int]] = {}
-    vendors = {gpu.index: gpu.gpu.vendor for gpu in assessment.machine.gpus}
+    makers = {gpu.index: chip_maker(gpu.gpu) for gpu in assessment.machine.gpus}
     for gpu in assessment.machine.gpus:
         if gpu.power_cap_w:
             caps.setdefault(gpu.power_cap_w, []).append(gpu.index)
     for watts, indexes in caps.items():
         shown = ",".join(map(str, indexes))
-        nvidia = all(vendors[index] == "NVIDIA" for index in indexes)
+        nvidia = all(makers[index] == "NVIDIA" for index in indexes)
         why = tr("nvidia-smi -i {shown} -pl {watts}, again after each start", shown=shown, watts=f"{watts:g}") if nvidia else ""
         yield SetupRow(
             area="power", what=tr("Limit of GPU {gpus}", gpus=shown.replace(",", ", ")), value=fmt.quantity(watts, "W"), why=why

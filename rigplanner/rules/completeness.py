@@ -5,6 +5,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from rigplanner.catalog.makers import chip_maker
 from rigplanner.catalog.parts import GPU, Part, System
 from rigplanner.rig.document import Item
 from rigplanner.rig.edits import Edit
@@ -154,12 +155,6 @@ def several_models(situation: Situation) -> Iterator[Mixed]:
         yield Mixed(tuple(card.name for card in cards), tuple(card.card for card in cards))
 
 
-def _platform(gpu: GPU) -> str:
-    """Return whose compute platform a GPU is programmed with; cards of board makers follow their chip's capability."""
-    capability = gpu.compute_capability or ""
-    return "CUDA" if capability[:1].isdigit() else "ROCm" if capability.startswith("gfx") else gpu.vendor
-
-
 @rule(
     "GPU002", "Different GPU models in one rig", "info", over=several_models,
     reason="A job over several cards runs at the pace and in the memory of the weakest.",
@@ -168,7 +163,7 @@ def _platform(gpu: GPU) -> str:
 def mixed_models(situation: Situation, case: Mixed) -> Iterator[Finding]:
     """A warning when some job runs over all of them, and where they are of different makers."""
     models = sorted({gpu.id for gpu in case.gpus})
-    makers = {_platform(gpu) for gpu in case.gpus}
+    makers = {chip_maker(gpu) for gpu in case.gpus}
     if len(models) > 1:
         yield mixed_models.finding(
             case,

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from rigplanner.catalog.makers import chip_maker
 from rigplanner.catalog.parts import CPU, GPU
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding, Fix, Severity
@@ -54,8 +55,8 @@ def cuda_version(settings: dict[str, str]) -> str | None:
 
 
 def is_nvidia(gpu: GPU) -> bool:
-    """Say whether a GPU's compute capability is a CUDA one, or unknown on a card of NVIDIA's."""
-    return gpu.compute_capability[:1].isdigit() if gpu.compute_capability else gpu.vendor == "NVIDIA"
+    """Say whether CUDA is what a GPU is programmed with."""
+    return chip_maker(gpu) == "NVIDIA"
 
 
 class Processor(Struct, frozen=True):
@@ -292,8 +293,7 @@ def amd_models(situation: Situation) -> Iterator[Radeon]:
     seen: set[str] = set()
     for card in situation.cards:
         gpu = card.card
-        capability = gpu.compute_capability
-        if gpu.id not in seen and (capability.startswith("gfx") if capability else gpu.vendor == "AMD"):
+        if gpu.id not in seen and chip_maker(gpu) == "AMD":
             seen.add(gpu.id)
             yield Radeon(card.name, gpu, platform, named.get("rocm"))
 

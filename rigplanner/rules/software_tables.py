@@ -97,6 +97,15 @@ class Framework(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     source: str
 
 
+class MakerRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Software that runs on GPUs of some makers only, and on some `targets` of AMD where it lists them."""
+
+    what: str
+    makers: tuple[str, ...]
+    targets: tuple[str, ...] = ()
+    source: str
+
+
 class Container(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Container images of `since`..`until` (None: still made), the compute capabilities they serve, the oldest CUDA among them."""
 
@@ -124,6 +133,7 @@ class Software(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     rocm: tuple[RocmTarget, ...]
     windows: tuple[WindowsGap, ...]
     frameworks: tuple[Framework, ...]
+    makers: tuple[MakerRow, ...]
     toolkit_drivers: dict[str, str]
     containers: tuple[Container, ...]
     newest_images: dict[str, str]
