@@ -1,0 +1,126 @@
+"""GPUs of several makers: software that runs on one maker's only, targets of AMD, number formats without units."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from rigplanner.catalog.makers import chip_maker
+from rigplanner.catalog.parts import GPU
+from rigplanner.rig.edits import Edit
+from rigplanner.rules.finding import Finding, Fix, Severity
+from rigplanner.rules.fixes import fix
+from rigplanner.rules.registry import rule
+from rigplanner.rules.situation import JobFacts, Situation
+from rigplanner.rules.software_tables import MakerRow, software
+
+TITLES = {
+    "cuda": "CUDA", "rocm": "ROCm", "vllm": "vLLM", "tensorrt-llm": "TensorRT-LLM", "exllamav3": "ExLlamaV3",
+    "flash-attention": "FlashAttention",
+}  # fmt: skip
+PLATFORMS = ("cuda", "rocm")
+FORMATS = {"bf16": ("bf16", "bfloat16"), "fp8": ("fp8",), "fp4": ("fp4",)}
+"""Number formats by how a job's precision names them."""
+
+
+class Foreign(Struct, frozen=True):
+    """A GPU model and the software that the rig names or a job asks for."""
+
+    name: str
+    card: GPU
+    row: MakerRow
+    job: JobFacts | None = None
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,) if self.job is None else (self.name, self.job.name)
+
+
+def _models(situation: Situation) -> dict[str, tuple[str, GPU]]:
+    """Return the first piece of each GPU model by its id."""
+    found: dict[str, tuple[str, GPU]] = {}
+    for card in situation.cards:
+        found.setdefault(card.card.id, (card.name, card.card))
+    return found
+
+
+def foreign(situation: Situation) -> Iterator[Foreign]:
+    """Platforms that the rig names, and what its jobs run on, with each GPU model they are said to serve or not."""
+    cards = _models(situation).values()
+    rows = {row.what: row for row in software().makers}
+    for what in PLATFORMS:
+        if what in situation.rig.settings.software and not any(chip_maker(card) in rows[what].makers for _, card in cards):
+            yield from (Foreign(name, card, rows[what]) for name, card in cards)
+    for job in situation.jobs:
+        stack, attention = (job.workload.stack or "").casefold(), (job.workload.attention or "").casefold()
+        asked = [row for what, row in rows.items() if what in stack and what not in PLATFORMS]
+        asked += [rows["flash-attention"]] if "flash" in attention else []
+        yield from (Foreign(name, card, row, job) for row in asked for name, card in cards)
+
+
+@rule(
+    "SW021", "Software does not run on GPUs of this maker", "error", over=foreign,
+    reason="CUDA, TensorRT-LLM and ExLlamaV3 are for NVIDIA, ROCm is for AMD. vLLM and FlashAttention serve AMD's newer targets: "
+    "both leave Vega (gfx906: MI50, MI60, Radeon VII) and cards before RDNA 3 out; forks of others exist.",
+    source="vLLM, requirements of ROCm; vllm-project/vllm pull request 33811; ROCm/triton issue 461; ROCm/flash-attention issue 27",
+)  # fmt: skip
+def one_maker(situation: Situation, case: Foreign) -> Iterator[Finding]:
+    """Compare the maker, and AMD's target where the software has a list of them."""
+    row, capability, what = case.row, case.card.compute_capability, TITLES[case.row.what]
+    if chip_maker(case.card) not in row.makers:
+        yield one_maker.finding(case, needed=", ".join(row.makers), fixes=_instead(situation, case), what=what)
+    elif row.targets and chip_maker(case.card) == "AMD" and capability not in row.targets:
+        yield one_maker.finding(
+            case,
+            needed=" ".join(row.targets),
+            actual=capability,
+            fixes=_instead(situation, case),
+            variant="target",
+            what=what,
+        )
+
+
+def _instead(situation: Situation, case: Foreign) -> tuple[Fix, ...]:
+    if case.row.what != "flash-attention" or case.job is None:
+        return ()
+    edit = Edit("change_workload", {"index": case.job.index, "attention": "sdpa"})
+    return (fix(situation, "other-attention", edit, attention="sdpa"),)
+
+
+class Format(Struct, frozen=True):
+    """A job in a number format, and a GPU model of another maker than NVIDIA."""
+
+    name: str
+    job: JobFacts
+    card: GPU
+    format: str
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.job.name, self.name)
+
+
+def formats(situation: Situation) -> Iterator[Format]:
+    """Jobs in a format that not every GPU has, with each such GPU model."""
+    for job in situation.jobs:
+        wish = str(job.workload.precision or "").casefold()
+        asked = [name for name, words in FORMATS.items() if any(word in wish for word in words)]
+        for name, card in _models(situation).values():
+            if chip_maker(card) != "NVIDIA":
+                yield from (Format(name, job, card, one) for one in asked)
+
+
+@rule(
+    "SW022", "GPU has no units for the number format", "warning", over=formats,
+    reason="Vega and RDNA 2 emulate bf16; FP8 came with MI300 and RDNA 4, FP4 with MI350; Arc has neither. Training in a format "
+    "without units fails or crawls; serving may still store weights in it.",
+    source="AMD, Intel: specifications and instruction sets of the chips",
+)  # fmt: skip
+def no_units(situation: Situation, case: Format) -> Iterator[Finding]:
+    """An error for training in FP8 and FP4."""
+    if case.format in case.card.unsupported:
+        training = "train" in (case.job.workload.task or "train")
+        severity: Severity = "error" if training and case.format != "bf16" else "warning"
+        precision = "fp16" if "bf16" in case.card.unsupported else "bf16"
+        edit = Edit("change_workload", {"index": case.job.index, "precision": precision})
+        fixes = (fix(situation, "other-precision", edit, precision=precision),)
+        yield no_units.finding(case, severity, fixes=fixes, format=case.format)
