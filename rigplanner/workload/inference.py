@@ -104,7 +104,11 @@ def _activations(network: Network, job: Job, stack: MemoryStack, generates: bool
         return 2.0 * job.batch * min(job.length, 4096) * max(network.hidden, 1024) * 8
     length = job.length
     dtype = F32 if job.precision in ("fp32", "tf32") or job.precision.startswith("amp") else BF16
-    setting = Setting(batch=job.batch, length=max(1, length), dtype=dtype, training=False, eager=job.eager or stack.eager)
+    sides = None if isinstance(job.image, int) or network.vocab else job.image
+    setting = Setting(
+        batch=job.batch, length=max(1, length), dtype=dtype, training=False, eager=job.eager or stack.eager, sides=sides,
+        frames=job.frames,
+    )  # fmt: skip
     precision = "amp_bf16" if job.precision.startswith("amp") else "fp32" if dtype == F32 else "bf16"
     step = walked(network.config, setting, precision, "sgd", stack.slug == "trace")
     if not generates or stack.slug == "trace":

@@ -50,7 +50,7 @@ def setting_of(job: Job, checkpointing: bool, stack: MemoryStack) -> Setting:
         batch=job.batch, length=max(1, job.length // job.context), dtype=BF16 if sharded_amp(job) else parameter_type(job),
             eager=job.eager or stack.eager, checkpointing=checkpointing,
         lora_rank=job.lora_rank, lora_targets=job.lora_targets or ALL_LINEAR if job.lora_rank else (), loss=loss,
-            fused_act=stack.fused_act, dora=job.dora, sides=None if isinstance(job.image, int) else job.image,
+            fused_act=stack.fused_act, dora=job.dora, sides=None if isinstance(job.image, int) else job.image, frames=job.frames,
         frozen_norms=stack.frozen_norms, float_norms=stack.float_norms and job.precision.startswith("amp"),
     )  # fmt: skip
 
