@@ -55,8 +55,8 @@ def cuda_version(settings: dict[str, str]) -> str | None:
 
 
 def is_nvidia(gpu: GPU) -> bool:
-    """Say whether CUDA is what a GPU is programmed with."""
-    return chip_maker(gpu) == "NVIDIA"
+    """Say whether a GPU's compute capability is a CUDA one, or unknown on a chip of NVIDIA's."""
+    return gpu.compute_capability[:1].isdigit() if gpu.compute_capability else chip_maker(gpu) == "NVIDIA"
 
 
 class Processor(Struct, frozen=True):
@@ -293,7 +293,8 @@ def amd_models(situation: Situation) -> Iterator[Radeon]:
     seen: set[str] = set()
     for card in situation.cards:
         gpu = card.card
-        if gpu.id not in seen and chip_maker(gpu) == "AMD":
+        capability = gpu.compute_capability
+        if gpu.id not in seen and (capability.startswith("gfx") if capability else chip_maker(gpu) == "AMD"):
             seen.add(gpu.id)
             yield Radeon(card.name, gpu, platform, named.get("rocm"))
 
