@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -295,8 +295,11 @@ class Trial:
         for node in machine.gpus:
             gpu = node.gpu
             known = self.needs.setdefault((index, count, None if is_watched(gpu) else gpu.id), Remembered())
-            asked: Any = watched(row.part, str(row["id"])) if is_watched(gpu) else gpu
-            yield known.get(row, lambda asked=asked: _need(workload, asked, count))  # type: ignore[misc]
+            yield known.get(row, lambda gpu=gpu: _need(workload, self._whole(gpu, row), count))  # type: ignore[misc]
+
+    def _whole(self, gpu: GPU, row: Row) -> GPU:
+        """Return a card; the candidate with figures that count whole, as the memory model computes with them."""
+        return cast(GPU, watched(row.part, str(row["id"]))) if is_watched(gpu) else gpu
 
     def _rig_with(self, named: str) -> Rig:
         if named not in self.rigs:
