@@ -226,6 +226,11 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "": "{package} {release} serves compute capability {needed} and newer, {a} has {actual}.",
         "newer": "{package} {release} has no kernels for compute capability {actual} of {a}: it ends at {needed}.",
     },
+    "SW021": {
+        "": "{what} runs on GPUs of {needed} only, and {a} is none.",
+        "target": "{what} does not support {actual}, the target of {a}: it runs on {needed}.",
+    },
+    "SW022": {"": "{b} has no units for {format}."},
     "SW019": {
         "": "TensorFlow {actual} has no GPU support on native Windows: 2.10 was the last release with it.",
         "jax": "JAX has no GPU support on native Windows: take WSL 2 or Linux.",

@@ -68,6 +68,8 @@ def one_maker(situation: Situation, case: Foreign) -> Iterator[Finding]:
     row, capability, what = case.row, case.card.compute_capability, TITLES[case.row.what]
     if chip_maker(case.card) not in row.makers:
         yield one_maker.finding(case, needed=", ".join(row.makers), fixes=_instead(situation, case), what=what)
+    elif row.targets and chip_maker(case.card) == "AMD" and capability is None:
+        yield one_maker.unknown(case, f"{case.card.id}:compute_capability")
     elif row.targets and chip_maker(case.card) == "AMD" and capability not in row.targets:
         yield one_maker.finding(
             case,
@@ -116,7 +118,7 @@ def formats(situation: Situation) -> Iterator[Format]:
     source="AMD, Intel: specifications and instruction sets of the chips",
 )  # fmt: skip
 def no_units(situation: Situation, case: Format) -> Iterator[Finding]:
-    """An error for training in FP8 and FP4."""
+    """An error for training in FP8 and FP4; unknown for a GPU whose rate in the format is not known."""
     if case.format in case.card.unsupported:
         training = "train" in (case.job.workload.task or "train")
         severity: Severity = "error" if training and case.format != "bf16" else "warning"
@@ -124,3 +126,5 @@ def no_units(situation: Situation, case: Format) -> Iterator[Finding]:
         edit = Edit("change_workload", {"index": case.job.index, "precision": precision})
         fixes = (fix(situation, "other-precision", edit, precision=precision),)
         yield no_units.finding(case, severity, fixes=fixes, format=case.format)
+    elif getattr(case.card.dense_tflops, case.format, None) is None:
+        yield no_units.unknown(case, f"{case.card.id}:dense_tflops.{case.format}")

@@ -161,7 +161,10 @@ def within(text: str, since: str, until: str | None) -> bool:
 
 
 def serves(archs: tuple[str, ...], capability: str) -> bool:
-    """Say whether binaries for `archs` run: the same major number and no higher minor one (CUDA binary compatibility)."""
+    """Say whether binaries for `archs` run: the same major number and no higher minor one (CUDA binary compatibility); never for
+    targets of other makers ("gfx906")."""
+    if len(version(capability)) < 2:
+        return False
     major, minor = version(capability)[:2]
     return any(version(arch)[0] == major and version(arch)[1] <= minor for arch in archs)
 

@@ -32,6 +32,8 @@ def _split(config: dict[str, object] | None = None, count: int = 2, **degrees: i
     )
 
 
+RADEON = {"gpu.card": {"vendor": "AMD", "compute_capability": "gfx1100", "unsupported": ("fp8", "fp4"), "dense_tflops.bf16": 100.0}}
+VEGA = {"gpu.card": {"vendor": "AMD", "compute_capability": "gfx906", "unsupported": ("bf16", "fp8", "fp4")}}
 MAXWELL = {"gpu.card": {"compute_capability": "5.2"}}
 NO_CAPABILITY = {PASCAL: {"compute_capability": None, "vendor": "NVIDIA"}}
 
@@ -169,6 +171,26 @@ CASES = (
     case("SW020", "silent", _on(jax="0.4.30")),
     case("SW020", "unknown", _on(tensorflow="nightly")),
     case("SW020", "unknown", _on(PASCAL, tensorflow="2.10"), NO_CAPABILITY),
+    case("SW021", "fires", _on(rocm="6.2")),
+    case("SW021", "fires", _on(cuda="12.4"), RADEON),
+    case("SW021", "fires", _on(job=Workload(name="job", task="inference", stack="vllm", flags=["gib:10"])), VEGA),
+    case("SW021", "fires", _on(job=_job(attention="flash")), VEGA),
+    case("SW021", "limit", _on(cuda="12.4")),
+    case("SW021", "limit", _on(rocm="6.2"), RADEON),
+    case("SW021", "limit", _on(job=Workload(name="job", task="inference", stack="vllm", flags=["gib:10"])), RADEON),
+    case("SW021", "silent", _on(job=_job())),
+    case("SW021", "unknown", _on(job=_job(attention="flash")), {"gpu.card": {"vendor": "AMD", "compute_capability": None}}),
+    case("SW022", "fires", _on(job=_job(precision="bf16")), VEGA),
+    case("SW022", "fires", _on(job=_job(precision="fp8")), RADEON, "error"),
+    case("SW022", "fires", _on(job=_job(task="inference", precision="fp8")), RADEON, "warning"),
+    case("SW022", "limit", _on(job=_job(precision="bf16")), RADEON),
+    case(
+        "SW022",
+        "unknown",
+        _on(job=_job(precision="bf16")),
+        {"gpu.card": {"vendor": "AMD", "compute_capability": "gfx1100", "dense_tflops.bf16": None}},
+    ),
+    case("SW022", "silent", _on(job=_job(precision="fp8"))),
     case("VRM001", "fires", _on(job=_job(27.0, batch_per_gpu=4))),
     case("VRM001", "limit", _on(job=_job(24 / 0.9))),
     case("VRM001", "silent", _on(job=_job(10.0))),

@@ -3,8 +3,8 @@ Where the owner's board or CPU is not in the catalog, one made of what the story
 """
 
 from real_builds import RDIMM4, RDIMM5, RTX3090, RTX5090
-from real_failures import K80, R5950X, ROME, Failure
-from real_failures_hosts import RX580
+from real_failures import K80, R5950X, ROME, Failure, llama
+from real_failures_hosts import MI50, RX580
 
 from rigplanner.catalog.parts import CPU, Layout, Motherboard, Plug, PowerSupply, Rating, Slot, Supply
 
@@ -76,4 +76,10 @@ FRAMEWORK_FAILURES = (
     Failure("P40 after RAPIDS 23.12", "RAPIDS support notice 34", ("nvidia.tesla.p40",), ("SW020",), {"rapids": "24.02"}),
     Failure("GTX 980 Ti after TensorFlow 2.16", "TensorFlow 2.17.0 release notes", ("nvidia.geforce.gtx-980-ti",), ("SW020",),
             {"tensorflow": "2.17"}),
+    Failure("vLLM on an MI50", "vllm-project/vllm issues 6565 and 22458, pull request 33811", (MI50,), ("SW021",),
+            job=llama(task="inference", stack="vllm", precision="fp16")),
+    Failure("FlashAttention on an MI50", "ROCm/flash-attention issue 29; ROCm/composable_kernel issue 1140", (MI50,), ("SW021",),
+            job=llama(task="train", attention="flash")),
+    Failure("FlashAttention on RDNA 2", "ROCm/composable_kernel issue 886", ("amd.radeon.rx-6800-xt",), ("SW021",),
+            job=llama(task="train", attention="flash")),
 )  # fmt: skip
