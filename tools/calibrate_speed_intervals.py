@@ -35,7 +35,8 @@ Errors = dict[Scheme, list[tuple[float, float]]]
 def error_and_width(item: Judged) -> tuple[float, float]:
     """Return the error of a row and half of its interval before factor and floor, in log units."""
     model, stack = speed_model(), item.row.workload.stack or ""
-    half, floor = math.log(item.predicted / item.low), model.floor.get(stack, 0.0)
+    half = math.log(item.predicted / item.low)
+    floor = math.hypot(model.floor.get(stack, 0.0), math.log(find_stack(stack).spread))
     return abs(math.log(item.row.value / item.predicted)), math.sqrt(max(0.0, half**2 - floor**2)) / model.widened(stack)
 
 

@@ -96,7 +96,7 @@ def _half_width(job: Job, point: Point, anchored: Anchored) -> float:
     width = speed_model().half_width(job.stack.slug, anchored.correction.deviation) * _strangeness(point, anchored)
     if job.silicon.generation == "unknown":
         width = math.hypot(width, math.log(STRANGE_SILICON))
-    return math.hypot(width, math.log(job.named.kin.spread)) if job.named.kin else width
+    return math.hypot(width, math.log(job.named.kin.spread if job.named.kin else job.named.spread))
 
 
 def _strangeness(point: Point, anchored: Anchored) -> float:

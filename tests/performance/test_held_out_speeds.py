@@ -227,3 +227,9 @@ def test_no_instruction_for_four_bytes_halves_unpacking() -> None:
     asked = {"model": "qwen3.5-9b", "task": "decode", "stack": "llama.cpp", "precision": "q4_k_m", "batch_per_gpu": 1}
     assert predict("P100-PCIE-16GB", **asked).low < 32 < predict("P100-PCIE-16GB", **asked).high
     assert predict("GTX 1080", **asked).low < 28 < predict("GTX 1080", **asked).high
+
+
+def test_stacks_known_from_one_hand_say_how_far_others_lie() -> None:
+    asked = {"model": "bert-large", "task": "inference", "stack": "tensorrt", "precision": "fp16", "batch_per_gpu": 8}
+    found = predict("T4", seq_len=128, **asked)
+    assert found.high / found.value >= 1.6 and found.value / found.low >= 1.6
