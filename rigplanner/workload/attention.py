@@ -319,7 +319,7 @@ class Attention:
         assert self.sinks is not None
         column = Tensor((*shape[:-1], 1), self.sinks.dtype, self.sinks.storage)
         weights = ops.keeping_result(tape, ops.shift(tape, ops.cat(tape, (weights, column))))
-        return ops.copy(tape, ops.cut(tape, weights, shape))
+        return ops.cut(tape, weights, shape)
 
     def _softmax(self, weights: Tensor, dtype: str) -> Tensor:
         tape = self.net.tape

@@ -101,7 +101,7 @@ TRAITS: dict[str, Traits] = {
     "phimoe": Traits(norm="layer"),
     "granitemoe": Traits(scaled_embedding=True, scaled_residual=True, scaled_logits=True),
     "llama4_text": Traits(softmax="own"),
-    "afmoe": Traits(block="sandwich", qk_norm="head"),
+    "afmoe": Traits(norm="rms_wide", block="sandwich", qk_norm="head"),
     "eurobert": Traits(),
     "nomic_bert": Traits(norm="layer", block="after", softmax="own", embedding_norm=True, last_norm=False, head_bias=True),
     "gemma3n_text": Traits(norm="rms_wide", act="gelu", scaled_embedding=True, qk_norm="head"),

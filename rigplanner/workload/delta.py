@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from rigplanner.workload.array import Array, array, empty, zeros
+from rigplanner.workload.array import Array, array, empty, recorded, zeros
 from rigplanner.workload.net import Net, Norm
 from rigplanner.workload.products import cat, conv1d, dense, matmul, solved, written
 from rigplanner.workload.tape import BOOL, Grads, Tensor, record
@@ -80,8 +80,9 @@ class DeltaAttention:
             result = delta_kernel(query, key, value, decay, rates)
         result = result.reshape(-1, form.value_dim)
         gate = gate.reshape(-1, form.value_dim)
-        normed = array(tape, self.norm(result))
-        gated = (normed * gate.float().of_input()).to(x.dtype)
+        gated = array(tape, self.norm(result))
+        gated = gated * gate.float().of_input()
+        gated = gated.to(x.dtype)
         return dense(self.out, gated.reshape(*x.shape[:2], self.values)), None
 
     def _apart(self, x: Tensor) -> tuple[Array, Array, list[Array]]:
@@ -154,7 +155,10 @@ def delta_rule(query: Array, key: Array, value: Array, decay: Array, rates: Arra
     inside = matmul(query, key.transpose(-1, -2)) * pairs
     faded = scaled_key * sums.of_result().unsqueeze(-1)
     fresh, reading = solved(system, scaled_value), solved(system, faded)
-    result = _scanned(query, key, sums, inside, fresh, reading)
+    result = fresh.like()
+    query = query * sums.of_result().unsqueeze(-1)
+    key = key * (sums.cut(-1, 1) - sums).of_result().unsqueeze(-1)
+    result = _scanned(query, key, sums, inside, fresh, reading, result)
     result = result.reshape(*result.shape[:2], -1, result.shape[-1]).cut(2, length)
     result = result.transpose(1, 2)
     return _low_rows(result, low)
@@ -164,16 +168,14 @@ def _low_rows(x: Array, dtype: str) -> Array:
     """A cast that lies contiguous; the tensor itself where it has the type."""
     if x.dtype == dtype:
         return x
-    return x.to(dtype).contiguous()
+    source = x.dtype
+    return recorded(empty(x.tape, x.shape, dtype), (x,), lambda grad: (grad.like(source),))
 
 
-def _scanned(query: Array, key: Array, sums: Array, inside: Array, fresh: Array, reading: Array) -> Array:
-    """The state from chunk to chunk, and what every chunk reads of it."""
+def _scanned(query: Array, key: Array, sums: Array, inside: Array, fresh: Array, reading: Array, result: Array) -> Array:
+    """The state from chunk to chunk, and what every chunk reads of it, written into `result`."""
     tape, (batch, heads, chunks, _, width) = query.tape, fresh.shape
     state = zeros(tape, batch, heads, key.shape[-1], width, dtype=fresh.dtype)
-    result = fresh.like()
-    query = query * sums.of_result().unsqueeze(-1)
-    key = key * (sums.cut(-1, 1) - sums).of_result().unsqueeze(-1)
     fading = sums.pick(-1).of_result().unsqueeze(-1).unsqueeze(-1)
     for _ in range(chunks):
         changed = fresh.pick(2) - matmul(reading.pick(2), state)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
 from rigplanner.workload import ops
@@ -70,27 +72,45 @@ class Experts:
         scores = ops.linear(tape, states, router)
         low, odds = scores.dtype, ops.keeping_result(tape, ops.cast(tape, scores, F32))
         del states, router, scores
-        return visit(tape, x, odds, self.up, self.down, form, low if form.low_odds else F32)
+        weighs = low if form.low_odds else F32
+        return visit(tape, x, odds, self.up, self.down, form, weighs, self.sides[1:] if form.biased else ())
 
 
-def visit(tape: Tape, x: Tensor, odds: Tensor, into: Tensor, back: Tensor, form: ExpertForm, weighs: str = F32) -> Tensor:
-    """Every token through its experts, whose results are added by their odds in the type `weighs`."""
+def visit(
+    tape: Tape, x: Tensor, odds: Tensor, into: Tensor, back: Tensor, form: ExpertForm, weighs: str = F32,
+    sides: Sequence[Tensor] = (),
+) -> Tensor:  # fmt: skip
+    """Every token through its experts, whose results are added by their odds in the type `weighs`; `sides` are their biases."""
     tokens, width = x.shape
     pairs = tokens * form.used
     weights = ops.cast(tape, ops.reduce_to(tape, odds, (pairs, 1)), weighs)
     _order = new(tape, (2, pairs), I64)
     picked = gather(tape, x, (pairs, width))
     hidden = grouped(tape, picked, into, into.shape[1])
-    if form.plain:
+    if sides:
+        hidden = _clamped(tape, ops.add(tape, hidden, gather(tape, sides[0], (pairs, into.shape[1]))), form)
+    elif form.plain:
         hidden = activate(tape, hidden, form.plain)
     else:
         gate, up = ops.split(tape, hidden, (form.ffn, form.ffn))
         hidden = ops.mul(tape, ops.keeping_input(tape, gate), up)
         del gate, up
     hidden = grouped(tape, hidden, back, width)
+    if sides:
+        hidden = ops.add(tape, hidden, gather(tape, sides[1], (pairs, width)))
     weighted = ops.mul(tape, hidden, weights)
     weighted = gather(tape, weighted, (pairs, width))
     return ops.cast(tape, ops.reduce_to(tape, weighted, (tokens, width), spreads=False), x.dtype)
+
+
+def _clamped(tape: Tape, hidden: Tensor, form: ExpertForm) -> Tensor:
+    """The gate of gpt-oss: every second column, both sides clamped, the gate by a scaled sigmoid and the other plus one."""
+    half = (hidden.shape[0], form.ffn)
+    gate, up = ops.cut(tape, hidden, half), ops.cut(tape, hidden, half)
+    gate = ops.keeping_input(tape, gate)
+    up = ops.keeping_input(tape, up)
+    bent = ops.mul(tape, gate, ops.keeping_result(tape, ops.sub_self(tape, gate)))
+    return ops.mul(tape, ops.shift(tape, up), bent)
 
 
 def gather(tape: Tape, x: Tensor, shape: tuple[int, ...]) -> Tensor:
