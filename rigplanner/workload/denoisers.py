@@ -68,6 +68,7 @@ def _sides(job: Job) -> tuple[int, int] | None:
 WALKED = {
     "UNet2DConditionModel": "unet_2d_condition", "SD3Transformer2DModel": "sd3_transformer",
     "FluxTransformer2DModel": "flux_transformer", "CogVideoXTransformer3DModel": "cogvideox_transformer",
+    "WanTransformer3DModel": "wan_transformer",
 }  # fmt: skip
 """diffusers classes by the kind of network that is walked."""
 USUAL: dict[str, dict[str, Any]] = {
@@ -85,8 +86,11 @@ USUAL: dict[str, dict[str, Any]] = {
         "joint_attention_dim": 4096, "pooled_projection_dim": 768,
     },
     "cogvideox_transformer": {"num_layers": 30, "attention_head_dim": 64, "num_attention_heads": 30},
+    "wan_transformer": {"num_layers": 40, "attention_head_dim": 128, "num_attention_heads": 40, "ffn_dim": 13824},
 }  # fmt: skip
 """What diffusers 0.42 takes for fields that a configuration leaves out."""
+SEEING = ("added_kv_proj_dim", "image_dim", "ofs_embed_dim", "patch_size_t")
+"""Fields of networks that also see an image, or join frames, and are not walked."""
 LEVELS = {"CrossAttnDownBlock2D", "DownBlock2D", "CrossAttnUpBlock2D", "UpBlock2D"}
 
 
@@ -94,6 +98,6 @@ def denoiser_config(config: dict[str, Any]) -> dict[str, Any] | None:
     """The configuration of a diffusers component as one that is walked; None for other classes and for levels of other kinds."""
     kind = WALKED.get(str(config.get("_class_name")))
     levels = [*(config.get("down_block_types") or ()), *(config.get("up_block_types") or ())]
-    if kind is None or not set(map(str, levels)) <= LEVELS:
+    if kind is None or not set(map(str, levels)) <= LEVELS or any(config.get(field) for field in SEEING):
         return None
     return {"model_type": kind, **USUAL[kind], **{name: value for name, value in config.items() if not name.startswith("_")}}

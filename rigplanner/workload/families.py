@@ -45,6 +45,7 @@ from rigplanner.workload.swiftformer import SwiftFormer
 from rigplanner.workload.swinv2 import Swin2
 from rigplanner.workload.video_transformer import VideoTransformer
 from rigplanner.workload.vision import Vit
+from rigplanner.workload.wan import Wan
 from rigplanner.workload.whisper import Whisper
 
 ENCODERS: dict[str, dict[str, Any]] = {
@@ -107,6 +108,7 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "focalnet": FocalNet, "swiftformer": SwiftFormer, "textnet": TextNet, "hgnet_v2": hgnet_v2, "mobilevitv2": MobileVit2,
     "rcnn": RegionDetector, "retinanet": DenseDetector, "dilated_segmenter": PixelClassifier,
     "unet_2d_condition": LatentUnet, "sd3_transformer": JointTransformer, "flux_transformer": JointTransformer, "cogvideox_transformer": VideoTransformer,
+    "wan_transformer": Wan,
 }  # fmt: skip
 
 
