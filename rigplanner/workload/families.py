@@ -58,7 +58,7 @@ ENCODERS: dict[str, dict[str, Any]] = {
     "megatron-bert": {"early": True, "embedding_norm": False, "masked": True, "eager_only": True, "holds_weights": True},
     "rembert": {"masked": True, "eager_only": True, "holds_weights": True, "tied": False, "spare_bias": False},
     "mpnet": {"names": ("q", "k", "v", "o", "dense", "dense"), "eager_only": True},
-    "roformer": {"masked": True, "eager_only": True, "holds_weights": True, "rotary": True},
+    "roformer": {"masked": True, "square_mask": True, "eager_only": True, "holds_weights": True, "rotary": True},
     "convbert": {"spare_bias": False, "square_mask": True},
     "esm": {"early": True, "contacts": True, "act": "gelu_erf", "head_act": "gelu_erf", "spare_bias": False},
 }  # fmt: skip
