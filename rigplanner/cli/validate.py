@@ -110,8 +110,8 @@ def _memory(lines: list[bytes], name: str) -> Iterator[AccuracyTable]:
         yield AccuracyTable(title=f"Memory, published figures at first sight: {name}", note=note, rows=rows)
     note = (
         "GiB per GPU against the counter that each source names, with the constants as shipped. Live tensors are computed; what "
-        "allocators and libraries hold beyond them (a few numbers each for training, inference and the making of images) and the intervals are fitted to "
-        "all of these sources, so this table flatters."
+        "allocators and libraries hold beyond them (a few numbers each for training, inference and the making of images) and the "
+        "intervals are fitted to all of these sources, so this table flatters."
     )
     rows = _memory_rows(error_table(compare(lines, _gpu_or_none, zoo), fields))
     yield AccuracyTable(title=f"Memory, published figures: {name}", note=note, rows=rows)
