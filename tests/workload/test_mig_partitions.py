@@ -52,7 +52,7 @@ def test_every_card_of_the_catalog_that_partitions_has_them_or_says_so() -> None
     unknown = {
         gpu.id for gpu in shipped_catalog().of_kind("gpu") if isinstance(gpu, GPU) and gpu.mig_slices and gpu.id not in known
     }
-    assert unknown == {"nvidia.datacenter.gb300", "nvidia.datacenter.gh200-144gb"}
+    assert unknown == {"nvidia.datacenter.gb300", "nvidia.datacenter.gb300-station-252gb", "nvidia.datacenter.gh200-144gb"}
 
 
 @pytest.mark.parametrize(
