@@ -160,8 +160,10 @@ def from_model(model: Model) -> Network:
 
 
 def _denoiser(workload: Workload, config: dict[str, Any]) -> Network:
-    """A diffusion model described by its sizes, its parameters and its components."""
-    if not workload.params_m:
+    """A diffusion model described by its sizes, its parameters (counted where its layers are told) and its components."""
+    told = config.get("denoiser")
+    counted = parameters_of(told) / 1e6 if isinstance(told, dict) and told and not workload.params_m else None
+    if not (workload.params_m or counted):
         raise WorkloadFault("params_m: expected the parameters of the denoiser in millions, found none.")
     sizes: dict[str, Any] = {ours: config.get(theirs) or 0 for ours, theirs in _SIZES}
     if not all(isinstance(size, int) and 0 <= size <= 2_000_000 for size in sizes.values()):
@@ -173,8 +175,7 @@ def _denoiser(workload: Workload, config: dict[str, Any]) -> Network:
     if not all(0 <= part.params_m < 1e6 for part in beside):
         raise WorkloadFault("components: expected millions of parameters from 0 to 1e6.")
     kind = "diffusion_unet" if config["model_type"] == "unet" else "diffusion_transformer"
-    params = 1e6 * workload.params_m
-    told = config.get("denoiser")
+    params = 1e6 * (workload.params_m or counted or 0.0)
     denoiser = msgspec.json.encode(told) if isinstance(told, dict) and told else None
     return Network(slug=workload.model or "pipeline", kind=kind, params=params, active_params=params, components=beside,
         denoiser=denoiser, **sizes)  # fmt: skip
@@ -274,6 +275,11 @@ def _values(given: dict[str, Any], made: Callable[[Net], Any], edge: int) -> int
         return _counted(made, edge)
     few, more = _counted(_made(cut.few), edge), _counted(_made(cut.more), edge)
     return few + cut.missing * (more - few)
+
+
+def parameters_of(config: dict[str, Any]) -> float:
+    """The parameters of the network that a configuration describes; raises WorkloadFault for one that cannot be."""
+    return float(_counted(_made(config), 512))
 
 
 def _counted(made: Callable[[Net], Any], edge: int) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.denoisers import denoiser_config
+from rigplanner.workload.network import parameters_of
 
 DENOISERS = ("transformer", "unet", "transformer_2", "prior")
 DECODER_PARAMS = {"AutoencoderKL": 83.7e6, "AutoencoderKLWan": 126.9e6, "AutoencoderKLCogVideoX": 215.6e6}
@@ -39,14 +40,15 @@ def pipeline_fields(folder: Path, index: dict[str, Any], size: Size, read: Read)
     main = denoisers[0]
     config = read(folder / main) or {}
     shape = _shape(folder / main, config)
-    params = size(folder / main) or _denoiser_params(folder / main, config, shape)
+    walked = denoiser_config(config)
+    counted = parameters_of(walked) if walked is not None else 0.0
+    params = size(folder / main) or counted or _denoiser_params(folder / main, config, shape)
     components = {name: float(size(folder / name) or 0) for name in denoisers[1:]}
     components |= {
         name: _other_params(name, kind, folder / name, size, read)
         for name, kind in parts.items()
         if name.startswith(("text_encoder", "vae", "image_encoder"))
     }
-    walked = denoiser_config(config)
     shape = shape if walked is None else {**shape, "denoiser": walked}
     kind = "diffusion_unet" if main == "unet" else "diffusion_transformer"
     return {

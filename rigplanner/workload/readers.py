@@ -9,6 +9,7 @@ import msgspec
 
 from rigplanner.whole_file import read_within
 from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.denoisers import denoiser_config
 from rigplanner.workload.headers import SAFETENSORS_BITS, Header, config_of, read_header
 from rigplanner.workload.pipelines import pipeline_fields
 
@@ -37,7 +38,12 @@ def model_fields(path: Path) -> dict[str, Any]:
     if path.name.endswith(".index.json"):
         return _weights(path.parent, *indexed(path))
     if path.suffix == ".json":
-        return {"config": read_json(path, LARGEST_CONFIG), "model": path.resolve().parent.name or path.stem}
+        config = read_json(path, LARGEST_CONFIG)
+        denoiser = None if config.get("model_type") else denoiser_config(config)
+        if denoiser is not None:
+            kind = "unet" if denoiser["model_type"] == "unet_2d_condition" else "dit"
+            config = {"model_type": kind, "denoiser": denoiser}
+        return {"config": config, "model": path.resolve().parent.name or path.stem}
     header = read_header(path)
     if header.format == "gguf":
         return gguf_fields(header, path.stem)

@@ -12,6 +12,7 @@ from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
 from rigplanner.workload.denoisers import denoiser_config
 from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.network import Network, resolve
+from rigplanner.workload.readers import model_fields
 from rigplanner.workload.towers import tower_params
 
 GIB = 2.0**30
@@ -97,6 +98,13 @@ def test_a_pipelines_component_is_walked_where_its_class_is_known() -> None:
     assert told is not None and told["model_type"] == "unet_2d_condition" and told["block_out_channels"][0] == 320
     assert denoiser_config({"_class_name": "UNet3DConditionModel"}) is None
     assert denoiser_config({"_class_name": "UNet2DConditionModel", "down_block_types": ["AttnDownBlock2D"]}) is None
+
+
+def test_the_file_of_a_denoiser_alone_is_read(tmp_path: Path, zoo: Zoo) -> None:
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps({"_class_name": "UNet2DConditionModel", "cross_attention_dim": 768, "sample_size": 64}))
+    told = resolve(Workload(**model_fields(file), task="inference"), zoo)
+    assert (told.kind, told.params) == ("diffusion_unet", pytest.approx(859.520964e6))
 
 
 def test_a_multimodal_model_is_the_sum_of_its_parts(zoo: Zoo) -> None:
