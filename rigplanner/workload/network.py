@@ -213,6 +213,8 @@ def _from_size(workload: Workload) -> Network:
     )
 
 
+SAME_LAYERS = {"data2vec-vision", "vit_msn", "metaclip_2_vision_model", "mt5", "camembert"}
+"""Networks under another's name whose layers are the other's, as their traces show."""
 STAND_IN = ("hidden_size", "num_hidden_layers", "vocab_size", "num_attention_heads")
 """Fields without which layers of Llama say nothing of an unknown network (Mamba came out at 2 to 8 times the traced bytes)."""
 
@@ -225,7 +227,7 @@ def _from_config(encoded: bytes, slug: str) -> Network:
     given = msgspec.json.decode(encoded)
     config = full_config(given)
     kind = config["model_type"]
-    relative, stand_in = SAME_AS.get(kind), False
+    relative, stand_in = None if kind in SAME_LAYERS else SAME_AS.get(kind), False
     try:
         made = _made(given)
         parted = bool(given.get("backbone_config")) and kind not in VISION
