@@ -82,6 +82,19 @@ def test_on_naples_the_first_buses_belong_to_the_first_node(catalog: Catalog) ->
     assert {gpu.place: gpu.numa for gpu in assemble(Rig(items=items), catalog).gpus} == {"PCIE2": 0, "PCIE1": 3}
 
 
+def test_the_network_slot_of_a_4124_shares_the_bridge_of_one_card(catalog: Catalog) -> None:
+    """linuxhw/DMI: SLOT2 and SLOT5 of the AS-4124GS-TNR have buses c1 and c2, the other slots of the second CPU 81, a1 and e1."""
+    items = (
+        Item(uid="system", part="supermicro.a-plus.as-4124gs-tnr"),
+        Item(uid="cpu", part="amd.epyc.7543", quantity=2),
+        Item(uid="gpu", part="nvidia.rtx.a6000", quantity=4, places=("SLOT1", "SLOT2", "SLOT3", "SLOT4")),
+        Item(uid="nic", part="nvidia.connectx-4.connectx-4-mcx456a-ecat", places=("SLOT5",)),
+    )
+    machine = assemble(Rig(items=items), catalog)
+    ports = {gpu.place: machine.matrix[gpu.index][len(machine.gpus)] for gpu in machine.gpus}
+    assert ports == {"SLOT1": "NODE", "SLOT2": "PHB", "SLOT3": "NODE", "SLOT4": "NODE"}
+
+
 class Server(Struct, frozen=True):
     """A complete system, two CPUs and cards that fill it, NUMA nodes of a socket, and rows of its matrix as published."""
 
