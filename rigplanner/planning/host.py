@@ -10,6 +10,7 @@ from msgspec import Struct
 from rigplanner.catalog.exchange import ExchangeRates, convert
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import CPU, AnyPart, Chassis, MemoryKit, Motherboard, Price, Storage
+from rigplanner.machine.machine import PowerTree
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import add_part
 from rigplanner.rules.assess import assess, machine_of
@@ -157,13 +158,19 @@ def with_host(cards: Rig, need: Need, market: Market, go_on: Callable[[], bool] 
         rig = add_part(rig, part=base.cpu.id, stem="cpu")
         rig = add_part(rig, part=base.memory.id, stem="memory", quantity=base.kits)
         rig = add_part(rig, part=drive.id, stem="ssd")
-        if machine_of(rig, market.catalog).problems:
+        machine = machine_of(rig, market.catalog)
+        if machine.problems or _trips(machine.power):
             continue
         whole = _housed(rig, need, market)
         report = assess(whole, market.catalog, market.today).report if whole is not None else None
         if report is not None and not report.count("error") and report.count("warning") < fewest:
             best, fewest = whole, report.count("warning")
     return best
+
+
+def _trips(power: PowerTree) -> bool:
+    """Say whether parts draw more than their breaker bears: no supply gives more than it takes, so none need be tried."""
+    return power.sustained_w is not None and power.circuit_peak_w is not None and power.sustained_w > power.circuit_peak_w
 
 
 def _cheapest_drive(need: Need, market: Market) -> Storage | None:
