@@ -328,6 +328,10 @@ LOW_ODDS = {
 """Families whose chosen odds are cast back to the type of the router's scores."""
 
 
+SHARED_FIRST = {"qwen2_moe", "qwen3_next", "qwen3_5_moe", "qwen3_5_moe_text", "ernie4_5_moe", "hunyuan_v1_moe"}
+"""Families whose shared expert works before the router."""
+
+
 def expert_form(config: dict[str, Any]) -> ExpertForm | None:
     """The experts of a configuration, or None."""
     experts = pick(config, "num_experts", "num_local_experts", "n_routed_experts")
@@ -340,4 +344,5 @@ def expert_form(config: dict[str, Any]) -> ExpertForm | None:
                           dense_layers=config.get("first_k_dense_replace") or 0,
                       every=config.get("decoder_sparse_step") or 1, dense_at=tuple(config.get("mlp_only_layers") or ()),
                       biased=config["model_type"] == "gpt_oss", float_router=config["model_type"] in FLOAT_ROUTERS,
-                      low_odds=config["model_type"] in LOW_ODDS)  # fmt: skip
+                      low_odds=config["model_type"] in LOW_ODDS,
+                      shared_first=config["model_type"] in SHARED_FIRST)  # fmt: skip

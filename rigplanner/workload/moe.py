@@ -18,7 +18,7 @@ class ExpertForm(Struct, frozen=True, kw_only=True):
     gate scales the shared one. The first `dense_layers`, those of `dense_at` and all but one in `every` have an ordinary
     feed-forward layer. `biased` experts add a bias (gpt-oss). `float_router`: it works on float copies of the states and of
     its weight. `low_odds`: the chosen odds are cast back to the type of the scores. `plain` experts have no gate but that
-    activation."""
+    activation. `shared_first`: the shared expert works before the router."""
 
     experts: int
     used: int
@@ -32,6 +32,7 @@ class ExpertForm(Struct, frozen=True, kw_only=True):
     float_router: bool = False
     low_odds: bool = False
     plain: str = ""
+    shared_first: bool = False
 
     def dense(self, at: int) -> bool:
         """Whether layer `at` (from 0) has an ordinary feed-forward layer."""
@@ -57,11 +58,13 @@ class Experts:
 
     def __call__(self, x: Tensor) -> Tensor:
         tape, shape = self.net.tape, x.shape
+        beside = self.shared(x) if self.shared and self.experts.shared_first else None
         flat = x.view(shape[0] * shape[1], shape[2])
         routed = self._route(flat).view(*shape)
         if self.shared is None:
             return routed
-        beside = self.shared(x)
+        if beside is None:
+            beside = self.shared(x)
         if self.gate is not None:
             beside = ops.mul(tape, ops.keeping_result(tape, self.gate(x)), beside)
         return ops.add(tape, routed, beside)

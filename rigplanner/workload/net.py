@@ -217,7 +217,7 @@ def checkpointed(net: Net, block: Callable[..., Tensor], x: Tensor, *others: Ten
         node = again.node
         del again
         if node is not None:
-            backward(tape, node, box.pop())
+            backward(tape, node, box.pop(), unpacks=True)
         made = [leaf.grad for leaf in leaves]
         tape.gradient_bytes -= sum(grad.storage.bytes for grad in made if grad is not None)
         return made

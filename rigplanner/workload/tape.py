@@ -169,9 +169,10 @@ def record(
     return result
 
 
-def backward(tape: Tape, node: Node, grad: Tensor) -> None:
+def backward(tape: Tape, node: Node, grad: Tensor, unpacks: bool = False) -> None:
     """Walk the graph from `node` whose result has gradient `grad`, newest operator first, dropping what each has kept; leaves end
-    with a `grad`."""
+    with a `grad`. `unpacks`: what was kept comes out of hooks, as a checkpoint's does, and is gone once the operator has worked,
+    before its gradients are fitted to its inputs."""
     buffers: dict[Node, Tensor] = {node: grad}
     queue = [(-node.number, id(node), node)]
     del grad
@@ -181,6 +182,8 @@ def backward(tape: Tape, node: Node, grad: Tensor) -> None:
         box = [buffers.pop(node)]
         pulled = list(node.pull(box if node.takes else box[0]))
         node.slots = []
+        if unpacks:
+            node.pull = _spent
         edges, node.edges = node.edges, []
         for at, kind in enumerate(node.kinds):
             whole = pulled[at]
