@@ -26,6 +26,9 @@ FRAMES_PER_LATENT = 4
 DECODE_VALUES = 3 * 256
 """Values per pixel at the peak of an image decoder: a block's input of 256 channels at full size, it normalised, and activated
 (AutoencoderKL's last block). Stable Diffusion 3 at 1024 pixels: 2.1 GiB over its weights with libraries."""
+T5_LEFT, SMALLEST_T5 = 0.24, 4e9
+"""Of 4.76e9 parameters of T5-XXL's encoder 24 x 10240 x 4096 are the products named wo, which transformers does not quantise
+(_keep_in_fp32_modules), 32128 x 4096 the table; text encoders below the second number are CLIP's alone."""
 FLOAT_DECODERS = ("sdxl",)
 """Models whose decoder is raised to fp32 because it overflows in 16 bits (force_upcast in its configuration)."""
 VIDEO_DECODE_BYTES = 2.0 * 2178
@@ -64,7 +67,8 @@ def diffuse(network: Network, job: Job, stack: MemoryStack) -> Demand:
     if job.task.startswith("train"):
         return _training(network, job, stack, 2 * vae, tokens * hidden * 2, layers)
     whole = word in ("fp32", "tf32")
-    beside = weight_bytes(word if job.quant or word == "nf4" or whole else "bf16", job.quant, encoders, 0.0)
+    stored = word if job.quant or word == "nf4" or whole else "bf16"
+    beside = weight_bytes(stored, job.quant, encoders, _left_whole(job, encoders))
     beside += (4 if whole else 2) * vae
     decode = _decode_bytes(network, job, whole)
     step = sample_walk(network, job)
@@ -78,6 +82,12 @@ def diffuse(network: Network, job: Job, stack: MemoryStack) -> Demand:
         alone = max(largest + working, 2 * vae + decode)
         return Demand(weights=min(largest, alone), gradients=0, optimizer=0, activations=alone - min(largest, alone), host=waits)
     return Demand(weights=base + beside, gradients=0, optimizer=0, activations=max(decode, working))
+
+
+def _left_whole(job: Job, encoders: float) -> float:
+    """Parameters of the text encoders that bitsandbytes leaves in 16 bits: T5's second products and its table."""
+    quantised = (job.quant or "").startswith("bnb") or (job.precision == "nf4" and job.quant is None)
+    return T5_LEFT * encoders if quantised and encoders > SMALLEST_T5 else 0.0
 
 
 def _decode_bytes(network: Network, job: Job, whole: bool) -> float:

@@ -37,7 +37,7 @@ INFERENCE = tuple(
     for fixed, share, most, moving in itertools.product((0.02, 0.05, 0.1), (0.0, 0.05, 0.1), (0.3, 1.0), (0.05, 0.1, 0.15, 0.2))
 )
 GENERATION = tuple(
-    Spare(fixed_gib=fixed, share=share, most_gib=3.0, moving=moving)
+    Spare(fixed_gib=fixed, share=share, most_gib=2.0, moving=moving)
     for fixed, share, moving in itertools.product((0.3, 0.5, 0.8, 1.0), (0.1, 0.2, 0.3), (0.1, 0.2, 0.3, 0.4))
 )
 GRIDS = {"training": TRAINING, "inference": INFERENCE, "generation": GENERATION}
