@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.workload.closed import walked
-from rigplanner.workload.dense import dense_bytes
+from rigplanner.workload.dense import dense_bytes, library_factor
 from rigplanner.workload.host import HostNeed, training_host
 from rigplanner.workload.job import OPTIMIZERS, Job
 from rigplanner.workload.net import Setting
@@ -161,7 +161,7 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
     whole_base, base = base, base * _part(shards[2], _expert_share(network), job.expert)
     waits = waiting_checkpoints(network, job, stack)
     activations = _shared_activations(max(0.0, step.working * share - spared - waits), network, job)
-    activations += dense_bytes(network, job, width)
+    activations = activations * library_factor(network) + dense_bytes(network, job, width)
     if "optimizer_in_backward" in job.flags:
         held, gradients = held / max(1, network.layers), gradients / max(1, network.layers)
     scratch = 0 if stack.fused_optimizer else optimizer.copies
