@@ -326,8 +326,9 @@ class Attention:
         if self.form.traits.softmax == "states":
             return ops.keeping_result(tape, ops.cast(tape, weights, self.net.setting.dtype))
         if self.form.traits.softmax == "own":
-            raised = F32 if tape.autocast and tape.semantics.float_norms else weights.dtype
-            return ops.cast(tape, ops.keeping_result(tape, ops.cast(tape, weights, raised)), dtype)
+            if tape.autocast and tape.semantics.float_norms:
+                return ops.cast(tape, ops.keeping_result(tape, ops.cast(tape, weights, F32)), dtype)
+            return ops.keeping_result(tape, weights)
         return ops.cast(tape, softmax_wide(tape, weights), dtype)
 
     def _scores(self, query: Tensor, keys: Tensor, packed: bool, shape: tuple[int, ...]) -> Tensor:
