@@ -107,8 +107,8 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "pvt": Pvt, "pvt_v2": Pvt2, "mobilevit": MobileVit, "cvt": Cvt, "efficientnet": efficientnet, "poolformer": poolformer,
     "focalnet": FocalNet, "swiftformer": SwiftFormer, "textnet": TextNet, "hgnet_v2": hgnet_v2, "mobilevitv2": MobileVit2,
     "rcnn": RegionDetector, "retinanet": DenseDetector, "dilated_segmenter": PixelClassifier,
-    "unet_2d_condition": LatentUnet, "sd3_transformer": JointTransformer, "flux_transformer": JointTransformer, "cogvideox_transformer": VideoTransformer,
-    "wan_transformer": Wan,
+    "unet_2d_condition": LatentUnet, "sd3_transformer": JointTransformer, "flux_transformer": JointTransformer,
+    "cogvideox_transformer": VideoTransformer, "wan_transformer": Wan,
 }  # fmt: skip
 
 

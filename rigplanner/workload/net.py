@@ -138,7 +138,8 @@ class Linear:
 
 class Norm:
     """A normalisation: `kind` is one of rms, rms_wide (scaled before it is cast back), rms_one (Gemma: float weight plus one),
-    rms_bare (no weight), layer, layer_plain (no bias), layer_mean, layer_bare (no weight, in float), layer_none (no weight), none."""
+    rms_bare (no weight), layer, layer_plain (no bias), layer_mean, layer_bare (no weight, in float), layer_none (no weight),
+    none."""
 
     def __init__(self, net: Net, kind: str, width: int) -> None:
         self.net, self.kind = net, kind
