@@ -1,15 +1,22 @@
 """A case in words: a model, GPUs and settings on the command line."""
 
 import argparse
+import difflib
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from rigplanner.cli.faults import InputFault
-from rigplanner.rig.task import Case, Hardware, Workload
+from rigplanner.performance.anchors import find_gpu
+from rigplanner.performance.stacks import shipped_stacks
+from rigplanner.rig.files import RigFault, read_rig
+from rigplanner.rig.task import Case, Hardware, Parallelism, Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.readers import model_fields
+from rigplanner.workload.stacks import memory_stacks
 
 MODEL_SUFFIXES = (".json", ".safetensors", ".gguf")
 
@@ -17,6 +24,7 @@ MODEL_SUFFIXES = (".json", ".safetensors", ".gguf")
 def add_job_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare how one job is described: GPUs, task and any other field of a workload."""
     parser.add_argument("--gpu", action="append", default=[], metavar="[N×]NAME", help='the GPUs, as "RTX 4090" or "2x RTX 3090"')
+    parser.add_argument("--rig", metavar="FILE.rig", help="the GPUs of this rig, with its links, instead of --gpu")
     parser.add_argument("--free", action="append", type=float, default=[], metavar="GIB", help="memory free on each GPU, in order")
     parser.add_argument("--task", help="train_full, train_lora, train_qlora, inference or serve")
     parser.add_argument("--precision", help="such as bf16, amp_fp16, int8, nf4, q4_k_m")
@@ -36,8 +44,25 @@ def is_cases(what: str) -> bool:
     return (
         what == "-"
         or what.endswith((".jsonl", ".ndjson"))
-        or (path.exists() and not path.is_dir() and path.suffix not in MODEL_SUFFIXES)
+        or (path.exists() and not path.is_dir() and path.suffix not in (*MODEL_SUFFIXES, ".rig"))
     )
+
+
+def asked_cases(args: argparse.Namespace) -> list[Case]:
+    """Return the one case that the arguments describe, or every workload of a rig file that they name. Raises InputFault."""
+    return _cases_of_rig(args.what) if args.what.endswith(".rig") else [asked_case(args)]
+
+
+def _cases_of_rig(name: str) -> list[Case]:
+    try:
+        rig = read_rig(Path(name))
+    except RigFault as fault:
+        raise InputFault(str(fault)) from fault
+    if not rig.workloads:
+        raise InputFault(f"{name}: the rig has no workload; name a model and --rig {name}, or give the rig one with "
+                         "`rigplanner new --from FILE.rig --workload MODEL`.")  # fmt: skip
+    titles = [work.name or f"{work.model or 'network'}, {work.task or 'task not set'}" for work in rig.workloads]
+    return [Case(id=title, workload=work, hardware=Hardware(rig=name)) for title, work in zip(titles, rig.workloads, strict=True)]
 
 
 def asked_case(args: argparse.Namespace) -> Case:
@@ -46,16 +71,65 @@ def asked_case(args: argparse.Namespace) -> Case:
     for name in ("task", "precision"):
         if getattr(args, name):
             fields[name] = getattr(args, name)
-    for given in args.fields:
-        _put(fields, given)
+    work = with_fields(args.what, fields, args.fields)
+    return Case(id=Path(args.what).name, workload=work, hardware=_hardware(args))
+
+
+def with_fields(name: str, fields: dict[str, Any], given: Iterable[str]) -> Workload:
+    """Return the workload of these fields and of others written FIELD=VALUE; raise InputFault for what is no field or value."""
+    for one in given:
+        _put(fields, one)
+    _refuse_unknown(fields, Workload, "a workload", "")
+    if isinstance(fields.get("parallelism"), dict):
+        _refuse_unknown(fields["parallelism"], Parallelism, "parallelism", "parallelism.")
     try:
         work = msgspec.convert(fields, Workload)
     except msgspec.ValidationError as fault:
-        raise InputFault(f"{args.what}: {fault}.") from fault
-    unknown = [name for name in fields if name not in Workload.__struct_fields__]
-    if unknown:
-        raise InputFault(f"--set: a workload has no field {unknown[0]!r}; it has {', '.join(Workload.__struct_fields__)}.")
-    return Case(id=Path(args.what).name, workload=work, hardware=_hardware(args))
+        raise InputFault(f"{name}: {_in_words(str(fault), fields)}") from fault
+    if work.stack is not None:
+        _refuse_stack(work.stack)
+    return work
+
+
+def _refuse_unknown(fields: dict[str, Any], struct: type, owner: str, before: str) -> None:
+    known = struct.__struct_fields__  # type: ignore[attr-defined]
+    for name in fields:
+        if name in known:
+            continue
+        near = difflib.get_close_matches(name, known, 3, 0.5) or [one for one in known if name in one][:3]
+        meant = f"the nearest are {', '.join(before + one for one in near)}" if near else f"it has {', '.join(known)}"
+        raise InputFault(f"--set: {owner} has no field {name!r}; {meant}.")
+
+
+def _refuse_stack(slug: str) -> None:
+    known = {*shipped_stacks(), *memory_stacks()}
+    if slug.casefold() not in known:
+        near = ", ".join(difflib.get_close_matches(slug.casefold(), sorted(known), 4, 0.4) or sorted(known))
+        raise InputFault(f"stack: {slug!r} is not known; the nearest are {near}.")
+
+
+KINDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "yes or no (true, false)",
+    "str": "a word",
+    "array": "a list",
+    "object": "fields",
+}
+_MISFIT = re.compile(r"^Expected `(?P<wanted>[^`]+)`, got `(?P<got>[^`]+)` - at `\$\.(?P<field>[^`]+)`$")
+
+
+def _in_words(fault: str, fields: dict[str, Any]) -> str:
+    """A fault of decoding as field, expected, found."""
+    read = _MISFIT.match(fault)
+    if not read:
+        return f"{fault}."
+    wanted = " or ".join(KINDS.get(one.strip(), one.strip()) for one in read["wanted"].split("|") if one.strip() != "null")
+    value: Any = fields
+    for step in read["field"].split("."):
+        value = value.get(step) if isinstance(value, dict) else None
+    found = KINDS.get(read["got"], read["got"]) if value is None else repr(value)[:60]
+    return f"{read['field']}: expected {wanted}, found {found}."
 
 
 def _model(what: str) -> dict[str, Any]:
@@ -86,6 +160,10 @@ def _put(fields: dict[str, Any], given: str) -> None:
 
 
 def _hardware(args: argparse.Namespace) -> Hardware:
+    if args.rig:
+        if args.gpu:
+            raise InputFault("--rig: the rig names its GPUs; leave --gpu away.")
+        return Hardware(rig=args.rig)
     names: list[str] = []
     for word in args.gpu:
         count, times, name = word.partition("x ") if "x " in word else word.partition("× ")
@@ -95,6 +173,11 @@ def _hardware(args: argparse.Namespace) -> Hardware:
         names += [name.strip()] * int(count) if many else [word]
     if not names:
         return Hardware()
+    for name in dict.fromkeys(names):
+        try:
+            find_gpu(name)
+        except WorkloadFault as fault:
+            raise InputFault(f"--gpu: {str(fault).removeprefix('hardware.gpu: ')}") from fault
     free = args.free or None
     if len(set(names)) == 1 and free is None:
         return Hardware(gpu=names[0], count=len(names))

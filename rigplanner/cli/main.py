@@ -19,7 +19,7 @@ COMMANDS = {
     "memory": "predict the GPU memory of cases or of one model, and how far it goes",
     "mig": "partitions of a GPU, which jobs fit them, the best packing",
     "trace": "measure a PyTorch model's memory without a GPU",
-    "performance": "predict the speed of cases",
+    "performance": "predict the speed of cases, of one model, or of a rig's workloads",
     "topology": "print what a rig's GPUs are linked by",
     "quote": "write a rig's quote as PDF",
     "export": "print a rig as Markdown, BBCode, CSV or JSON",
@@ -31,7 +31,7 @@ COMMANDS = {
     "self-test": "check that this installation works",
 }
 
-SPEAKING = ("check", "quote", "export", "compare", "guide")
+SPEAKING = ("check", "memory", "performance", "quote", "export", "compare", "guide")
 """Commands whose answer is words for people; they take --language. Codes and JSON fields are the same in every language."""
 
 __all__ = ["COMMANDS", "InputFault", "main"]

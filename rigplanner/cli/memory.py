@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
-from rigplanner.cli.asked import add_job_arguments, asked_case, is_cases
+from rigplanner.cli.asked import add_job_arguments, asked_cases, is_cases
 from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault, own_fault
 from rigplanner.cli.hardware import Place, place_of
 from rigplanner.report.words_memory import memory_lines
@@ -32,9 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `memory`."""
     parser.add_argument(
         "what",
-        metavar="CASES.jsonl|MODEL",
+        metavar="CASES.jsonl|MODEL|FILE.rig",
         help="a file of cases, one JSON object a line (- reads standard input), or one model: a name of the zoo, config.json, "
-        "model_index.json, a folder, *.safetensors, *.gguf",
+        "model_index.json, a folder, *.safetensors, *.gguf; or a rig, whose workloads are answered",
     )
     add_job_arguments(parser)
     parser.add_argument("--format", choices=("text", "json"), help="default: json for cases, text for one model")
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     the one model that was asked for cannot be answered."""
     zoo, encode = shipped_zoo(), msgspec.json.Encoder().encode
     many = is_cases(args.what)
-    cases = read_cases(lines_of(args.what)) if many else iter([asked_case(args)])
+    cases = read_cases(lines_of(args.what)) if many else iter(asked_cases(args))
     as_text = args.format == "text" or (args.format is None and not many)
     code = FINE
     for case in cases:

@@ -1,4 +1,4 @@
-"""`rigplanner performance CASES.jsonl`: predict the speed of cases, one JSON answer a line."""
+"""`rigplanner performance`: the speed of cases, one JSON answer a line, or of one model or the workloads of a rig, in text."""
 
 import argparse
 import sys
@@ -9,37 +9,91 @@ import msgspec
 
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.cli.asked import add_job_arguments, asked_cases, is_cases
 from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault, own_fault
-from rigplanner.cli.hardware import place_of
+from rigplanner.cli.hardware import Place, place_of
 from rigplanner.cli.memory import lines_of
+from rigplanner.cli.reading import open_catalog
 from rigplanner.performance.anchors import Evidence
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.own import read_own, with_own
 from rigplanner.performance.predict import predict_speed
-from rigplanner.rig.task import Case
+from rigplanner.report.format import quantity
+from rigplanner.report.language import tr
+from rigplanner.report.words_memory import verdict
+from rigplanner.report.words_speed import speed_lines
+from rigplanner.rig.task import Case, Workload
 from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.cards import card_plan, deals_layers
 from rigplanner.workload.cases import BadCase, read_cases
+from rigplanner.workload.memory import estimate_memory
+
+LINKS = ("none", "pcie", "nvlink-bridge", "nvlink-mesh", "nvswitch", "xgmi")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `performance`."""
-    parser.add_argument("cases", help="a JSONL file of cases, or - for standard input")
+    parser.add_argument("what", metavar="CASES.jsonl|MODEL|FILE.rig", help="a file of cases, one JSON object a line (- reads "
+                        "standard input), or one model as for `rigplanner memory`, or a rig, whose workloads are answered")  # fmt: skip
+    add_job_arguments(parser)
+    parser.add_argument("--link", choices=LINKS, help="what joins the GPUs")
     parser.add_argument("--measurements", type=Path, action="append", default=[], metavar="FILE", help="CSV or JSONL of your own "
                         "measurements: anchors of these answers")  # fmt: skip
+    parser.add_argument("--format", choices=("text", "json"), help="default: json for cases, text for a model or a rig")
     parser.add_argument("--steps", action="store_true", help="print the steps of each calculation too")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Answer each case on its own line, in order; exit 2 when a line is no case at all."""
-    code, encode = FINE, msgspec.json.Encoder().encode
+    """Answer each case on its own line, in order; exit 2 when a line is no case, or what was asked for has no answer."""
     try:
         evidence = with_own([row for path in args.measurements for row in read_own(path)]) if args.measurements else None
     except WorkloadFault as fault:
         raise InputFault(str(fault)) from fault
-    for case in read_cases(lines_of(args.cases)):
+    if not is_cases(args.what):
+        return _asked(args, evidence)
+    code = FINE
+    for case in read_cases(lines_of(args.what)):
         code = BAD_INPUT if isinstance(case, BadCase) else code
-        sys.stdout.write(encode(answer(case, args.steps, evidence)).decode() + "\n")
+        _print_json(answer(case, args.steps, evidence))
     return code
+
+
+def _print_json(record: dict[str, Any]) -> None:
+    sys.stdout.write(msgspec.json.encode(record).decode() + "\n")
+
+
+def _asked(args: argparse.Namespace, evidence: Evidence | None) -> int:
+    cases = asked_cases(args)
+    for case in cases:
+        hardware = msgspec.structs.replace(case.hardware, link=args.link) if args.link else case.hardware
+        try:
+            place = place_of(hardware)
+            if place.gpu is None:
+                raise WorkloadFault("name the GPUs with --gpu NAME, or a rig with --rig FILE.")
+            found = _predicted(case, place, evidence)
+        except WorkloadFault as fault:
+            raise InputFault(str(fault)) from fault
+        if args.format == "json":
+            _print_json(_as_answer(case, place.gpu, found, args.steps))
+            continue
+        name = tr("{name} on {count} × {gpu}", name=case.id, count=place.count, gpu=place.gpu.name)
+        memory = _memory_line(case.workload, place)
+        sys.stdout.write("\n".join(speed_lines(name, found, memory, open_catalog(), args.steps)) + "\n")
+    return FINE
+
+
+def _memory_line(work: Workload, place: Place) -> str:
+    """Whether it fits, of the fullest card; "" where memory cannot be told."""
+    try:
+        found, gpu = estimate_memory(work, place.gpu, place.count, shipped_zoo()), place.gpu
+        if len(place.gpus) > 1 and deals_layers(work, found.stack):
+            found = card_plan(work, place.gpus, shipped_zoo()).fullest.need
+    except WorkloadFault:
+        return ""
+    room = gpu.memory_gib if gpu else None
+    return tr("Memory per GPU {low} to {high} of {room}: {verdict}.", low=quantity(found.low_gib, "GiB", 1),
+              high=quantity(found.high_gib, "GiB", 1), room=quantity(room, "GiB"),
+              verdict=verdict(found.low_gib, found.high_gib, room))  # fmt: skip
 
 
 def answer(case: Case | BadCase, steps: bool = False, evidence: Evidence | None = None) -> dict[str, Any]:
@@ -50,13 +104,19 @@ def answer(case: Case | BadCase, steps: bool = False, evidence: Evidence | None 
         place = place_of(case.hardware)
         if place.gpu is None:
             raise WorkloadFault(place.fault)
-        work, zoo = case.workload, shipped_zoo()
-        found = predict_speed(work, place.gpu, place.count, place.nodes, place.link, zoo, place.machine, case.metric, evidence)
-        return _as_answer(case, place.gpu, found, steps)
+        return _as_answer(case, place.gpu, _predicted(case, place, evidence), steps)
     except WorkloadFault as fault:
         return {"id": case.id, "error": str(fault)}
     except Exception as fault:  # a case must not silence those after it
         return {"id": case.id, "error": own_fault(fault)}
+
+
+def _predicted(case: Case, place: Place, evidence: Evidence | None) -> SpeedEstimate:
+    if place.gpu is None:
+        raise WorkloadFault(place.fault)
+    return predict_speed(
+        case.workload, place.gpu, place.count, place.nodes, place.link, shipped_zoo(), place.machine, case.metric, evidence
+    )
 
 
 def _as_answer(case: Case, gpu: GPU, found: SpeedEstimate, steps: bool) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from rigplanner.desktop.words import interval, percent, quantity, shortened
 from rigplanner.desktop.workload_prospects import Prospects, ProspectsPanel
 from rigplanner.report.language import tr
 from rigplanner.report.quote_jobs import BOUND_WORDS, memory_bars, workload_title
+from rigplanner.report.words_speed import speed_facts
 from rigplanner.report.words_workloads import LIFT_WORDS, STAGE_WORDS, assumed_text
 from rigplanner.rig.edits import Edit
 
@@ -109,7 +110,7 @@ class WorkloadResults(QWidget):
         for widget in (self.speed, self.speed_span):
             widget.setVisible(speed is not None)
         self._measured.setVisible(bool(speed and speed.anchors))
-        self._show_facts(_facts(speed) if speed else [])
+        self._show_facts(speed_facts(speed) if speed else [])
         assumed = dict(job.memory[0].assumed) if job.memory else {}
         if speed is None:
             self.speed_note.setText(tr("Not predicted: {reason}", reason=job.speed_fault or tr("There is no GPU in the rig.")))
@@ -204,33 +205,3 @@ class WorkloadResults(QWidget):
     def _open_speed(self) -> None:
         if self._job is not None:
             show_breakdown(self, speed_reason(self._job))
-
-
-def _facts(speed: "SpeedEstimate") -> list[tuple[str, str]]:
-    """Figures beside the speed, each with what it means."""
-    made = []
-    if speed.first_token_ms is not None:
-        made.append((tr("first token {time}", time=_span_ms(speed.first_token_ms)), tr("From the question to the first word.")))
-    if speed.next_token_ms is not None:
-        made.append((tr("each next {time}", time=_span_ms(speed.next_token_ms)), tr("Between two tokens of one answer.")))
-    if speed.hours is not None:
-        made.append((tr("whole training {time}", time=hours_text(speed.hours)), tr("For the epochs or tokens that are asked for.")))
-    if speed.energy_kwh is not None:
-        made.append((tr("energy {energy}", energy=quantity(speed.energy_kwh, "kWh")), tr("Of the GPUs over the whole training.")))
-    if speed.scaling_efficiency is not None:
-        tip = tr("Speed over that of as many single GPUs.")
-        made.append((tr("scaling {share}", share=percent(speed.scaling_efficiency)), tip))
-    if speed.mfu is not None:
-        made.append((tr("{share} of peak", share=percent(speed.mfu)), tr("Arithmetic used over the dense peak of the precision.")))
-    return made
-
-
-def _span_ms(milliseconds: float) -> str:
-    return quantity(milliseconds / 1000, "s") if milliseconds >= 1000 else quantity(milliseconds, "ms")
-
-
-def hours_text(hours: float) -> str:
-    """Return a time of training in the unit that people would use."""
-    if hours >= 72:
-        return quantity(hours / 24, tr("days"))
-    return quantity(hours, "h") if hours >= 1 else quantity(hours * 60, "min")

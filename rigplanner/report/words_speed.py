@@ -1,0 +1,67 @@
+"""The answers of the performance model in words: speed, what limits it, latencies, length of a training, what it rests on."""
+
+from collections.abc import Iterator
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.evidence import Step
+from rigplanner.performance.answer import SpeedEstimate
+from rigplanner.report.format import interval, number, percent, quantity
+from rigplanner.report.language import tr
+from rigplanner.report.quote_jobs import BOUND_WORDS, anchor_text, leading_anchors
+from rigplanner.report.words_workloads import LIFT_WORDS, assumed_text
+
+
+def speed_lines(name: str, speed: SpeedEstimate, memory: str, catalog: Catalog, steps: bool = False) -> list[str]:
+    """Return the speed of one workload as lines of text. `memory` is a line on whether it fits, "" for none."""
+    return [f"{name}: {quantity(speed.value, speed.metric)}", *(f"  {line}" for line in _below(speed, memory, catalog, steps))]
+
+
+def _below(speed: SpeedEstimate, memory: str, catalog: Catalog, steps: bool) -> Iterator[str]:
+    yield tr("80 % interval {interval}", interval=interval(speed.low, speed.high, speed.metric))
+    if memory:
+        yield memory
+    limited = tr("Limited by {limit}.", limit=BOUND_WORDS.get(speed.bound, speed.bound))
+    yield f"{limited} {LIFT_WORDS.get(speed.lift or '', '')}".strip()
+    yield from (fact for fact, _meaning in speed_facts(speed))
+    yield f"{tr('Software: {stack}.', stack=speed.stack)} {assumed_text(speed.assumed)}".strip()
+    for anchor in leading_anchors(speed):
+        yield tr("Measured: {anchor}", anchor=anchor_text(anchor, catalog))
+    if steps:
+        yield from map(step_line, speed.steps)
+
+
+def step_line(step: Step) -> str:
+    """Return one step of a calculation: name, formula, inputs, value and source."""
+    inputs = ", ".join(f"{name} {value}" for name, value in step.inputs.items() if value is not None)
+    source = f" [{step.source}]" if step.source else ""
+    return f"{tr(step.name)} = {step.formula} ({inputs}) = {number(step.value)} {step.unit}".rstrip() + source
+
+
+def speed_facts(speed: SpeedEstimate) -> list[tuple[str, str]]:
+    """Return the figures beside the speed, each with what it means."""
+    made = []
+    if speed.first_token_ms is not None:
+        made.append((tr("first token {time}", time=_span_ms(speed.first_token_ms)), tr("From the question to the first word.")))
+    if speed.next_token_ms is not None:
+        made.append((tr("each next {time}", time=_span_ms(speed.next_token_ms)), tr("Between two tokens of one answer.")))
+    if speed.hours is not None:
+        made.append((tr("whole training {time}", time=hours_text(speed.hours)), tr("For the epochs or tokens that are asked for.")))
+    if speed.energy_kwh is not None:
+        made.append((tr("energy {energy}", energy=quantity(speed.energy_kwh, "kWh")), tr("Of the GPUs over the whole training.")))
+    if speed.scaling_efficiency is not None:
+        tip = tr("Speed over that of as many single GPUs.")
+        made.append((tr("scaling {share}", share=percent(speed.scaling_efficiency)), tip))
+    if speed.mfu is not None:
+        made.append((tr("{share} of peak", share=percent(speed.mfu)), tr("Arithmetic used over the dense peak of the precision.")))
+    return made
+
+
+def _span_ms(milliseconds: float) -> str:
+    return quantity(milliseconds / 1000, "s") if milliseconds >= 1000 else quantity(milliseconds, "ms")
+
+
+def hours_text(hours: float) -> str:
+    """Return a time of training in the unit that people would use."""
+    if hours >= 72:
+        return quantity(hours / 24, tr("days"))
+    return quantity(hours, "h") if hours >= 1 else quantity(hours * 60, "min")
