@@ -3,8 +3,11 @@ over queries, a text encoder. The estimate is of their family, and says so."""
 
 from __future__ import annotations
 
+from copy import copy
 from math import sqrt
 from typing import Any
+
+import msgspec
 
 from rigplanner.workload import ops
 from rigplanner.workload.config import defaults, pick
@@ -134,11 +137,14 @@ def _text(config: dict[str, Any]) -> dict[str, Any] | None:
 
 
 class Composite:
-    """The part that sees, and rows of transformer layers beside it, each with a loss of its own."""
+    """The part that sees, and rows of transformer layers beside it, each with a loss of its own. Layers over several levels attend
+    to a few places each (deformable attention), so that they never write all scores."""
 
     def __init__(self, net: Net, config: dict[str, Any], seen: Any) -> None:
         self.net, self.seen, told = net, seen, config.get("neck")
         self.neck = DenseNeck(net, told) if told else None
+        sparse = copy(net)
+        sparse.setting = msgspec.structs.replace(net.setting, eager=False)
         self.rows: list[tuple[int, list[VitBlock], Linear, Tensor | None]] = []
         for told in config["layers"]:
             count, width, vocab = told["count"], told["width"], told.get("vocab") or 0
@@ -149,6 +155,8 @@ class Composite:
                      "intermediate_size": told["ffn"]}  # fmt: skip
             table = net.parameter(vocab, width) if vocab else None
             blocks = [VitBlock(net, plain, tokens, at) for at in range(count)]
+            for block in blocks if told["tokens"] == "levels" else ():
+                block.net = sparse
             self.rows.append((tokens, blocks, net.linear("classifier", width, net.classes, True), table))
 
     def _tokens(self, told: dict[str, Any]) -> int:
