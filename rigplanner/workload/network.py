@@ -234,7 +234,8 @@ def _from_config(encoded: bytes, slug: str) -> Network:
     except WorkloadFault:
         parted = True
     if parted:
-        composed = composite_of(given, set(VISION))
+        with contradictions():
+            composed = composite_of(given, set(VISION))
         if composed is not None:
             return _composite(composed, slug, kind, given)
     try:
@@ -248,9 +249,11 @@ def _from_config(encoded: bytes, slug: str) -> Network:
         given = {**given, "model_type": "llama"}
         made, encoded = _made(given), msgspec.json.encode(given)
     length = config.get("image_size") if not config.get("vocab_size") or config.get("patch_size") else 64
-    edge = int(length[0] if isinstance(length, list) else length) if length else 224
+    with contradictions():
+        edge = int(length[0] if isinstance(length, list) else length) if length else 224
     values = float(_values(given, made, edge))
-    side = tower_params(given, int(_sizes(config, values).get("hidden") or 0))
+    with contradictions():
+        side = tower_params(given, int(_sizes(config, values).get("hidden") or 0))
     return Network(slug=slug, kind="vlm" if side else _kind(config), params=values + side,
         active_params=values - _idle(config) + side, config=encoded, side_params=side,
                    relative=relative, stand_in=stand_in, **_sizes(config, values))  # fmt: skip
