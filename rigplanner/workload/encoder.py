@@ -76,13 +76,19 @@ class EncoderBlock:
         attended, weights = self._attend(self.first_norm(x) if form.early else x, bias, rope)
         weights = weights if form.holds_weights else None
         attended = self.out(attended)
-        attended = ops.add(tape, self._drop(attended) if form.first_dropout else attended, x)
-        attended = attended if form.early else self.first_norm(attended)
+        if form.first_dropout:
+            attended = self._drop(attended)
+        attended = self._joined(attended, x, self.first_norm)
         fed = self.last_norm(attended) if form.early else attended
-        fed = activate(tape, self.up(fed), form.act)
-        fed = self.down(fed)
-        fed = ops.add(tape, self._drop(fed) if form.last_dropout else fed, attended)
-        return fed if form.early else self.last_norm(fed), weights
+        inner = activate(tape, self.up(fed), form.act)
+        fed = self.down(inner)
+        if form.last_dropout:
+            fed = self._drop(fed)
+        return self._joined(fed, attended, self.last_norm), weights
+
+    def _joined(self, x: Tensor, residual: Tensor, norm: Norm) -> Tensor:
+        whole = ops.add(self.net.tape, x, residual)
+        return whole if self.form.early else norm(whole)
 
     def _drop(self, x: Tensor) -> Tensor:
         return ops.dropout(self.net.tape, x, self.form.dropout, self.net.setting.training)
