@@ -67,7 +67,7 @@ def _cases_of_rig(name: str) -> list[Case]:
 
 def asked_case(args: argparse.Namespace) -> Case:
     """Return the case that the arguments describe; raise InputFault for a field that is none or a value that does not suit it."""
-    fields: dict[str, Any] = _model(args.what)
+    fields: dict[str, Any] = model_asked(args.what)
     for name in ("task", "precision"):
         if getattr(args, name):
             fields[name] = getattr(args, name)
@@ -132,7 +132,8 @@ def _in_words(fault: str, fields: dict[str, Any]) -> str:
     return f"{read['field']}: expected {wanted}, found {found}."
 
 
-def _model(what: str) -> dict[str, Any]:
+def model_asked(what: str) -> dict[str, Any]:
+    """Return the fields of a workload that name a model: a name of the zoo, or what a file tells. Raises InputFault."""
     path = Path(what)
     if not path.exists() and path.suffix not in MODEL_SUFFIXES:
         return {"model": what}

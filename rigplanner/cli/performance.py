@@ -34,7 +34,7 @@ LINKS = ("none", "pcie", "nvlink-bridge", "nvlink-mesh", "nvswitch", "xgmi")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `performance`."""
     parser.add_argument("what", metavar="CASES.jsonl|MODEL|FILE.rig", help="a file of cases, one JSON object a line (- reads "
-                        "standard input), or one model as for `rigplanner memory`, or a rig, whose workloads are answered")  # fmt: skip
+                        "standard input), or one model as for `rigplanner memory`, or a rig with workloads")  # fmt: skip
     add_job_arguments(parser)
     parser.add_argument("--link", choices=LINKS, help="what joins the GPUs")
     parser.add_argument("--measurements", type=Path, action="append", default=[], metavar="FILE", help="CSV or JSONL of your own "

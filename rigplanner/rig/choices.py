@@ -9,6 +9,7 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU, Accessory, Storage
 from rigplanner.rig.document import Item, Rig, Site, part_of
 from rigplanner.rig.edits import EditFault, change_site, set_bios, set_power_cap, set_raid0, set_software
+from rigplanner.rig.offer_choices import OFFER_WORDS, with_offer_choice
 
 SITE_WORDS = {"country": "country", "volts": "volts", "breaker": "breaker_a", "hours": "hours_per_day", "room": "room_c"}
 SOFTWARE_WORDS = ("driver", "cuda", "pytorch", "tensorflow", "jax", "rocm", "os", "bios", "iommu", "ngc-pytorch", "ngc-tensorflow")
@@ -29,7 +30,10 @@ def with_choice(rig: Rig, catalog: Catalog, text: str) -> Rig:
         return set_software(rig, {key: value})
     if key in OWN_WORDS:
         return OWN_WORDS[key](rig, catalog, value)
-    known = ", ".join(sorted((*SITE_WORDS, *SOFTWARE_WORDS, *OWN_WORDS, "bios:PLACE")))
+    offered = with_offer_choice(rig, key, value)
+    if offered is not None:
+        return offered
+    known = ", ".join(sorted((*SITE_WORDS, *SOFTWARE_WORDS, *OWN_WORDS, *OFFER_WORDS, "bios:PLACE")))
     raise EditFault(f"{name!r} is no setting; known are {known}.")
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import combinations
 
 from msgspec import Struct
 
@@ -23,6 +24,7 @@ _TRAILING = re.compile(r"\s+(?:[xX×*]\s+|[x×*])(\d{1,6})$|\s+\((?:x\s*)?(\d{1,
 """A capital X that stands against its number is a model's: "Kraken X73", "Exos X18"."""
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight")
 _WORD = re.compile(rf"({'|'.join(_NUMBERS)})\s+(?=\S)", re.I)
+MOST_WORDS = 10
 _MEMORY = re.compile(r"\bddr[2345]", re.I)
 _PLURAL = re.compile(r"(?<=\d)s\b", re.I)
 
@@ -62,6 +64,17 @@ def counted(text: str) -> tuple[int, str]:
     if spelled := _WORD.match(words):
         return _NUMBERS.index(spelled[1].casefold()) + 2, words[spelled.end() :]
     return 1, words
+
+
+def near_parts(text: str, index: PartIndex, most: int = 3) -> list[Part]:
+    """Return parts that most words of a wish without a match name: words are left away, those with digits last."""
+    words = words_of(counted(text)[1])[:MOST_WORDS]
+    numbers = {word for word in words if any(letter.isdigit() for letter in word)}
+    shorter = [kept for left in (1, 2) if left < len(words) for kept in combinations(words, len(words) - left)]
+    for kept in sorted(shorter, key=lambda kept: (len(numbers - set(kept)), -len(kept))):
+        if any(len(word) > 2 for word in kept) and (found := index.find(" ".join(kept), limit=most)):
+            return found
+    return []
 
 
 def _found(words: str, index: PartIndex, kind: str | None) -> list[Part]:

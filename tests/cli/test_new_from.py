@@ -1,0 +1,89 @@
+"""`rigplanner new` beyond parts: workloads, money and quote in words, another rig to begin with, parts that were meant."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from rigplanner.cli.main import main
+from rigplanner.rig.document import Rig
+from rigplanner.rig.files import read_rig
+
+
+def made(path: Path, *words: str) -> Rig:
+    assert main(["new", *words, "-o", str(path)]) == 0
+    return read_rig(path)
+
+
+def refused(capsys: pytest.CaptureFixture[str], path: Path, *words: str) -> str:
+    capsys.readouterr()
+    assert main(["new", *words, "-o", str(path)]) == 2
+    assert not path.exists()
+    return capsys.readouterr().err
+
+
+def test_workloads_and_money_are_said_in_words(tmp_path: Path) -> None:
+    rig = made(
+        tmp_path / "one.rig", "2x RTX 3090", "AX1600i", "--workload", "llama-3.1-70b task=inference precision=q4_k_m",
+        *(word for choice in ("currency=EUR", "energy=0.35", "hire=3.60USD", "tax=21", "tax:psu=12", "price:gpu=700", "discount=5",
+                              "customer=Ada Lovelace", "customer.address=1 Road", "valid=30") for word in ("--set", choice)),
+    )  # fmt: skip
+    assert [(work.model, work.task, work.precision) for work in rig.workloads] == [("llama-3.1-70b", "inference", "q4_k_m")]
+    energy, hire, price = rig.site.energy_per_kwh, rig.site.hire_per_hour, rig.items[0].price
+    assert energy and (energy.amount, energy.currency, energy.day) == (0.35, "EUR", date.today().isoformat())
+    assert hire and (hire.amount, hire.currency) == (3.6, "USD")
+    assert price and (price.amount, price.currency) == (700.0, "EUR")
+    assert (rig.quote.tax_percent, rig.quote.discount_percent, rig.quote.valid_days) == (21.0, 5.0, 30)
+    assert [item.tax_percent for item in rig.items] == [None, 12.0]
+    assert (rig.quote.customer.name, rig.quote.customer.address) == ("Ada Lovelace", "1 Road")
+
+
+def test_a_rate_that_the_bank_does_not_publish_is_given(tmp_path: Path) -> None:
+    rig = made(tmp_path / "tw.rig", "RTX 5090", "--set", "currency=TWD", "--set", "rate:USD=31.5")
+    assert rig.exchange
+    assert rig.exchange.rates["TWD"] == pytest.approx(31.5 * rig.exchange.rates["USD"])
+    assert "1 USD = 31.5 TWD as given" in rig.exchange.source
+
+    rig = made(tmp_path / "de.rig", "RTX 5090", "--set", "currency=EUR", "--set", "rate:TWD=0.03")
+    assert rig.exchange and rig.exchange.rates["TWD"] == pytest.approx(1 / 0.03)
+
+
+def test_a_country_brings_its_usual_outlet_and_what_was_said_stays(tmp_path: Path) -> None:
+    site = made(tmp_path / "de.rig", "RTX 3090", "--set", "country=DE").site
+    assert (site.volts, site.breaker_a) == (230.0, 16.0)
+    site = made(tmp_path / "us.rig", "RTX 3090", "--set", "country=US", "--set", "volts=208").site
+    assert (site.volts, site.breaker_a) == (208.0, None)
+
+
+def test_a_rig_begins_with_another(tmp_path: Path) -> None:
+    first = made(tmp_path / "one.rig", "2x RTX 3090", "--name", "Old", "--set", "tax=21")
+    second = made(tmp_path / "two.rig", "AX1600i", "--from", str(tmp_path / "one.rig"))
+    assert [item.uid for item in second.items] == ["gpu", "psu"] and second.items[0] == first.items[0]
+    assert (second.name, second.quote.tax_percent, second.exchange) == ("two", 21.0, first.exchange)
+    again = made(tmp_path / "one.rig", "--from", str(tmp_path / "one.rig"), "--set", "discount=3")
+    assert (again.name, again.quote.discount_percent) == ("Old", 3.0)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("tax=120", "0 to 100"), ("tax:foo=2", "it has gpu"), ("price:gpu=abc", "'abc'"), ("customer.foo=2", "tax_id"),
+        ("currency=EURO", "three letters"), ("date=2026", "YYYY-MM-DD"), ("valid=0", "1 to 3650"), ("rate:USD=x", "'x'"),
+        ("rate:USD=1.1", "already"), ("budget=-3", "above 0"), ("tax-included=perhaps", "yes or no"), ("zorg=1", "hire-month"),
+    ],
+)  # fmt: skip
+def test_a_setting_that_cannot_be_says_what_was_expected(
+    given: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = refused(capsys, tmp_path / "no.rig", "RTX 3090", "--set", given)
+    assert words in text
+
+
+def test_a_part_without_a_match_names_the_nearest(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = refused(capsys, tmp_path / "no.rig", "MSI Z370-A PRO", "Frobnicator", "RTX 3090")
+    assert "'MSI Z370-A PRO', the nearest are MSI Z370" in text and "'Frobnicator';" in text
+
+
+def test_a_workload_whose_model_is_not_known_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "llama-3.1-8b" in refused(capsys, tmp_path / "no.rig", "RTX 3090", "--workload", "lama-3.1-8b task=serve")
+    assert "expected a model" in refused(capsys, tmp_path / "no.rig", "RTX 3090", "--workload", "task=serve")
