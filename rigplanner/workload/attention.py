@@ -23,7 +23,8 @@ class Traits(Struct, frozen=True, kw_only=True):
     attention weights of a layer while the next one runs. `mask_free`: fused attention is told that it is causal and gets no
     mask. `scaled_query`: the query is scaled by itself. `spread_positions`: positions are looked up for every sample.
     `gated_result`: the query's projection is twice as wide and its second half gates the result. `sub_norms`: a norm stands
-    before the output of either layer (BitNet)."""
+    before the output of either layer (BitNet). `two_masks`: one for layers that see all and one for those with a window or
+    chunk, both made before the first layer."""
 
     names: dict[str, str] = {}
     norm: str = "rms"
@@ -65,6 +66,7 @@ class Traits(Struct, frozen=True, kw_only=True):
     gated_result: bool = False
     embedding_width: int = 0
     sub_norms: bool = False
+    two_masks: bool = False
 
 
 class LatentForm(Struct, frozen=True, kw_only=True):

@@ -186,6 +186,7 @@ class Decoder:
         mask = (
             None if self.maskless or (traits.mask_free and not net.setting.eager) else causal_mask(net, x.dtype, traits.eager_only)
         )
+        windowed = causal_mask(net, x.dtype, traits.eager_only) if traits.two_masks else None
         turned = form.latent.turned if form.latent else int(form.head_dim * traits.rope)
         rope = rope_tables(net, turned, F32 if traits.rope_float else x.dtype) if traits.rope else None
         weights: Tensor | None = None
@@ -196,7 +197,7 @@ class Decoder:
         x = x if self.norm is None else self.norm(x)
         del weights
         x = x if self.narrow is None else self.narrow(x)
-        del embedded, placed
+        del embedded, placed, windowed
         return x
 
     def loss(self) -> Tensor:

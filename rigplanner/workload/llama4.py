@@ -65,13 +65,16 @@ class Llama4Experts:
         scores = ops.copy(tape, ops.cast(tape, scores, odds.dtype)).view(experts, tokens, 1)
         every = ops.repeated(tape, flat, (experts, tokens, width))
         every = ops.mul(tape, every, scores)
-        both = ops.bmm(tape, every, self.up, (experts, tokens, 2 * self.ffn))
-        gate, up = ops.split(tape, both, (self.ffn, self.ffn))
-        inner = ops.mul(tape, up, ops.keeping_input(tape, gate))
-        routed = ops.bmm(tape, inner, self.down, (experts, tokens, width))
+        routed = self._routed(every)
         result = self.shared(flat)
         result = ops.add_in_place(tape, result, ops.reduce_to(tape, routed, (tokens, width), spreads=False))
         return result.view(*x.shape)
+
+    def _routed(self, every: Tensor) -> Tensor:
+        tape, (experts, tokens, width) = self.net.tape, every.shape
+        gate, up = ops.split(tape, ops.bmm(tape, every, self.up, (experts, tokens, 2 * self.ffn)), (self.ffn, self.ffn))
+        inner = ops.mul(tape, up, ops.keeping_input(tape, gate))
+        return ops.bmm(tape, inner, self.down, (experts, tokens, width))
 
 
 def llama4(config: dict[str, Any], form: Form) -> Callable[[Net], Decoder]:
