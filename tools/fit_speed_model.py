@@ -1,13 +1,17 @@
 """Fit the constants of the speed model to the measured rows, beginning at what is known before any row is seen.
 
-    python -m tools.fit_speed_model -o catalog/benchmarks/speed_model.json
+    python -m tools.fit_speed_model -o speed_model.json
 
 Needs PyTorch beside RigPlanner; ten minutes of one core. The covariances of kriging are fitted by gradient descent on the
 predictive likelihood (Student t) of rows whose whole GPU, source, generation, stack, network or only themselves are left out, in
 closed form from one inverse (Rasmussen and Williams 2006, section 5.4.2). The multipliers of the physics are unknown too while that
 is judged: they are normal in the logarithm about what is expected, with a spread that is fitted, and enter the covariance by their
 slopes (universal kriging; Rasmussen and Williams, section 2.7), so that a constant which one GPU alone tells counts as unknown when
-it is left out. What ships is their most probable value.
+it is left out.
+
+The constants that ship are older: they were fitted with all multipliers taken as known, over several rounds (their `provenance`).
+On published rows that no fit saw they and a fit from nothing are about as near; what a fit from nothing reaches on GPUs and sources
+that it has not seen, tools/speed_refitted.py tells.
 """
 
 import argparse
@@ -86,7 +90,8 @@ def parameters(words: dict[str, list[str]], model: SpeedModel) -> dict[str, Tens
         "globals": torch.tensor([_vector(physics)[name] for name in GLOBALS]),
         "freedom": usual_freedom(),
     }
-    return {name: tensor.double().requires_grad_() for name, tensor in start.items()}
+    found = {name: tensor.double().requires_grad_() for name, tensor in start.items()}
+    return found | {"expected": expected(words, found)}
 
 
 def _vector(physics: Physics) -> dict[str, float]:
@@ -218,7 +223,7 @@ class Slopes:
         usual = scatter(data, p)
         free = self.slopes * torch.cat([p["freedom"][i].exp().expand(len(p[name])) for i, name in enumerate(MULTIPLIED)])
         free = free / usual[:, None]
-        residuals = data["measured"] - self.speeds + self.slopes @ (self.multipliers - expected(data.words, p))
+        residuals = data["measured"] - self.speeds + self.slopes @ (self.multipliers - p["expected"])
         inverse = torch.linalg.inv(covariance(data, p, trust) + free @ free.T)
         return inverse, inverse @ (residuals / usual), free
 
@@ -237,7 +242,7 @@ def improve(data: Data, p: dict[str, Tensor], trust: Tensor, share: float) -> Te
     with torch.no_grad():
         inverse, alpha, free = line.whole(data, p, trust)
         spread = torch.cat([p["freedom"][i].exp().expand(len(p[name])) for i, name in enumerate(MULTIPLIED)])
-        aim = expected(data.words, p) + spread * (free.T @ alpha)
+        aim = p["expected"] + spread * (free.T @ alpha)
         moved = line.multipliers + share * (aim - line.multipliers).clamp(-MOST_MOVE, MOST_MOVE)
         for name, part in zip(MULTIPLIED, moved.split([len(p[name]) for name in MULTIPLIED]), strict=True):
             p[name].data.copy_(part)
@@ -336,7 +341,8 @@ def fit(rows: Sequence[dict[str, Any]], start: SpeedModel, steps: int, most: int
     words = {name: sorted({row[name] for row in rows}) for name in WORDS}
     chosen = torch.randperm(len(rows), generator=torch.Generator().manual_seed(0))[:most].sort().values
     data, p = Data([rows[i] for i in chosen], words), parameters(words, start)
-    fitted, trust = [p[name] for name in p if name not in MULTIPLIED], torch.ones(data.size)
+    fitted = [p[name] for name in p if name not in MULTIPLIED and name != "expected"]
+    trust = torch.ones(data.size)
     optimizer = torch.optim.Adam(fitted, lr=rate)
     for step in range(steps):
         if step % STEPS_BETWEEN == 0:

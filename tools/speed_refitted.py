@@ -3,7 +3,7 @@
     python -m tools.speed_refitted -o catalog/benchmarks/refitted.json
 
 Needs PyTorch beside RigPlanner; half an hour of one core. For each scheme the GPUs (or sources) are dealt into folds; all constants
-are fitted anew to the rows outside a fold, as the shipped ones were but more briefly, and the rows of the fold are predicted with
+are fitted anew to the rows outside a fold, from a start that knows no row, and the rows of the fold are predicted with
 them, each also without the rows of its own GPU (or source). A control is fitted as briefly with every row in view.
 `rigplanner validate` prints the table that is written here.
 """
