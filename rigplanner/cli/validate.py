@@ -263,7 +263,7 @@ def _refitted(scheme: str) -> AccuracyTable:
     note = (
         f"Left out of each prediction: {LEFT_OUT[scheme]}. The {scheme}s were dealt into folds, and all constants of physics, "
         f"covariance and intervals were fitted anew without a fold's rows, from a start that knew no row, before these were "
-        f"predicted. These fits are briefer than what ships, which is older and was fitted in several rounds; the control is fitted "
-        f"like them, with every row in view. Made by tools/speed_refitted.py."
+        f"predicted. These fits are briefer than what ships, which is older and was fitted in several rounds; the control is "
+        f"fitted like them, with every row in view. Made by tools/speed_refitted.py."
     )
     return AccuracyTable(title=f"Speed, left out: {scheme}, constants refitted without it", note=note, rows=rows)
