@@ -34,6 +34,8 @@ LAYER_TYPES = ("basic", "bottleneck", "x", "y")
 PARTS = ("backbone_config", "vision_config")
 STRIDE, FINE_STRIDE, FINE_LEVELS = 32, 8, 4 / 3
 """Pixels per token of a map's last stage, of the first of several levels, and how many tokens all levels have of the first's."""
+WIDEST_TEXT = 1280
+"""Width of the widest text encoder beside a tower (OpenCLIP's bigG); wider ones are language models."""
 PROMPT, QUERIES, DETECTED_EDGE = 77, 300, 640
 
 
@@ -42,9 +44,13 @@ def composite_of(config: dict[str, Any], known: set[str]) -> dict[str, Any] | No
     config = {**(defaults().get(str(config.get("model_type"))) or {}), **config}
     part = next((config[name] for name in PARTS if isinstance(config.get(name), dict) and config[name]), config)
     seen = _seen(part, known)
-    if seen is None or (part is config and config.get("vocab_size")):
+    if seen is None or config.get("vocab_size"):
         return None
     size = edge(pick(part, "image_size", default=pick(config, "image_size", default=None)) or 224) or 224
+    text = _text(config)
+    told = config.get("text_config")
+    if isinstance(told, dict) and (text is None or text["width"] > WIDEST_TEXT or told.get("num_key_value_heads")):
+        return None
     levelled = _levelled(config, part, seen)
     if levelled is not None:
         return levelled
@@ -55,7 +61,7 @@ def composite_of(config: dict[str, Any], known: set[str]) -> dict[str, Any] | No
     if isinstance(frames, int) and frames > 1 and not isinstance(frames, bool):
         made["clips"] = max(1, frames // (thick if isinstance(thick, int) and thick > 0 else 1))
     made["neck"] = _neck(config, seen)
-    made["layers"] = [layer for layer in (_encoder(config), _decoder(config), _text(config)) if layer]
+    made["layers"] = [layer for layer in (_encoder(config), _decoder(config), text) if layer]
     return made
 
 
