@@ -23,7 +23,8 @@ class EncoderForm(Struct, frozen=True, kw_only=True):
     while the next one runs. `buckets`: relative positions in the scores (MPNet). `rotary`: queries and keys are turned (ESM-2).
     `first_dropout`, `last_dropout`: what attention and the feed-forward layer give is dropped. `inner`: the width of query,
     key and value (0: that of the states). `fixed_places`: rows of a table of angles that counts as a parameter and never trains.
-    `square_mask`: a mask of all pairs lives with the states (ConvBERT)."""
+    `square_mask`: a mask of all pairs lives with the states (ConvBERT). `holds_narrow`: what the embedding
+    gives before it is brought to the width of the states lives as long (RemBERT)."""
 
     layers: int
     hidden: int
@@ -55,6 +56,7 @@ class EncoderForm(Struct, frozen=True, kw_only=True):
     inner: int = 0
     fixed_places: int = 0
     square_mask: bool = False
+    holds_narrow: bool = False
     names: tuple[str, str, str, str, str, str] = ("query", "key", "value", "dense", "dense", "dense")
 
 
@@ -154,6 +156,10 @@ class Encoder:
         self.head = Linear(net, self.table if form.tied else net.parameter(form.vocab, width), None if form.contacts else self.side)
 
     def _embedded(self) -> Tensor:
+        x = self._narrow()
+        return x if self.widen is None else self.widen(x)
+
+    def _narrow(self) -> Tensor:
         net, tape, form = self.net, self.net.tape, self.form
         shape = (net.setting.batch, net.setting.length)
         x = entering(net, ops.embedding(tape, self.table, shape))
@@ -168,7 +174,7 @@ class Encoder:
             x = self.norm(x)
         if not form.contacts:
             x = ops.dropout(tape, x, form.dropout, net.setting.training)
-        return x if self.widen is None else self.widen(x)
+        return x
 
     def _bias(self) -> Tensor | None:
         """The scores' bias by relative position, spread over the batch."""
@@ -183,11 +189,13 @@ class Encoder:
     def hidden(self) -> Tensor:
         """The states after the last block."""
         net, form = self.net, self.form
-        x = embedded = self._embedded()
+        embedded = self._narrow()
+        x = embedded if self.widen is None else self.widen(embedded)
+        embedded = embedded if form.holds_narrow else x
+        square = (net.setting.batch, 1, net.setting.length, net.setting.length)
+        _mask = new(net.tape, square, embedded.dtype) if form.square_mask else None
         bias = self._bias()
         rope = rope_tables(net, form.hidden // form.heads, x.dtype) if form.rotary else None
-        square = (net.setting.batch, 1, net.setting.length, net.setting.length)
-        _mask = new(net.tape, square, x.dtype) if form.square_mask else None
         weights: list[Tensor | None] = [None]
         first = True
 
