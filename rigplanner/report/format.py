@@ -15,13 +15,14 @@ WHOLE_CURRENCIES = {"TWD", "JPY", "KRW", "VND", "CLP"}
 UNITS = Words({
     "images/s": "images/s", "samples/s": "samples/s", "sequences/s": "sequences/s", "tokens/s": "tokens/s",
     "ms_per_batch": "ms per batch", "s_per_iteration": "s per iteration", "time_to_train_min": "min to train",
-    "busbw_gbps": "GB/s", "p2p_gbps": "GB/s", "cores": "cores", "GiB a module": "GiB a module", "GB/s read": "GB/s read",
+    "busbw_gbps": "GB/s", "p2p_gbps": "GB/s", "GiB a module": "GiB a module", "GB/s read": "GB/s read",
 })  # fmt: skip
 """Units that hold words."""
 COUNTED = {
     "CPUs": ("{count}\u202fCPU", "{count}\u202fCPUs"), "GPUs": ("{count}\u202fGPU", "{count}\u202fGPUs"),
     "KV heads": ("{count}\u202fKV head", "{count}\u202fKV heads"), "bays": ("{count}\u202fbay", "{count}\u202fbays"),
     "bridges": ("{count}\u202fbridge", "{count}\u202fbridges"), "cables": ("{count}\u202fcable", "{count}\u202fcables"),
+    "cores": ("{count}\u202fcore", "{count}\u202fcores"),
     "channels": ("{count}\u202fchannel", "{count}\u202fchannels"), "columns": ("{count}\u202fcolumn", "{count}\u202fcolumns"),
     "drives": ("{count}\u202fdrive", "{count}\u202fdrives"), "experts": ("{count}\u202fexpert", "{count}\u202fexperts"),
     "heads": ("{count}\u202fhead", "{count}\u202fheads"), "islands": ("{count}\u202fisland", "{count}\u202fislands"),

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import Part, Price
-from rigplanner.economics.totals import Totals
+from rigplanner.economics.totals import Line, Totals
 from rigplanner.evidence import Source
 from rigplanner.machine.machine import Machine
 from rigplanner.report import format as fmt
@@ -24,13 +24,15 @@ from rigplanner.rules.finding import Finding
 
 
 class QuoteLine(Struct, frozen=True, kw_only=True):
-    """One row of the parts list in words; `price` is that of one piece as given, `value` the amount in the quote's currency."""
+    """One row of the parts list in words; `unit` is the price of one piece as given, `each` that in the quote's currency where its
+    rates reach; `value` the amount in that currency."""
 
     part: str
     name: str
     detail: str
     quantity: int
     unit: str
+    each: str
     dated: str
     amount: str
     price: Price | None = None
@@ -176,6 +178,7 @@ def _lines(assessment: Assessment, catalog: Catalog) -> list[QuoteLine]:
                 detail="; ".join(text for text in (detail_of(part), item.note if item else "") if text),
                 quantity=line.quantity,
                 unit=fmt.price(line.unit),
+                each=_price_of_one(line, assessment.totals.currency),
                 dated=fmt.day(line.unit.day) if line.unit else "",
                 amount=fmt.money(line.amount, assessment.totals.currency) if line.amount is not None else "",
                 price=line.unit,
@@ -183,6 +186,11 @@ def _lines(assessment: Assessment, catalog: Catalog) -> list[QuoteLine]:
             )
         )
     return rows
+
+
+def _price_of_one(line: Line, currency: str) -> str:
+    """Return the price of one piece in the quote's currency where its rates reach, else as it was given."""
+    return fmt.price(line.unit) if line.amount is None else fmt.money(line.amount / line.quantity, currency)
 
 
 def detail_of(part: Part | None) -> str:
@@ -210,7 +218,7 @@ def _sums(assessment: Assessment) -> list[tuple[str, str]]:
         rows.append(
             (
                 tr("Discount {discount_percent} %", discount_percent=fmt.number(details.discount_percent)),
-                fmt.money(-totals.discount, totals.currency),
+                f"\u2212{fmt.money(totals.discount, totals.currency)}",
             )
         )
     for rate, amount in totals.taxes:
@@ -235,8 +243,11 @@ def _money_notes(assessment: Assessment, catalog: Catalog) -> list[str]:
     if totals.converted and assessment.rig.exchange:
         names = [_item_name(assessment.rig, uid, catalog) for uid in totals.converted]
         rates = assessment.rig.exchange
+        whole = len(names) > 1 and len(names) == sum(line.unit is not None for line in totals.lines)
         notes.append(
-            tr(
+            tr("All prices are converted by the rates of {day} ({source}).", day=fmt.day(rates.day), source=rates.source)
+            if whole
+            else tr(
                 "Converted by the rates of {day} ({source}): {names}.",
                 day=fmt.day(rates.day),
                 source=rates.source,

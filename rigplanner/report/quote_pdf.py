@@ -118,7 +118,7 @@ def _parts(quote: Quote, sheet: Sheet) -> list[Any]:
         name = [sheet.text(line.name, "body")]
         if line.detail:
             name.append(sheet.text(line.detail, "small"))
-        cells = [sheet.text(str(line.quantity), "body", align="right"), sheet.text(line.unit, "body", align="right")]
+        cells = [sheet.text(str(line.quantity), "body", align="right"), sheet.text(line.each, "body", align="right")]
         cells += [sheet.text(line.dated, "small"), sheet.text(line.amount, "body", align="right")]
         rows.append([sheet.text(str(number), "small"), name, *cells])
     story = [*sheet.section(tr("Parts")), sheet.table(rows, (0.04, 0.44, 0.06, 0.17, 0.13, 0.16))]

@@ -32,3 +32,13 @@ def test_converted_prices_are_named_with_the_day() -> None:
 
 def test_without_rates_the_item_is_left_out() -> None:
     assert "Priced in another currency, not in the total: Cable." in _notes(None)
+
+
+def test_the_quote_counts_pieces_in_its_own_currency_and_keeps_what_was_asked() -> None:
+    items = (Item(uid="cable", part=CABLE.id, quantity=3), Item(uid="second", part=CABLE.id))
+    rig, catalog = Rig(items=items, currency="EUR", exchange=RATES), Catalog({CABLE.id: CABLE}, {})
+    quote = quote_content(assess(rig, catalog, "2026-11-21"), catalog, date(2026, 11, 21))
+    assert [(fmt.money(300, "TWD"), fmt.money(8, "EUR"), fmt.money(amount, "EUR")) for amount in (24, 8)] == [
+        (line.unit, line.each, line.amount) for line in quote.lines
+    ]
+    assert "All prices are converted by the rates of" in " ".join(quote.money_notes)
