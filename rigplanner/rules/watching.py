@@ -50,7 +50,7 @@ ABSENT = "no "
 """Begins the name of a field that says whether a candidate lacks a figure."""
 
 
-NESTED = ("enclosure", "layout", "supply")
+NESTED = ("dense_tflops", "enclosure", "layout", "supply")
 """Fields of parts that hold fields of their own, which are watched one by one: "enclosure.slot_columns"."""
 
 
