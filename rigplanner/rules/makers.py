@@ -45,16 +45,17 @@ def _models(situation: Situation) -> dict[str, tuple[str, GPU]]:
 
 def foreign(situation: Situation) -> Iterator[Foreign]:
     """Platforms that the rig names, and what its jobs run on, with each GPU model they are said to serve or not."""
-    cards = _models(situation).values()
     rows = {row.what: row for row in software().makers}
     for what in PLATFORMS:
-        if what in situation.rig.settings.software and not any(chip_maker(card) in rows[what].makers for _, card in cards):
-            yield from (Foreign(name, card, rows[what]) for name, card in cards)
+        if what in situation.rig.settings.software:
+            cards = _models(situation).values()
+            if not any(chip_maker(card) in rows[what].makers for _, card in cards):
+                yield from (Foreign(name, card, rows[what]) for name, card in cards)
     for job in situation.jobs:
         stack, attention = (job.workload.stack or "").casefold(), (job.workload.attention or "").casefold()
         asked = [row for what, row in rows.items() if what in stack and what not in PLATFORMS]
         asked += [rows["flash-attention"]] if "flash" in attention else []
-        yield from (Foreign(name, card, row, job) for row in asked for name, card in cards)
+        yield from (Foreign(name, card, row, job) for row in asked for name, card in _models(situation).values())
 
 
 @rule(
@@ -106,7 +107,7 @@ def formats(situation: Situation) -> Iterator[Format]:
     for job in situation.jobs:
         wish = str(job.workload.precision or "").casefold()
         asked = [name for name, words in FORMATS.items() if any(word in wish for word in words)]
-        for name, card in _models(situation).values():
+        for name, card in _models(situation).values() if asked else ():
             if chip_maker(card) != "NVIDIA":
                 yield from (Format(name, job, card, one) for one in asked)
 
