@@ -91,7 +91,6 @@ def read_job(workload: Workload, network: Network, count: int, card: bool) -> Jo
     task = _task(workload, assumed)
     precision = _precision(workload, task, network, assumed)
     check_workload(workload)
-    degrees = workload.parallelism or Parallelism()
     batch = workload.batch_per_gpu or 1
     if workload.batch_per_gpu is None:
         assumed["batch_per_gpu"] = "1"
@@ -104,6 +103,7 @@ def read_job(workload: Workload, network: Network, count: int, card: bool) -> Jo
         rank = USUAL_RANK.get(workload.stack or "", 16)
         assumed["lora_rank"] = str(rank)
     stack = _stack(workload, network, task, precision, card, assumed)
+    degrees = workload.parallelism or _usual_degrees(workload, network, task, stack, count, assumed)
     return Job(
         task=task, precision=precision, quant=workload.quant, optimizer=_optimizer(workload, task, assumed), batch=batch,
         length=_length(workload, network, image, assumed), image=image, input_tokens=workload.input_tokens or workload.seq_len or 0,
@@ -166,6 +166,22 @@ def _optimizer(workload: Workload, task: str, assumed: dict[str, str]) -> str:
     if word not in OPTIMIZERS:
         raise WorkloadFault(f"optimizer: expected one of {', '.join(OPTIMIZERS)}, found {workload.optimizer!r}.")
     return word
+
+
+SHARDING = ("fsdp", "torchtitan", "torchtune", "llm-foundry", "deepspeed")
+"""Stacks whose usual recipes shard weights, gradients and states (FSDP, ZeRO stage 3), as the speed model takes them to."""
+
+
+def _usual_degrees(workload: Workload, network: Network, task: str, stack: str, count: int, assumed: dict[str, str]) -> Parallelism:
+    """How several GPUs share a job that does not say: serving engines split a language model over all of them, sharding trainers
+    its states; else each holds all."""
+    if count > 1 and task.startswith("train") and (workload.stack or "").casefold() in SHARDING:
+        assumed["parallelism.zero"] = "3"
+        return Parallelism(zero=3)
+    if count > 1 and not task.startswith("train") and memory_stack(stack).pool and network.kind in ("llm", "moe", "vlm"):
+        assumed["parallelism.tensor"] = str(count)
+        return Parallelism(tensor=count)
+    return Parallelism()
 
 
 def _data(degrees: Parallelism, count: int) -> int:

@@ -49,10 +49,12 @@ def test_users_of_a_pool_by_hand(zoo: Zoo) -> None:
 
 def test_replicas_multiply_and_tensor_ranks_share(zoo: Zoo) -> None:
     h100 = gpu_of("nvidia.datacenter.h100-sxm5-80gb")
-    one, four = (most_users(Workload(**SERVE), h100, count, zoo) for count in (1, 4))
+    replicas = Workload(**SERVE, parallelism=Parallelism(tensor=1))
+    one, four = (most_users(replicas, h100, count, zoo) for count in (1, 4))
     assert four.users == 4 * one.users and four.replicas == 4
     shared = most_users(Workload(**SERVE, parallelism=Parallelism(tensor=4)), h100, 4, zoo)
     assert shared.replicas == 1 and shared.users > four.users
+    assert most_users(Workload(**SERVE), h100, 4, zoo).users == shared.users
     wide = most_users(Workload(**SERVE, parallelism=Parallelism(tensor=16)), h100, 16, zoo)
     assert wide.per_user_gib == pytest.approx(2 * one.per_user_gib)
 
@@ -202,3 +204,19 @@ def test_logits_stand_out_in_a_small_net_with_many_words(zoo: Zoo) -> None:
     kinds = activation_kinds(Workload(config=config, task="train_full", optimizer="sgd", seq_len=512), None, 1, zoo)
     assert kinds["logits"] + kinds["backward"] > 0.95 * sum(kinds.values())
     assert max((kind for kind in kinds if kind != "backward"), key=kinds.__getitem__) == "logits"
+
+
+def test_a_job_that_does_not_say_is_shared_as_its_stack_does_and_says_so(zoo: Zoo) -> None:
+    h100 = gpu_of("nvidia.datacenter.h100-sxm5-80gb")
+    served = estimate_memory(Workload(**SERVE), h100, 4, zoo)
+    assert served.assumed["parallelism.tensor"] == "4"
+    assert served.parts.weights_gib == pytest.approx(
+        estimate_memory(Workload(**SERVE), h100, 1, zoo).parts.weights_gib / 4, rel=0.02
+    )
+    trained = Workload(model="llama-3.1-8b", task="train_full", precision="bf16", batch_per_gpu=1, seq_len=1024, stack="fsdp")
+    sharded = estimate_memory(trained, h100, 4, zoo)
+    assert sharded.assumed["parallelism.zero"] == "3"
+    said = estimate_memory(msgspec.structs.replace(trained, parallelism=Parallelism(zero=3)), h100, 4, zoo)
+    assert sharded.device_gib == said.device_gib and "parallelism.zero" not in said.assumed
+    alone = estimate_memory(trained, h100, 1, zoo)
+    assert not {"parallelism.zero", "parallelism.tensor"} & set(alone.assumed)
