@@ -18,7 +18,7 @@ from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_catalog
 from rigplanner.report.words_import import refusal_counts, refusal_text, summary
 from rigplanner.rig.files import RigFault, write_rig
-from rigplanner.rig.parts_list import read_parts_list, rig_from_entries
+from rigplanner.rig.parts_list import by_figures, read_parts_list, rig_from_entries
 from rigplanner.whole_file import read_within
 
 SOURCES = {
@@ -118,7 +118,8 @@ def _list(args: argparse.Namespace, index: PartIndex, day: str) -> int:
         raise InputFault(f"{args.file}: {fault}") from fault
     for entry in entries:
         found = f"matched   {entry.wish.parts[0].name}" if entry.wish.parts else "NO MATCH"
-        print(f"{found}  <- {entry.wish.quantity} x {entry.wish.text}")
+        alike = "   (another maker's memory of the same figures)" if by_figures(entry.wish) else ""
+        print(f"{found}  <- {entry.wish.quantity} x {entry.wish.text}{alike}")
     matched = sum(1 for entry in entries if entry.wish.parts)
     print(f"{matched} of {len(entries)} lines name a part", file=sys.stderr)
     if args.output and not args.dry_run:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.parts import CPU, GPU
-from rigplanner.rig.parts_list import read_parts_list, rig_from_entries
+from rigplanner.rig.parts_list import by_figures, read_parts_list, rig_from_entries
 
 INDEX = PartIndex(
     [
@@ -103,3 +103,19 @@ def test_too_much_is_refused() -> None:
 @given(st.text(max_size=500))
 def test_any_text_is_read(text: str) -> None:
     read_parts_list(text, INDEX, DAY)
+
+
+def test_lines_of_sums_are_no_parts_and_a_purchase_leaves_no_words() -> None:
+    sums = "Mail-in rebates: -$10.00\nSubtotal: $9.00\nSales tax: $1.00\nHandling: $2.00\nPromo discounts: -$1.00\n"
+    bought = "Video Card: NVIDIA GeForce RTX 3090  (Purchased For $1499.99)\n"
+    (entry,) = read_parts_list(bought + sums, INDEX, DAY)
+    assert entry.wish.text == "NVIDIA GeForce RTX 3090" and entry.price and entry.price.amount == 1499.99
+
+
+def test_memory_of_another_maker_is_told_from_the_very_kit() -> None:
+    line = "Memory: {maker} 64 GB (2 x 32 GB) DDR5-6000 CL30 Memory  ($199.99 @ Shop)"
+    known, strange = (
+        read_parts_list(line.format(maker=maker), SHIPPED, DAY)[0].wish for maker in ("Corsair Vengeance", "Frobnicator")
+    )
+    assert known.parts and strange.parts
+    assert not by_figures(known) and by_figures(strange)
