@@ -65,6 +65,7 @@ def test_a_pasted_list_becomes_a_rig(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert _run("import", "list", str(path), "-o", str(rig)) == 0
     assert "NO MATCH" in capsys.readouterr().out
     assert [item.part for item in read_rig(rig).items] == ["nvidia.geforce.rtx-3090"]
+    assert "Frobnicator" in read_rig(rig).notes and read_rig(rig).exchange is not None
 
 
 def test_own_parts_override(tmp_path: Path) -> None:
