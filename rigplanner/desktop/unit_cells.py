@@ -1,7 +1,7 @@
 """Cells of figures: flush right, the unit lighter than the value."""
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt
-from PySide6.QtGui import QFontMetrics, QPainter
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPainter, QPalette
 from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from rigplanner.desktop.theme import look, sized_font
@@ -32,8 +32,17 @@ class UnitCells(QStyledItemDelegate):
         painter.setFont(sized_font(1.0))
         metrics = QFontMetrics(painter.font())
         flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        painter.setPen(look.tokens.color("soft"))
+        chosen = styled.palette.color(QPalette.ColorRole.HighlightedText)
+        selected = bool(styled.state & QStyle.StateFlag.State_Selected)
+        painter.setPen(chosen if selected else look.tokens.color("soft"))
         painter.drawText(area, flags, unit)
-        painter.setPen(look.tokens.color("text"))
+        painter.setPen(chosen if selected else look.tokens.color("text"))
         painter.drawText(area.adjusted(0, 0, -metrics.horizontalAdvance(unit), 0), flags, value)
         painter.restore()
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        """Room for the whole figure as it is painted: a number that lost its first digit would be another number."""
+        hint = super().sizeHint(option, index)
+        text = str(index.data(Qt.ItemDataRole.DisplayRole) or "")
+        wide = QFontMetrics(sized_font(1.0)).horizontalAdvance(text) + 2 * PADDING + 1
+        return QSize(max(hint.width(), wide), hint.height())
