@@ -122,6 +122,9 @@ def _beside(answer: dict[str, Any]) -> Iterator[str]:
     if answer["nvme_gib"]:
         yield tr("Drive space for what is offloaded: {need}.", need=_gib(answer["nvme_gib"]))
     for field, value in answer["assumed"].items():
+        if field == "architecture":
+            yield tr("Its architecture is not known: it is counted as {relative}, with a wider interval.", relative=value)
+            continue
         yield tr("Assumed: {field} = {value}.", field=field, value=value)
 
 

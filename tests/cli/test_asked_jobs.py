@@ -90,3 +90,20 @@ def test_a_field_that_is_none_says_what_was_meant(given: str, words: tuple[str, 
     text = refused(capsys, "memory", "llama-3.1-8b", "--gpu", "RTX 4090", "--set", given)
     assert all(word in text for word in words), text
     assert "`" not in text and "$" not in text
+
+
+def test_an_architecture_that_is_not_known_is_said_to_be_counted_as_its_relative(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shape = {"hidden_size": 1024, "num_hidden_layers": 4, "num_attention_heads": 8, "vocab_size": 1000, "intermediate_size": 4096}
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({"model_type": "zorgblat", **shape}), "utf-8")
+    assert "counted as llama, with a wider interval" in said(capsys, "memory", str(path), "--gpu", "RTX 4090")
+    path.write_text(json.dumps({"model_type": "llama", **shape}), "utf-8")
+    assert "wider interval" not in said(capsys, "memory", str(path), "--gpu", "RTX 4090")
+
+
+def test_a_file_that_is_cut_short_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "cut.gguf"
+    path.write_bytes(b"GGUF\x03\0\0\0garbage")
+    assert "cut short" in refused(capsys, "memory", str(path), "--gpu", "RTX 4090")
