@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import CPU
+from rigplanner.catalog.parts import CPU, PowerSupply
 from rigplanner.report.format import money, number, quantity
 from rigplanner.report.language import listed, tr, trn
 from rigplanner.report.words_fields import FIELD_WORDS, VALUE_WORDS
@@ -14,6 +14,8 @@ from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.topics import RULES_BY_CODE
 
 LONGEST_LIST = 6
+OF_ALL_SUPPLIES = ("PWR002", "PWR003", "PWR004", "PWR005", "PWR006", "PWR007")
+"""Rules whose figures are those of all supplies together, though their subject is one."""
 
 
 def rule_title(code: str) -> str:
@@ -90,6 +92,8 @@ def finding_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:
     variant = str(finding.values.get("variant") or ("none" if finding.actual is None and "none" in texts else finding.severity))
     template = texts.get(variant) or texts.get("", rule_title(finding.code))
     names = [subject_name(subject, rig, catalog) for subject in finding.subjects]
+    if finding.code in OF_ALL_SUPPLIES:
+        names = [_all_supplies(rig, catalog) or names[0], *names[1:]]
     values: dict[str, object] = {key: value_text(value, rig, catalog) for key, value in finding.values.items()}
     disputes: dict[str, list[str]] = finding.values.get("disputes") or {}
     values["disputes"] = "; ".join(f"{_field_words(field)} {', '.join(said)}" for field, said in disputes.items())
@@ -102,6 +106,13 @@ def finding_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:
     filled = tr(template, **values)
     of_workload = filled.startswith(tr("workload {number}").partition("{")[0])
     return filled[:1].upper() + filled[1:] if of_workload else filled
+
+
+def _all_supplies(rig: Rig, catalog: Catalog) -> str:
+    """Return the supplies of a rig that has several, "2 × AX1600i", or "" for one or none."""
+    found = [(item.quantity, part_of(rig, catalog, item.part)) for item in rig.items]
+    supplies = [(count, part.name) for count, part in found if isinstance(part, PowerSupply)]
+    return listed([f"{count} × {name}" for count, name in supplies]) if sum(count for count, _ in supplies) > 1 else ""
 
 
 def _field_words(field: str) -> str:
