@@ -33,7 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", required=True, type=Path, metavar="FILE.rig")
     parser.add_argument(
         "--set", dest="choices", action="append", default=[], metavar="NAME=VALUE",
-        help="a setting: country=DE (with its usual outlet), volts=230, breaker=16, hours=8, cap=280, raid0=yes, ups=2, numa=4, "
+        help="a setting: country=DE (with its usual outlet), volts=230, breaker=16, circuits=2, hours=8, "
+        "cap=280, raid0=yes, ups=2, numa=4, "
         "p2p=yes, driver=580, bios:PLACE=CHOICE; of costs and the quote: currency=EUR, budget=5000, energy=0.30, hire=3.60USD, "
         "hire-month=70USD, resale=30, tax=21, tax:ITEM=12, price:ITEM=499, discount=5, valid=30, customer=NAME, seller=NAME, "
         "seller.address=TEXT, number=TEXT, terms=TEXT, rate:USD=31.5",
@@ -99,6 +100,8 @@ def _with_usual_outlet(rig: Rig) -> Rig:
     if site.country not in USUAL or site.volts is not None or site.breaker_a is not None:
         return rig
     volts, amperes = USUAL[site.country]
+    print(f"Taken: the usual outlet of {site.country}, {volts:g} V and {amperes:g} A; say volts= and breaker= where it differs.",
+          file=sys.stderr)  # fmt: skip
     return change_site(rig, volts=volts, breaker_a=amperes)
 
 

@@ -26,7 +26,7 @@ from rigplanner.desktop.theme import row_px
 from rigplanner.desktop.widgets import column, icon_button, indented, label, panel, restyle, row
 from rigplanner.report.language import THIN, tr
 from rigplanner.report.logo import logo_name
-from rigplanner.rig.document import QuoteDetails, part_of
+from rigplanner.rig.document import MOST_CIRCUITS, QuoteDetails, part_of
 from rigplanner.rig.edits import Edit
 
 PARTY_FIELDS = (
@@ -103,6 +103,10 @@ class QuoteForm(QWidget):
             "A",
             tr("not set"),
         )
+        self._number(
+            site, tr("Circuits"), self._circuits, lambda count: Edit("change_site", {"circuits": max(1, count)}), 0, MOST_CIRCUITS,
+            "", tr("one"),
+        )  # fmt: skip
         self._number(
             site,
             tr("Other load"),
@@ -254,6 +258,11 @@ class QuoteForm(QWidget):
 
     def _budget_edit(self, amount: float) -> Edit:
         return Edit("set_money", {"currency": self._session.rig.currency, "budget": amount or None})
+
+    def _circuits(self) -> int:
+        """How many circuits feed the rig, 0 for the one that goes without saying."""
+        count = self._session.rig.site.circuits
+        return count if count > 1 else 0
 
     def _site_edit(self, field: str, empty: float | None = None) -> Callable[[float], Edit]:
         return lambda value: Edit("change_site", {field: value or empty})

@@ -150,8 +150,8 @@ def load_reason(assessment: Assessment, catalog: Catalog) -> Reason:
         ),
         (
             tr("Circuit, continuous limit"),
-            tr("volts × amperes × 0.8"),
-            {tr("mains in V"): site.volts, tr("breaker in A"): site.breaker_a},
+            tr("volts × amperes × 0.8 × circuits that supplies share"),
+            {tr("mains in V"): site.volts, tr("breaker in A"): site.breaker_a, tr("circuits"): site.circuits},
             power.circuit_w,
         ),
     ]

@@ -67,6 +67,8 @@ def load_tree(rig: Rig, pieces: tuple[Piece, ...]) -> PowerTree:
         wall = sustained / efficiency + rig.site.other_load_w + _beside(pieces) + _enclosures(beside, steps)
     site = rig.site
     breaker = site.volts * site.breaker_a if site.volts is not None and site.breaker_a is not None else None
+    if breaker is not None:
+        breaker *= max(1, min(site.circuits, sum(max(1, supply.units) for _, supply in supplies)))
     return PowerTree(
         loads=tuple(loads),
         sustained_w=sustained,

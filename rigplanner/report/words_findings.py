@@ -137,6 +137,8 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "PWR012": {
         "": "The wall sees {needed}, the circuit trips above {actual}.",
         "warning": "The wall sees {needed}, the circuit carries {actual} for hours.",
+        "several": "The wall sees {needed}, the circuits trip above {actual} together.",
+        "several for hours": "The wall sees {needed}, the circuits carry {actual} together for hours.",
     },
     "PWR013": {"": "{actual} supplies feed one rig; let them start together and never split one card between two."},
     "PWR016": {"": "The rig draws {needed} from {a}, which gives {actual}."},
@@ -288,6 +290,7 @@ FIX_TEXTS = {
     "cap-power-only": "Cap each GPU to {watts} W",
     "larger-supply": "Take {part}",
     "higher-voltage": "Feed it with {volts} V",
+    "more-circuits": "Feed the supplies from {circuits} such circuits, the load shared evenly",
     "other-circuit": "Use a circuit of {volts} V and {amperes} A",
     "usual-circuit": "Take the usual outlet of {country}: {volts} V, {amperes} A",
     "other-bridge": "Take {part}",

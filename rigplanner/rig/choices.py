@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU, Accessory, Storage
-from rigplanner.rig.document import Item, Rig, Site, part_of
+from rigplanner.rig.document import MOST_CIRCUITS, Item, Rig, Site, part_of
 from rigplanner.rig.edits import EditFault, change_site, set_bios, set_power_cap, set_raid0, set_software
 from rigplanner.rig.offer_choices import OFFER_WORDS, with_offer_choice
 
@@ -104,6 +104,13 @@ def _items(rig: Rig, catalog: Catalog, kind: type) -> list[Item]:
     return [item for item in rig.items if isinstance(part_of(rig, catalog, item.part), kind)]
 
 
+def _circuits(rig: Rig, catalog: Catalog, value: str) -> Rig:
+    """How many circuits feed the supplies."""
+    if not value.isdigit() or not 1 <= int(value) <= MOST_CIRCUITS:
+        raise EditFault(f"circuits: expected a whole number from 1 to {MOST_CIRCUITS}, found {value!r}.")
+    return change_site(rig, circuits=int(value))
+
+
 OWN_WORDS: dict[str, Callable[[Rig, Catalog, str], Rig]] = {
-    "raid0": _raid0, "cap": _cap, "numa": _numa, "p2p": _peers, "ups": _ups,
+    "raid0": _raid0, "cap": _cap, "numa": _numa, "p2p": _peers, "ups": _ups, "circuits": _circuits,
 }  # fmt: skip

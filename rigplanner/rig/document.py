@@ -11,6 +11,7 @@ from rigplanner.evidence import Source
 from rigplanner.rig.task import Workload
 
 FORMAT_VERSION = 1
+MOST_CIRCUITS = 64
 
 
 class Item(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -39,12 +40,14 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Site(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Where the rig will stand: mains voltage, breaker, other load on that circuit, energy price; and what hiring a machine
-    instead would cost its owner, by the hour or by the month over `hire_months`."""
+    """Where the rig will stand: mains voltage, breaker, how many such circuits feed its supplies (the load shared evenly), other
+    load on them, energy price; and what hiring a machine instead would cost its owner, by the hour or by the month over
+    `hire_months`."""
 
     country: str | None = None
     volts: float | None = None
     breaker_a: float | None = None
+    circuits: int = 1
     other_load_w: float = 0.0
     energy_per_kwh: Price | None = None
     hours_per_day: float | None = None

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import AnyPart, System
-from rigplanner.rig.document import FORMAT_VERSION, Rig, part_of
+from rigplanner.rig.document import FORMAT_VERSION, MOST_CIRCUITS, Rig, part_of
 from rigplanner.rig.edits import LARGEST_QUANTITY
 from rigplanner.whole_file import read_within, write_whole
 
@@ -87,6 +87,8 @@ def _wrong(rig: Rig) -> Iterator[str]:
     for field, value in (("site.volts", rig.site.volts), ("site.breaker_a", rig.site.breaker_a), ("budget", rig.budget)):
         if value is not None and not 0 < value < 1e12:
             yield f"{field}: expected more than 0, found {value}."
+    if not 1 <= rig.site.circuits <= MOST_CIRCUITS:
+        yield f"site.circuits: expected 1 to {MOST_CIRCUITS}, found {rig.site.circuits}."
     for code, rate in rig.exchange.rates.items() if rig.exchange else ():
         if not 0 < rate < 1e9:
             yield f"exchange.rates.{code[:8]}: expected more than 0, found {rate}."

@@ -1,5 +1,6 @@
 """Mains: what a supply gives at the site's voltage, and what the circuit carries."""
 
+import math
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -76,11 +77,14 @@ def circuit(situation: Situation, case: Load) -> Iterator[Finding]:
     if power.wall_w <= power.circuit_w:
         return
     limit = power.circuit_peak_w if power.wall_w > power.circuit_peak_w else power.circuit_w
+    several = min(case.site.circuits, _units(situation)) > 1
     excess = (power.wall_w - power.circuit_w) * (power.efficiency or 1.0)
-    fixes = (*cap_fix(situation, excess), *_other_circuit(situation, case, power.wall_w))
+    others = (*_more_circuits(situation, case, power.wall_w), *_other_circuit(situation, case, power.wall_w))
+    fixes = (*cap_fix(situation, excess), *others)
+    trips = power.wall_w > power.circuit_peak_w
     yield circuit.finding(
         case,
-        "error" if power.wall_w > power.circuit_peak_w else "warning",
+        "error" if trips else "warning",
         needed=round(power.wall_w),
         actual=round(limit),
         unit="W",
@@ -89,6 +93,8 @@ def circuit(situation: Situation, case: Load) -> Iterator[Finding]:
         breaker_w=round(power.circuit_peak_w),
         volts=case.site.volts,
         amperes=case.site.breaker_a,
+        circuits=case.site.circuits,
+        variant=("several" if trips else "several for hours") if several else "",
     )
 
 
@@ -141,6 +147,20 @@ def usual_circuit(situation: Situation) -> tuple[Fix, ...]:
 
 CIRCUITS = ((120.0, 20.0), (208.0, 20.0), (230.0, 16.0), (240.0, 20.0), (208.0, 30.0), (240.0, 30.0), (230.0, 32.0))
 """Common branch circuits in V and A, smallest first."""
+
+
+def _units(situation: Situation) -> int:
+    """Supply units of the rig, each of which one circuit feeds."""
+    return sum(max(1, supply.units) for _, _, supply in situation.supplies)
+
+
+def _more_circuits(situation: Situation, case: Load, wall_w: float) -> tuple[Fix, ...]:
+    """Offer as many circuits like the site's as carry the load for hours, where there are supplies to share them evenly."""
+    site = case.site
+    needed = math.ceil(wall_w / ((site.volts or 0) * (site.breaker_a or 0) * CONTINUOUS or math.inf))
+    if not site.circuits < needed <= _units(situation):
+        return ()
+    return (fix(situation, "more-circuits", Edit("change_site", {"circuits": needed}), circuits=needed),)
 
 
 def _other_circuit(situation: Situation, case: Load, wall_w: float) -> tuple[Fix, ...]:

@@ -56,3 +56,10 @@ def test_what_is_no_setting_is_refused(catalog: Catalog, text: str, words: str) 
 def test_one_drive_is_no_stripe(catalog: Catalog) -> None:
     with pytest.raises(EditFault, match="needs two drives, the rig has 1"):
         with_choice(Rig(items=(Item(uid="ssd", part="samsung.ssd-990-pro.2-tb"),)), catalog, "raid0=yes")
+
+
+def test_circuits_are_counted_whole(catalog: Catalog) -> None:
+    assert with_choice(RIG, catalog, "circuits=2").site.circuits == 2
+    for text in ("circuits=0", "circuits=1.5", "circuits=many"):
+        with pytest.raises(EditFault, match="whole number"):
+            with_choice(RIG, catalog, text)
