@@ -14,6 +14,8 @@ CURRENCY_OF_SIGN = {
     "Kč": "CZK",
 }
 LARGEST_AMOUNT = 1e8
+WHOLE_CURRENCIES = {"TWD", "JPY", "KRW", "VND", "CLP"}
+"""Currencies quoted without decimals in shops."""
 
 _CODE = re.compile(r"[A-Z]{3}")
 _SIGNED = re.compile(r"(?P<before>[^\d\s.,+-]{1,4}|[A-Z]{3})?\s*(?P<digits>\d[\d.,\s'’]*)\s*(?P<after>[^\d\s.,+-]{1,4})?")

@@ -4,6 +4,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.exchange import convert
 from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.money import WHOLE_CURRENCIES
 from rigplanner.catalog.parts import Price
 from rigplanner.rig.document import Item, Rig
 
@@ -54,14 +55,15 @@ def _price_of_item(rig: Rig, item: Item, catalog: Catalog) -> tuple[Price | None
     return max(same or countable or prices, key=lambda price: price.day, default=None), False
 
 
-def _money(amount: float) -> float:
-    return round(amount + 1e-9, 2)
+def _money(amount: float, currency: str) -> float:
+    """An amount as it can be paid: in cents, or whole where shops quote whole amounts."""
+    return round(amount + 1e-9, 0 if currency in WHOLE_CURRENCIES else 2)
 
 
 def _line(rig: Rig, item: Item, catalog: Catalog) -> Line:
     price, own = _price_of_item(rig, item, catalog)
     counted = convert(price.amount, price.currency, rig.currency, rig.exchange) if price else None
-    amount = _money(counted * item.quantity) if counted is not None else None
+    amount = _money(_money(counted, rig.currency) * item.quantity, rig.currency) if counted is not None else None
     return Line(uid=item.uid, quantity=item.quantity, unit=price, amount=amount, own=own)
 
 
@@ -77,7 +79,10 @@ def _taxes(rig: Rig, lines: list[Line]) -> tuple[tuple[float, float], ...]:
     if not nets and rig.quote.tax_percent is not None:
         nets[rig.quote.tax_percent] = 0.0
     inside = rig.quote.prices_include_tax
-    return tuple((rate, _money(net * rate / (100 + rate if inside else 100))) for rate, net in sorted(nets.items(), reverse=True))
+    return tuple(
+        (rate, _money(net * rate / (100 + rate if inside else 100), rig.currency))
+        for rate, net in sorted(nets.items(), reverse=True)
+    )
 
 
 def totals(rig: Rig, catalog: Catalog, known: dict[str, Line] | None = None) -> Totals:
@@ -88,11 +93,11 @@ def totals(rig: Rig, catalog: Catalog, known: dict[str, Line] | None = None) -> 
     priced = [(line, line.unit) for line in lines if line.unit is not None]
     counted = [(line, price) for line, price in priced if line.amount is not None]
     converted = tuple(line.uid for line, price in counted if price.currency != rig.currency)
-    subtotal = _money(sum(line.amount for line in lines if line.amount is not None))
-    discount = _money(subtotal * rig.quote.discount_percent / 100)
+    subtotal = _money(sum(line.amount for line in lines if line.amount is not None), rig.currency)
+    discount = _money(subtotal * rig.quote.discount_percent / 100, rig.currency)
     net, taxes = subtotal - discount, _taxes(rig, lines)
-    tax = _money(sum(amount for _, amount in taxes))
-    total = _money(net if rig.quote.prices_include_tax else net + tax)
+    tax = _money(sum(amount for _, amount in taxes), rig.currency)
+    total = _money(net if rig.quote.prices_include_tax else net + tax, rig.currency)
     return Totals(
         currency=rig.currency,
         lines=tuple(lines),

@@ -4,14 +4,13 @@ import math
 import unicodedata
 from datetime import date
 
+from rigplanner.catalog.money import WHOLE_CURRENCIES
 from rigplanner.catalog.parts import Price
 from rigplanner.report.language import THIN, Words, language, tr, trn
 from rigplanner.report.language import digits as written
 
 UNKNOWN = "unknown"
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-WHOLE_CURRENCIES = {"TWD", "JPY", "KRW", "VND", "CLP"}
-"""Currencies quoted without decimals in shops."""
 UNITS = Words({
     "images/s": "images/s", "samples/s": "samples/s", "sequences/s": "sequences/s", "tokens/s": "tokens/s",
     "ms_per_batch": "ms per batch", "s_per_iteration": "s per iteration", "time_to_train_min": "min to train",

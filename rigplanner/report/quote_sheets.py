@@ -1,6 +1,6 @@
 """A quote as a workbook: parts and sums, workloads, findings, set-up; numbers stay numbers."""
 
-from rigplanner.report import format as fmt
+from rigplanner.catalog.money import WHOLE_CURRENCIES
 from rigplanner.report.language import tr
 from rigplanner.report.quote import Quote, tax_word
 from rigplanner.report.spreadsheet import Amount, Cell, SheetOf, workbook
@@ -19,7 +19,7 @@ def quote_workbook(quote: Quote) -> bytes:
 
 
 def _money(value: float | None, currency: str) -> Cell:
-    return None if value is None else Amount(value, currency, 0 if currency in fmt.WHOLE_CURRENCIES else 2)
+    return None if value is None else Amount(value, currency, 0 if currency in WHOLE_CURRENCIES else 2)
 
 
 def _parts(quote: Quote) -> SheetOf:
