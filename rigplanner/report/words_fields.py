@@ -87,6 +87,7 @@ FIELD_WORDS = {
     "form_factor": "form factor",
     "board_form_factors": "board form factors",
     "psu_form_factors": "supply form factors",
+    "standard": "standard of the supply",
     "psu_length_mm": "room for the supply",
     "radiators_mm": "radiator places",
     "radiator_places": "room that a radiator leaves",
