@@ -37,7 +37,8 @@ CHANGES = Words({
 })  # fmt: skip
 STEPS = Words({
     "weights": "weights", "gradients": "gradients", "optimizer": "optimizer states", "activations": "activations",
-    "kv_cache": "key-value cache", "recurrent_state": "recurrent state", "communication": "communication buffers", "buffers": "dequantised matrix and copies",
+    "kv_cache": "key-value cache", "recurrent_state": "recurrent state",
+    "communication": "communication buffers", "buffers": "dequantised matrix and copies",
     "tensors": "live tensors", "fragmentation": "fragmentation", "library": "library workspaces", "reserved": "reserved",
     "context": "driver and kernels", "device": "nvidia-smi shows", "interval": "80 % interval", "pool": "pool of the cache",
     "per_user": "cache of one user", "users": "users", "nvme_states": "states on drives",

@@ -103,7 +103,9 @@ class _Reader:
 
     def take(self, count: int) -> bytes:
         if count > self.left:
-            raise WorkloadFault(f"{self.path}: the GGUF header asks for {count} bytes, {self.left} are left: no GGUF, or cut short; fetch it again.")
+            raise WorkloadFault(
+                f"{self.path}: the GGUF header asks for {count} bytes, {self.left} are left: no GGUF, or cut short; fetch it again."
+            )
         self.left -= count
         data = self.file.read(count)
         if len(data) != count:

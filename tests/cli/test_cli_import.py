@@ -11,7 +11,7 @@ import pytest
 
 from rigplanner.catalog.load import Family
 from rigplanner.catalog.parts import Accessory
-from rigplanner.catalog.user_catalog import full_catalog, user_folder, newest_rates
+from rigplanner.catalog.user_catalog import full_catalog, newest_rates, user_folder
 from rigplanner.cli.main import main
 from rigplanner.evidence import Source
 from rigplanner.rig.files import read_rig
