@@ -14,6 +14,9 @@ DECODE_PER_CORE_S = 250.0
 """Images of ImageNet's size that one core decodes and augments per second. Decoding alone: 360 to 860 per thread on five
 server CPUs of 2020 to 2025 (imread-benchmark, arXiv 2605.08731); resizing, cropping and copying take about half of a loader's
 time (estimate)."""
+DOUBTS: dict[Bound, float] = {"cpu": 1.55, "storage": 1.25, "link": 1.1}
+"""Factor by which the rate of a stage may be off either way, 80 of 100 times: decoding as the 360 to 860 above spread about
+their middle; drives and buses by judgement."""
 NETWORK_FILE_READS_S = 2000.0
 """Random reads per second that a network file system gives one client where nothing is known (estimate)."""
 PAGE_CACHE_SHARE = 0.7
@@ -74,6 +77,12 @@ def feed(data: Dataset, drives: Drives | None, cores: int | None, ram_gib: float
         return Feed(storage_s=None, decode_s=None, bus_s=None, together_s=math.inf, bound="unknown", cached=cached, steps=steps)
     bound = min(stages, key=lambda name: stages[name])
     return Feed(storage_s=storage, decode_s=decode, bus_s=bus, together_s=stages[bound], bound=bound, cached=cached, steps=steps)
+
+
+def fed_range(fed: Feed, value: float, low: float, high: float) -> tuple[float, float, float]:
+    """Return what becomes of a speed and its interval where the pipeline, which itself may be off, has to feed it."""
+    doubt = DOUBTS.get(fed.bound, 1.0)
+    return fed_rate(value, fed.together_s), fed_rate(low, fed.together_s / doubt), fed_rate(high, fed.together_s * doubt)
 
 
 def fed_rate(wanted_s: float, given_s: float) -> float:

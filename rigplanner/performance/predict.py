@@ -16,7 +16,7 @@ from rigplanner.performance.constants import speed_model
 from rigplanner.performance.explain import Finding, estimate
 from rigplanner.performance.heat import speed_in_heat
 from rigplanner.performance.host import cap_of, feed_of
-from rigplanner.performance.input_pipeline import Feed, fed_rate
+from rigplanner.performance.input_pipeline import fed_range
 from rigplanner.performance.job import TASKS, Job, read_job
 from rigplanner.performance.kriging import Point
 from rigplanner.performance.measured import Measured
@@ -80,12 +80,15 @@ def predict_speed(
     capped, heated = _capped(gpu, machine, modelled), speed_in_heat(machine) if machine else None
     kept, below, above = _together(capped, _range(heated))
     fed = feed_of(workload, machine) if machine and job.task not in WRITING else None
-    value = _fed(min(samples_s, most) * kept, fed)
+    value = min(samples_s, most) * kept
+    low_s = samples_s * kept * math.exp(-math.hypot(width, below))
+    high_s = min(samples_s * math.exp(math.hypot(width, above)), most * math.exp(above)) * kept
+    if fed is not None:
+        value, low_s, high_s = fed_range(fed, value, low_s, high_s)
     starved = fed if fed and value < 0.97 * samples_s * kept else None
     found = Finding(
         job=job, workload=workload, gpu=gpu, modelled=modelled, anchored=anchored, metric=asked, samples_s=value,
-        low_s=min(value, _fed(samples_s * kept * math.exp(-math.hypot(width, below)), fed)),
-        high_s=max(value, _fed(min(samples_s * math.exp(math.hypot(width, above)), most * math.exp(above)) * kept, fed)),
+        low_s=min(value, low_s), high_s=max(value, high_s),
         alone_s=alone, anchored_s=samples_s, kept=kept, heat=heated, feed=starved,
     )  # fmt: skip
     return estimate(found)
@@ -139,7 +142,3 @@ def compute_share(modelled: Modelled) -> float:
     stream = modelled.stream
     assert stream
     return stream.matrix_s / (stream.matrix_s + stream.traffic_s + stream.other_s)
-
-
-def _fed(samples_s: float, fed: Feed | None) -> float:
-    return samples_s if fed is None else fed_rate(samples_s, fed.together_s)

@@ -14,7 +14,7 @@ from rigplanner.evidence import Step
 from rigplanner.machine.machine import GpuNode, Machine
 from rigplanner.performance.answer import TIME_METRICS, Bound, SpeedEstimate
 from rigplanner.performance.host import feed_of
-from rigplanner.performance.input_pipeline import fed_rate
+from rigplanner.performance.input_pipeline import fed_range
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, EditFault, apply
 from rigplanner.rig.task import Parallelism, Workload
@@ -173,7 +173,7 @@ def _fed(point: ScalePoint, work: Workload, machine: Machine, metric: str) -> Sc
     feed = feed_of(work, machine) if metric in SAMPLE_METRICS else None
     if feed is None or not point.value:
         return point
-    value, low, high = (fed_rate(rate or 0.0, feed.together_s) for rate in (point.value, point.low, point.high))
+    value, low, high = fed_range(feed, point.value, point.low or 0.0, point.high or 0.0)
     bound = feed.bound if value < STARVED * point.value else point.bound
     return replace(point, value=value, low=low, high=high, bound=bound)
 

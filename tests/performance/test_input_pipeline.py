@@ -8,7 +8,17 @@ import pytest
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.data import data_path
 from rigplanner.performance.host import feed_of, network_share
-from rigplanner.performance.input_pipeline import READ_BYTES, Dataset, Drives, fed_rate, feed, storage_samples_s
+from rigplanner.performance.input_pipeline import (
+    DECODE_PER_CORE_S,
+    DOUBTS,
+    READ_BYTES,
+    Dataset,
+    Drives,
+    fed_range,
+    fed_rate,
+    feed,
+    storage_samples_s,
+)
 from rigplanner.rig.files import read_rig
 from rigplanner.rules.assess import assess
 from rigplanner.workload.answer import WorkloadFault
@@ -91,3 +101,14 @@ def test_unknown_places_and_decoders_are_named(field: str, word: str) -> None:
     work = msgspec.structs.replace(made.jobs[0].workload, dataset_gb=1.0, dataset_samples=10, **{field: word})
     with pytest.raises(WorkloadFault, match=field):
         feed_of(work, made.machine)
+
+
+def test_a_starved_speed_is_as_doubtful_as_what_starves_it() -> None:
+    data = Dataset(samples=1e6, bytes_total=1e11, packed=True)
+    starved = feed(data, None, 4, None, None)
+    value, low, high = fed_range(starved, 20_000.0, 18_000.0, 22_000.0)
+    assert starved.bound == "cpu"
+    assert value == pytest.approx(4 * DECODE_PER_CORE_S, rel=0.01)
+    assert high / low == pytest.approx(DOUBTS["cpu"] ** 2, rel=0.01)
+    fed = feed(data, None, 4096, None, None)
+    assert fed_range(fed, 2_000.0, 1_800.0, 2_200.0) == pytest.approx((2_000.0, 1_800.0, 2_200.0), rel=0.01)

@@ -24,7 +24,10 @@ JOBS = (
 )
 
 
-@pytest.mark.parametrize("card", ["nvidia.geforce.rtx-5090", "amd.radeon.rx-9070-xt", "intel.arc.a770-16gb", "nvidia.geforce.gtx-970"])
+CARDS = ("nvidia.geforce.rtx-5090", "amd.radeon.rx-9070-xt", "intel.arc.a770-16gb", "nvidia.geforce.gtx-970")
+
+
+@pytest.mark.parametrize("card", CARDS)
 @pytest.mark.parametrize("job", JOBS)
 def test_the_name_on_the_box_changes_nothing(catalog: Catalog, card: str, job: Workload) -> None:
     own = catalog.parts[card]
