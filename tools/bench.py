@@ -166,7 +166,14 @@ def _quote() -> str:
     return f"{_seconds(lambda: quote_pdf(assessment, catalog), 5):.2f} s"
 
 
+def _pace() -> str:
+    """How fast this machine is just now: times of other runs compare as this line does."""
+    return f"{1000 * _seconds(lambda: sum(number for number in range(1_000_000)), 5):.0f} ms"
+
+
+PACE = ("the machine: a million additions in Python", _pace, "")
 FIGURES: tuple[tuple[str, Callable[[], str], str], ...] = (
+    PACE,
     ("start to usable window / start of an empty one", _window_start, "3 x"),
     ("peak resident memory of the window", _window_memory, "250 MB"),
     ("one edit of a power cap to all verdicts, 8 GPUs, p95", _power_edits, "16 ms"),
@@ -184,6 +191,7 @@ FIGURES: tuple[tuple[str, Callable[[], str], str], ...] = (
     ("quote PDF after import", _quote, "0.5 s"),
     *ENGINE_FIGURES,
     *MEMORY_FIGURES,
+    PACE,
 )
 
 if __name__ == "__main__":
