@@ -20,7 +20,7 @@ RANKS = re.compile(r"rank (\d{1,6}) n[rR]anks (\d{1,6})")
 RING = re.compile(r"Channel (\d{1,6})/(\d{1,6})\s*:((?:\s+\d{1,6})+)\s*$")
 AROUND = re.compile(r"Ring (\d{1,6})\s*: (\d{1,6}) -> (\d{1,6}) -> (\d{1,6})\s*$")
 TREE = re.compile(r"\[(\d{1,6})\] (-?\d{1,6}(?:/-?\d{1,6})*)->(-?\d{1,6})->(-?\d{1,6}(?:/-?\d{1,6})*)")
-HOP = re.compile(r"(?:Channel|Ring) (\d{1,6})(?:/\d{1,6})?\s*: (\d{1,6})\[\w+\] -> (\d{1,6})\[\w+\] (?:\[\w+\] )?via (\S.*)$")
+HOP = re.compile(r"(?:Channel|Ring) (\d{1,6})(?:/\d{1,6})?\s*: (\d{1,6})\[\w+\] -> (\d{1,6})\[\w+\] (?:\[\w+\] )?via ([A-Za-z].*)$")
 SEARCH = re.compile(
     r"Pattern (\d{1,3}), crossNic \d{1,3}, nChannels (\d{1,6}), (?:bw|speed) ([\d.]{1,20})/([\d.]{1,20}), type (\w+)/(\w+)"
 )
@@ -72,7 +72,8 @@ class NcclRun(Struct, frozen=True, kw_only=True):
 
 
 def read_nccl(text: str) -> NcclRun:
-    """Return what a log or a graph file says. Raises MatrixFault for text that is neither."""
+    """Return what a log or a graph file says. Raises MatrixFault for text that is neither, XmlFault for a broken
+    graph file."""
     if len(text) > LARGEST_LOG:
         raise MatrixFault(f"The text is longer than {LARGEST_LOG // 2**20} MiB: cut the log after the first collective.")
     if re.match(r"\s*(?:<\?xml[^>]*>\s*)?<graphs\b", text):

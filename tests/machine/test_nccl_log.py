@@ -117,3 +117,8 @@ def test_a_run_without_gpus_to_compare_is_still_a_run() -> None:
     run = read_nccl("h NCCL INFO Channel 00/01 :    0\n")
     assert isinstance(run, NcclRun)
     assert run.rings == ((0,),)
+
+
+def test_a_transport_without_a_name_is_passed_over():
+    run = read_nccl("host:1:2 [0] NCCL INFO Channel 00 : 0[1] -> 1[2] via /x\nhost:1:2 [0] NCCL INFO Channel 00/01 :    0   1\n")
+    assert run.hops == ()
