@@ -1,20 +1,29 @@
 """The garbage collector, paused while many lasting objects are made at once."""
 
 import gc
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+_lock = threading.Lock()
+_pauses: list[bool] = []
+"""One for each pause that lasts, of whatever thread: whether the collector was on before it."""
 
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Pause the collector: decoding 60 000 parts makes no cycles, and walking them again and again takes most of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
+    """Pause the collector: decoding 60 000 parts makes no cycles, and walking them again and again takes most of the time. It
+    goes on when the last pause ends."""
+    with _lock:
+        _pauses.append(gc.isenabled() or any(_pauses))
+        gc.disable()
     try:
         yield
     finally:
-        if was_on:
-            gc.enable()
+        with _lock:
+            was_on = _pauses.pop()
+            if was_on and not _pauses:
+                gc.enable()
 
 
 def spare_the_living() -> None:

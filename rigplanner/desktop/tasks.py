@@ -7,6 +7,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal
 
+from rigplanner.catalog.garbage import collector_paused
+
 log = logging.getLogger(__name__)
 PAINTED_MS = 50
 """When the window has usually painted what an edit changed."""
@@ -22,7 +24,8 @@ class Ticket:
 
 
 class _Run(QRunnable):
-    """Holds the bound signals of the caller, which lives on the window's thread, and owns no QObject."""
+    """Holds the bound signals of the caller, which lives on the window's thread, and owns no QObject. The collector rests while it
+    runs: on this thread it would destroy widgets that are gone under the window's hands."""
 
     def __init__(self, ticket: Ticket, work: Callable[[Ticket], Any], answered: Any, progressed: Any) -> None:
         super().__init__()
@@ -33,7 +36,7 @@ class _Run(QRunnable):
             return
         answer: Any = None
         fault: Exception | None = None
-        with contextlib.suppress(RuntimeError):  # the window may have gone meanwhile
+        with collector_paused(), contextlib.suppress(RuntimeError):  # the window may have gone meanwhile
             try:
                 answer = self._work(self._ticket)
                 if isinstance(answer, Iterator):

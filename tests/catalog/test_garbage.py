@@ -1,0 +1,27 @@
+"""The collector rests while any thread asks for it, and goes on afterwards."""
+
+import gc
+
+from rigplanner.catalog.garbage import collector_paused
+
+
+def test_the_collector_goes_on_when_the_last_pause_ends() -> None:
+    assert gc.isenabled()
+    first, second = collector_paused(), collector_paused()
+    first.__enter__()
+    second.__enter__()
+    assert not gc.isenabled()
+    first.__exit__(None, None, None)
+    assert not gc.isenabled()
+    second.__exit__(None, None, None)
+    assert gc.isenabled()
+
+
+def test_a_collector_that_was_off_stays_off() -> None:
+    gc.disable()
+    try:
+        with collector_paused():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
