@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rigplanner.workload import ops
@@ -15,6 +16,8 @@ from rigplanner.workload.vision import resized
 
 LAYERS = (2, 4, 3)
 """Layers of attention in the three last stages (Mehta and Rastegari 2022, table 4)."""
+
+Layer = Callable[[Tensor], Tensor]
 
 
 def divisible(value: float, by: int = 8) -> int:
@@ -129,14 +132,19 @@ class MobileVit:
 
     def loss(self) -> Tensor:
         """The loss of the class; without training, the scores."""
-        net, tape, side = self.net, self.net.tape, self.net.setting.length
-        image = net.given(net.setting.batch, 3, side, side, dtype=net.setting.dtype)
-        x = stem = self.stem(image)
-        for block in self.first:
-            x = block(x)
-        for stage in self.stages:
-            x = checkpointed(net, stage, x)
-        x = self.last(x)
-        scores = self.head(ops.reduce_to(tape, x, x.shape[:2]))
-        del image, stem
-        return class_loss(net, scores) if net.setting.training else scores
+        return staged_loss(self.net, self.stem, self.first, self.stages, self.last, self.head)
+
+
+def staged_loss(net: Net, stem: Layer, first: Sequence[Layer], stages: Sequence[Layer], last: Layer | None, head: Layer) -> Tensor:
+    """The loss of the class of an image that goes through a stem, blocks and stages; without training, the scores."""
+    tape, side = net.tape, net.setting.length
+    image = net.given(net.setting.batch, 3, side, side, dtype=net.setting.dtype)
+    x = stemmed = stem(image)
+    for block in first:
+        x = block(x)
+    for stage in stages:
+        x = checkpointed(net, stage, x)
+    x = last(x) if last else x
+    scores = head(ops.reduce_to(tape, x, x.shape[:2]))
+    del image, stemmed
+    return class_loss(net, scores) if net.setting.training else scores

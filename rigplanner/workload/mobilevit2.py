@@ -7,9 +7,8 @@ from typing import Any
 from rigplanner.workload import ops
 from rigplanner.workload.convnets import Conv
 from rigplanner.workload.efficient import group_norm
-from rigplanner.workload.encoder import class_loss
-from rigplanner.workload.mobilevit import Inverted
-from rigplanner.workload.net import Net, checkpointed
+from rigplanner.workload.mobilevit import Inverted, staged_loss
+from rigplanner.workload.net import Net
 from rigplanner.workload.tape import Tensor
 
 STAGES = (32, 64, 128, 256, 384, 512)
@@ -116,13 +115,4 @@ class MobileVit2:
 
     def loss(self) -> Tensor:
         """The loss of the class; without training, the scores."""
-        net, tape, side = self.net, self.net.tape, self.net.setting.length
-        image = net.given(net.setting.batch, 3, side, side, dtype=net.setting.dtype)
-        x = stem = self.stem(image)
-        for block in self.first:
-            x = block(x)
-        for stage in self.stages:
-            x = checkpointed(net, stage, x)
-        scores = self.head(ops.reduce_to(tape, x, x.shape[:2]))
-        del image, stem
-        return class_loss(net, scores) if net.setting.training else scores
+        return staged_loss(self.net, self.stem, self.first, self.stages, None, self.head)

@@ -36,6 +36,14 @@ def _case(step: dict[str, Any]) -> Case:
     return case
 
 
+def _errors(steps: list[dict[str, Any]]) -> list[float]:
+    """Shares by which the estimates miss the traced peaks, smallest first."""
+    zoo = shipped_zoo()
+    return sorted(
+        abs(estimate_memory(_case(step).workload, None, 1, zoo).tensors_gib * GIB / step["peak_bytes"] - 1) for step in steps
+    )
+
+
 @pytest.fixture(scope="module")
 def errors() -> list[tuple[dict[str, Any], float]]:
     zoo = shipped_zoo()
@@ -54,11 +62,8 @@ def test_error_is_small_on_both_halves(errors: list[tuple[dict[str, Any], float]
 
 @pytest.mark.parametrize("held_out", [True, False])
 def test_random_shapes_of_every_family_are_walked_right(held_out: bool) -> None:
-    zoo = shipped_zoo()
     steps = [step for step in RANDOM if step["held_out"] is held_out]
-    sizes = sorted(
-        abs(estimate_memory(_case(step).workload, None, 1, zoo).tensors_gib * GIB / step["peak_bytes"] - 1) for step in steps
-    )
+    sizes = _errors(steps)
     assert len(sizes) >= 60
     assert statistics.median(sizes) <= 0.002
     assert sizes[int(0.9 * len(sizes))] <= 0.04
@@ -96,11 +101,8 @@ def test_forward_operations_match_the_counter_of_pytorch() -> None:
 
 @pytest.mark.parametrize("held_out", [True, False])
 def test_every_kind_of_network_and_setting_is_walked_right(held_out: bool) -> None:
-    zoo = shipped_zoo()
     steps = [step for step in KINDS if step["held_out"] is held_out]
-    sizes = sorted(
-        abs(estimate_memory(_case(step).workload, None, 1, zoo).tensors_gib * GIB / step["peak_bytes"] - 1) for step in steps
-    )
+    sizes = _errors(steps)
     assert len({step["spec"]["config"]["model_type"] for step in steps}) >= 60
     assert statistics.median(sizes) <= 0.001
     assert sizes[int(0.9 * len(sizes))] <= 0.02
@@ -108,11 +110,8 @@ def test_every_kind_of_network_and_setting_is_walked_right(held_out: bool) -> No
 
 @pytest.mark.parametrize("held_out", [True, False])
 def test_layers_that_scan_convolve_or_lie_otherwise_are_walked_right(held_out: bool) -> None:
-    zoo = shipped_zoo()
     steps = [step for step in LAYERS if step["held_out"] is held_out]
-    sizes = sorted(
-        abs(estimate_memory(_case(step).workload, None, 1, zoo).tensors_gib * GIB / step["peak_bytes"] - 1) for step in steps
-    )
+    sizes = _errors(steps)
     assert len({step["spec"]["config"]["model_type"] for step in steps}) >= 25
     assert statistics.median(sizes) <= 0.001
     assert sizes[int(0.9 * len(sizes))] <= 0.02
