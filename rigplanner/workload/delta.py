@@ -6,9 +6,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from rigplanner.workload.array import Array, array, empty, recorded, zeros
 from rigplanner.workload.net import Net, Norm
 from rigplanner.workload.products import cat, conv1d, dense, matmul, solved, written
+from rigplanner.workload.strided import Array, array, empty, recorded, zeros
 from rigplanner.workload.tape import BOOL, Grads, Tensor, record
 
 CHUNK = 64

@@ -8,13 +8,13 @@ from typing import Any
 from msgspec import structs
 
 from rigplanner.workload import ops
-from rigplanner.workload.array import Array, array
 from rigplanner.workload.attention import Rope, activate, attend
 from rigplanner.workload.decoder import Decoder
 from rigplanner.workload.decoder_forms import ACTS, decoder_form
 from rigplanner.workload.encoder import EncoderBlock, EncoderForm, class_loss
 from rigplanner.workload.net import Linear, Net, Norm, checkpointed
 from rigplanner.workload.products import added_in_place, cat, conv1d, dense, matmul, unfolded
+from rigplanner.workload.strided import Array, array
 from rigplanner.workload.tape import F32, I64, Tensor, new
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from msgspec import structs
 
 from rigplanner.workload import ops
-from rigplanner.workload.array import array
 from rigplanner.workload.attention import Attention, Form, Rope, Traits, activate
 from rigplanner.workload.config import pick
 from rigplanner.workload.decoder import Decoder, Mlp, next_token_loss
@@ -17,6 +16,7 @@ from rigplanner.workload.mamba import Mamba, Mamba2, StateForm
 from rigplanner.workload.moe import Experts
 from rigplanner.workload.net import Net, Norm
 from rigplanner.workload.products import conv1d, dense
+from rigplanner.workload.strided import array
 from rigplanner.workload.tape import F32, I64, Tensor
 
 Mixer = Callable[[Tensor], Tensor]

@@ -8,9 +8,9 @@ from __future__ import annotations
 from msgspec import Struct
 
 from rigplanner.workload import ops
-from rigplanner.workload.array import Array, array, empty, zeros
 from rigplanner.workload.net import Net, Norm
 from rigplanner.workload.products import cat, conv1d, dense, einsum
+from rigplanner.workload.strided import Array, array, empty, zeros
 from rigplanner.workload.tape import BOOL, F32, Grads, Tape, Tensor, new, record
 
 SCAN_PIECE = 2048

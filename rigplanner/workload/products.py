@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import prod
 
-from rigplanner.workload.array import Array, array, empty, joined, permuted, recorded, seen
 from rigplanner.workload.layout import packed_strides
 from rigplanner.workload.ops import cast_low, spread, wider
+from rigplanner.workload.strided import Array, array, empty, joined, permuted, recorded, seen
 from rigplanner.workload.tape import BOOL, F32, Grads, Tensor
 
 

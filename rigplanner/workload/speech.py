@@ -7,11 +7,11 @@ from typing import Any
 
 from rigplanner.workload import ops
 from rigplanner.workload.answer import WorkloadFault
-from rigplanner.workload.array import Array, array, empty, recorded
 from rigplanner.workload.attention import activate, attend
 from rigplanner.workload.decoder_forms import ACTS
 from rigplanner.workload.net import Linear, Net, Norm, checkpointed
 from rigplanner.workload.products import conv1d, dense
+from rigplanner.workload.strided import Array, array, empty, recorded
 from rigplanner.workload.tape import F32, Grads, Tensor, new
 
 SHORTEST = 400

@@ -10,7 +10,6 @@ import json
 import runpy
 import sys
 import weakref
-from pathlib import Path
 from typing import Any
 
 HEADS = {"causal_lm": "AutoModelForCausalLM", "masked_lm": "AutoModelForMaskedLM", "image": "AutoModelForImageClassification",
@@ -190,10 +189,7 @@ def _trained(
 
 
 def main() -> None:
-    """Answer one request; a fault becomes an answer with `error`. The folder of this script is no place to import from: its
-    modules bear names of the standard library."""
-    here = Path(__file__).resolve().parent
-    sys.path[:] = [place for place in sys.path if Path(place or ".").resolve() != here]
+    """Answer one request; a fault becomes an answer with `error`."""
     asked = json.load(sys.stdin)
     try:
         with contextlib.redirect_stdout(sys.stderr):

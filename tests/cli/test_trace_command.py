@@ -119,3 +119,9 @@ def test_an_interpreter_that_answers_nonsense_is_named(tmp_path: Path, answer: s
 
 def test_this_interpreter_is_tried_first() -> None:
     assert next(trace._interpreters(None)) == sys.executable
+
+
+def test_no_module_beside_the_measuring_script_bears_a_name_of_the_standard_library() -> None:
+    beside = {path.stem for path in Path(trace.torch_step.__file__).parent.glob("*.py")}
+    assert "torch_step" in beside
+    assert not beside & sys.stdlib_module_names
