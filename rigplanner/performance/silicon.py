@@ -9,6 +9,7 @@ from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.makers import chip_maker
 from rigplanner.catalog.parts import GPU
 from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.quant import BITS, GGUF
 
 GENERATIONS = {
     "kepler": 0.0,
@@ -64,33 +65,18 @@ MATRIX_PRECISIONS = {
     "fp4": "fp4",
     "nvfp4": "fp4",
     "mxfp4": "fp4",
+    "amp_fp8": "fp8",
+    "mxfp8": "fp8",
+    "amp_mxfp8": "fp8",
+    "amp_nvfp4": "fp4",
+    "f32": "fp32",
     "int4": "half",
     "nf4": "half",
-    "q4_k_m": "half",
-    "q4_0": "half",
-    "q5_k_m": "half",
-    "q6_k": "half",
-    "q8_0": "half",
-}
+} | dict.fromkeys(GGUF, "half")
 """Precision word of a workload -> the matrix rate that does its arithmetic (4-bit weights are widened to 16 bits first)."""
 
-WEIGHT_BITS = {
-    "fp32": 32.0,
-    "tf32": 32.0,
-    "int8": 8.0,
-    "fp8": 8.0,
-    "fp4": 4.5,
-    "nvfp4": 4.5,
-    "mxfp4": 4.25,
-    "int4": 4.5,
-    "nf4": 4.5,
-    "q4_k_m": 4.85,
-    "q4_0": 4.5,
-    "q5_k_m": 5.7,
-    "q6_k": 6.6,
-    "q8_0": 8.5,
-}
-"""Bits per stored weight with block scales (llama.cpp quantisation table for the q words); all others 16."""
+WEIGHT_BITS = BITS | {"fp4": 4.5, "int4": 4.5, "nf4": 4.5}
+"""Bits per stored weight, those of 4 bits with the scales of their blocks; words of training not listed here store 16."""
 
 
 SHARED = {"blackwell-rtx": "ada", "cdna4": "cdna3", "rdna4": "rdna3"}

@@ -16,6 +16,9 @@ BITS = {
 """Bits per weight of the quantised matrices. GGUF block formats: bytes of a block over its values (ggml's type table); the mixed
 k-quants by llama.cpp's own table for a 7B model; mxfp4 adds one byte per 32, nvfp4 one per 16."""
 
+GGUF = tuple(word for word in BITS if word.startswith(("q", "iq", "tq")))
+"""The block formats of llama.cpp's files; they quantise the embedding too."""
+
 SCALES = {"bnb": 0.5, "bnb_double": 0.127, "gptq": 0.25, "awq": 0.25, "autoround": 0.25, "torchao": 0.25, "hqq": 0.5,
           "mlx": 0.5}  # fmt: skip
 """Bits per weight of scales: bitsandbytes one fp32 per 64 values, double-quantised 8 bits per 64 plus fp32 per 256 blocks (QLoRA,
@@ -23,9 +26,6 @@ arXiv 2305.14314); GPTQ and AWQ one fp16 scale and a zero per 128, MLX a scale a
 
 ROW_SCALES = 0.02
 """Bits per weight where a row of the matrix has one scale: int8 of bitsandbytes (LLM.int8, arXiv 2208.07339, section 3), fp8."""
-
-WHOLE_NET = ("q", "iq", "tq", "f")
-"""GGUF formats quantise the embedding too."""
 
 KV_BITS = {"fp32": 32.0, "fp16": 16.0, "bf16": 16.0, "f16": 16.0, "fp8": 8.0, "int8": 8.25, "q8_0": 8.5, "q4_0": 4.5, "q5_0":
 5.5, "int4": 4.5, "turboquant_3bit": 3.5,
@@ -38,7 +38,7 @@ def weight_bytes(precision: str, quant: str | None, params: float, embedding: fl
     bits = BITS[precision]
     if bits >= 16:
         return params * bits / 8
-    if precision[0] in "qt" or precision.startswith("iq"):
+    if precision in GGUF:
         return params * bits / 8
     scales = SCALES.get(quant or "", 0.5 if precision in ("nf4", "fp4") else 0.25 if precision == "int4" else ROW_SCALES)
     if precision == "int8" and quant and quant.startswith("bnb"):

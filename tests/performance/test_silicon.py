@@ -13,6 +13,7 @@ from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.silicon import USUAL_SUSTAINED, arithmetic_path, generation_of, matrix_tflops, silicon_of, weight_bits
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.quant import BITS
 
 
 @pytest.mark.parametrize(
@@ -49,6 +50,13 @@ def test_arithmetic_that_the_silicon_lacks_is_refused(name: str, precision: str)
 def test_an_unknown_precision_lists_the_known_ones() -> None:
     with pytest.raises(WorkloadFault, match="expected one of"):
         matrix_tflops(silicon_of(find_gpu("RTX 3090")), "fp17", "RTX 3090")
+
+
+@pytest.mark.parametrize("precision", [word for word in BITS if word not in ("fp8", "fp4", "mxfp8", "nvfp4", "mxfp4")])
+def test_every_stored_format_that_memory_knows_is_timed(precision: str) -> None:
+    card = find_gpu("RTX 3090")
+    assert matrix_tflops(silicon_of(card), precision, card.name) > 0
+    assert weight_bits(precision) == pytest.approx(BITS[precision], abs=0.51)
 
 
 def test_the_missing_field_is_named() -> None:
