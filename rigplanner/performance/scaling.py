@@ -5,8 +5,10 @@ import math
 from rigplanner.performance.constants import speed_model
 from rigplanner.performance.job import Job
 from rigplanner.performance.roofline import dense_params
+from rigplanner.performance.silicon import weight_bits
 
 PER_GPU_LATENCY_S = 1e-5
+ADAPTER_SHARE = 0.01
 
 
 def replicas(job: Job) -> int:
@@ -16,11 +18,16 @@ def replicas(job: Job) -> int:
 
 def exchange_bytes(job: Job) -> float:
     """Return the bytes that one exchange of gradients moves per GPU: 2 (n - 1) / n of them in a ring, half as much again where
-    weights are gathered too."""
+    weights are gathered too. Frozen weights below adapters are gathered for both passes as they are stored (FSDP gathers the
+    packed 4 bits: Answer.AI, fsdp_qlora) and have no gradients; the adapters' are a hundredth."""
     n, wide = replicas(job), job.precision in ("fp32", "tf32")
-    size = dense_params(job) / (job.tensor * job.pipeline) * (4.0 if wide else 2.0) * (1.5 if job.sharded else 1.0)
-    if job.task == "train_lora":
-        size *= 1.0 if job.sharded else 0.01
+    values = dense_params(job) / (job.tensor * job.pipeline)
+    if job.task != "train_lora":
+        size = values * (4.0 if wide else 2.0) * (1.5 if job.sharded else 1.0)
+    elif job.sharded:
+        size = values * weight_bits(job.precision) / 8
+    else:
+        size = values * (4.0 if wide else 2.0) * ADAPTER_SHARE
     return 2 * (n - 1) / n * size
 
 

@@ -10,7 +10,7 @@ from rigplanner.performance.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.job import read_job
 from rigplanner.performance.predict import predict_speed
-from rigplanner.performance.scaling import expert_seconds
+from rigplanner.performance.scaling import exchange_bytes, expert_seconds
 from rigplanner.performance.stacks import shipped_stacks
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
@@ -252,3 +252,17 @@ def test_experts_exchange_tokens_while_they_train() -> None:
     assert exchange("llama-3.1-8b", 8, 1, "nvswitch") == 0 == exchange("mixtral-8x7b", 1, 1, "none")
     assert 0 < apart < 0.3 * exchange("mixtral-8x7b", 8, 1, "pcie")
     assert exchange("mixtral-8x7b", 16, 2, "nvswitch") == pytest.approx(apart), "experts stay within a node"
+
+
+def test_frozen_weights_are_gathered_as_they_are_stored_and_send_no_gradients() -> None:
+    def moved(task: str, precision: str, zero: int) -> float:
+        fields = {"model": "llama-3.1-70b", "task": task, "precision": precision, "batch_per_gpu": 1, "seq_len": 2048}
+        work = msgspec.convert({**fields, "parallelism": {"zero": zero}}, Workload)
+        return exchange_bytes(read_job(work, find_gpu("RTX 4090"), 4, 1, "pcie", shipped_zoo()))
+
+    full, adapters, packed = (
+        moved(*asked, 3) for asked in (("train_full", "bf16"), ("train_lora", "bf16"), ("train_qlora", "nf4"))
+    )
+    assert full == pytest.approx(1.5 * adapters)
+    assert adapters == pytest.approx(packed * 16 / 4.5)
+    assert moved("train_lora", "bf16", 0) < adapters / 50
