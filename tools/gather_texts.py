@@ -32,6 +32,7 @@ TABLES = {
     "rigplanner.report.quote_pdf": ("PART_COLUMNS:0", "RENTING_COLUMNS"),
     "rigplanner.report.quote_sheets": ("PART_HEADS", "JOB_HEADS", "FINDING_HEADS", "SETUP_HEADS"),
     "rigplanner.report.setup_sheet": ("OWN_SOFTWARE",),
+    "rigplanner.report.words_faults": ("FAULTS",),
     "rigplanner.report.words_fields": ("VALUE_WORDS", "FIELD_WORDS"),
     "rigplanner.report.words_findings": ("FINDING_TEXTS", "FIX_TEXTS"),
     "rigplanner.report.words_guide": ("PURPOSES", "AIM_WORDS", "RUNS_WORDS", "REASON_TEXTS"),

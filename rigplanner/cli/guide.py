@@ -51,8 +51,9 @@ def run(args: argparse.Namespace) -> int:
     catalog = open_catalog()
     answers = Answers(purpose=purpose, aim=args.aim, budget=args.budget, currency=args.currency.upper(), quiet=args.quiet,
                       site=_site(args.country.upper()), rates=newest_rates())  # fmt: skip
-    advice = advise(answers, catalog, datetime.now(UTC).astimezone().date().isoformat())
-    _tell(advice, catalog)
+    today = datetime.now(UTC).astimezone().date().isoformat()
+    advice = advise(answers, catalog, today)
+    _tell(advice, catalog, today)
     chosen = advice.best or advice.cheapest
     if args.output is not None and chosen is not None:
         try:
@@ -72,11 +73,11 @@ def _site(country: str) -> Site:
     return Site(country=country, volts=volts, breaker_a=amperes)
 
 
-def _tell(advice: Advice, catalog: Catalog) -> None:
+def _tell(advice: Advice, catalog: Catalog, today: str) -> None:
     print(words.headline(advice))
     for title, proposal in ((tr("Proposed"), advice.best), (tr("The least money"), advice.cheapest)):
         if proposal is not None:
-            _tell_proposal(title, proposal, advice, catalog)
+            _tell_proposal(title, proposal, catalog, today)
     if advice.rented:
         print(f"\n{tr('For hire')}")
     total = (advice.best or advice.cheapest).total if advice.best or advice.cheapest else None  # type: ignore[union-attr]
@@ -86,10 +87,14 @@ def _tell(advice: Advice, catalog: Catalog) -> None:
         print(text)
 
 
-def _tell_proposal(title: str, proposal: Proposal, advice: Advice, catalog: Catalog) -> None:
-    print(f"\n{title}: {money(proposal.total, advice.answers.currency)}")
+def _tell_proposal(title: str, proposal: Proposal, catalog: Catalog, today: str) -> None:
+    print(f"\n{title}: {money(proposal.total, proposal.rig.currency)}")
     for name, price, reason in words.item_rows(proposal, catalog):
         print(f"  {name}   ({price})\n      {reason}")
     for ability in proposal.abilities:
         print(f"  {words.aim_title(ability.aim.code)}: {words.ability_text(ability)}")
+        if doubt := words.doubt_text(ability):
+            print(f"      {doubt}")
     print(f"  {words.checked_text(proposal)}")
+    if age := words.age_text(proposal, today):
+        print(f"  {age}")

@@ -21,6 +21,7 @@ from rigplanner.planning.compare import CompareRow, job_behind
 from rigplanner.report.comparison import row_text, row_title
 from rigplanner.report.language import listed, tr
 from rigplanner.report.words import finding_text, rule_title
+from rigplanner.report.words_faults import fault_text
 from rigplanner.rules.assess import Assessment
 
 COUNTED = {"errors": "error", "warnings": "warning", "unknown": "unknown"}
@@ -48,12 +49,12 @@ def _workload_reason(row: CompareRow, rig: int, assessments: Sequence[Assessment
         return Reason("", "", (), tr("There is no GPU in the rig."))
     if code in ("memory", "fits"):
         if not job.memory:
-            return Reason("", "", (), job.memory_fault or tr("There is no GPU in the rig."))
+            return Reason("", "", (), fault_text(job.memory_fault) or tr("There is no GPU in the rig."))
         made = memory_reason(job, max(job.memory, key=lambda estimate: estimate.device_gib))
         return Reason("", "", made.steps, f"{made.headline}. {made.note}")
     made = speed_reason(job)
     if row.values[rig] is None:
-        fault = job.speed_fault or tr(
+        fault = fault_text(job.speed_fault) or tr(
             "What does not fit into memory has no speed; what is without a whole price has none per money."
         )
         return Reason("", "", (), fault)

@@ -1,5 +1,6 @@
 """The guide: a few questions on the left, the answer with its reasons on the right, opened as a rig by one button."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -149,7 +150,7 @@ class GuideDialog(QDialog):
 
     def ask(self) -> None:
         """Work the answer out aside."""
-        from rigplanner.planning.guide import Answers, advise
+        from rigplanner.planning.guide import Answers, advising
 
         self._delay.stop()
         session = self._session
@@ -160,14 +161,14 @@ class GuideDialog(QDialog):
         )  # fmt: skip
         catalog, today = session.catalog, session.today
 
-        def work(ticket: Ticket) -> "Advice":
-            return advise(answers, catalog, today, lambda: not ticket.cancelled)
+        def work(ticket: Ticket) -> "Iterator[Advice]":
+            return advising(answers, catalog, today, lambda: not ticket.cancelled)
 
         self.advice = None
         self.head.setText(tr("Looking for a rig…"))
         self.note.setText("")
         self.progress.setMaximum(0)
-        session.tasks.run_task(TOPIC, work, self.show_advice, self._fail)
+        session.tasks.run_task(TOPIC, work, lambda _: self._rest(), self._fail, self.show_advice)
         self._rest()
 
     def _site(self) -> Site:
@@ -180,7 +181,8 @@ class GuideDialog(QDialog):
     def cancel(self) -> None:
         """Stop looking."""
         self._session.tasks.cancel(TOPIC)
-        self.head.setText(tr("Stopped. Change a question to look again."))
+        if self.advice is None:
+            self.head.setText(tr("Stopped. Change a question to look again."))
         self._rest()
 
     def _fail(self, fault: Exception) -> None:
@@ -205,7 +207,8 @@ class GuideDialog(QDialog):
         clear(self._answer)
         self.head.setText(self._words.headline(advice))
         chosen = advice.best or advice.cheapest
-        self.note.setText(self._words.checked_text(chosen) if chosen else tr("Ask for less, or let a machine do it by the hour."))
+        said = (self._words.checked_text(chosen), self._words.age_text(chosen, self._session.today)) if chosen else ()
+        self.note.setText(" ".join(filter(None, said)) or tr("Ask for less, or let a machine do it by the hour."))
         if chosen is not None:
             self._add(label((tr("The rig") if advice.best else tr("The least expensive rig that does it")).upper(), "section"))
             self._add(self._items(chosen))
@@ -219,7 +222,8 @@ class GuideDialog(QDialog):
             for machine in advice.rented:
                 text = self._words.rented_text(machine, chosen.total if chosen else None, advice.answers.currency)
                 self._add(label(text, "", wrap=True))
-        self._add(label(tr("What was passed over").upper(), "section"))
+        if advice.passed_over:
+            self._add(label(tr("What was passed over").upper(), "section"))
         for text in self._words.passed_over_texts(advice):
             self._add(label(text, "small", wrap=True))
         self._rest()
@@ -261,9 +265,11 @@ class GuideDialog(QDialog):
             sign.setAccessibleName(tr(self._words.RUNS_WORDS[ability.runs]))
             figures = label(self._words.ability_text(ability), "small")
             figures.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            grid.addWidget(sign, n, 0)
-            grid.addWidget(stretchy(label(self._words.aim_title(ability.aim.code), wrap=True)), n, 1)
-            grid.addWidget(figures, n, 2)
+            grid.addWidget(sign, 2 * n, 0)
+            grid.addWidget(stretchy(label(self._words.aim_title(ability.aim.code), wrap=True)), 2 * n, 1)
+            grid.addWidget(figures, 2 * n, 2)
+            if doubt := self._words.doubt_text(ability):
+                grid.addWidget(stretchy(label(doubt, "small", wrap=True)), 2 * n + 1, 1, 1, 2)
         return grid
 
     def _open(self, proposal: "Proposal | None") -> None:

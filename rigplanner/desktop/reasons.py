@@ -14,6 +14,7 @@ from rigplanner.evidence import Step
 from rigplanner.planning.limits import Limit
 from rigplanner.report.language import Words, listed, tr
 from rigplanner.report.quote_jobs import workload_title
+from rigplanner.report.words_faults import fault_text
 from rigplanner.report.words_workloads import assumed_text
 from rigplanner.rules.assess import Assessment, Job
 from rigplanner.workload.answer import MemoryEstimate
@@ -51,7 +52,7 @@ def limit_reason(assessment: Assessment, limit: Limit, catalog: Catalog) -> Reas
 
 def _vram_reason(job: Job, limit: Limit) -> Reason:
     if not job.memory:
-        return Reason(tr("Memory per GPU"), job.memory_fault or tr("There is no GPU in the rig."), ())
+        return Reason(tr("Memory per GPU"), fault_text(job.memory_fault) or tr("There is no GPU in the rig."), ())
     made = memory_reason(job, max(job.memory, key=lambda estimate: estimate.device_gib))
     return replace(made, headline=f"{workload_title(job)}: {gauge_text(limit)}", note=f"{made.headline}. {made.note}".strip())
 
@@ -71,7 +72,7 @@ def speed_reason(job: Job) -> Reason:
     """Return what the speed of a workload rests on, or why there is none."""
     speed = job.speed
     if speed is None:
-        return Reason(tr("Speed"), job.speed_fault or tr("There is no GPU in the rig."), ())
+        return Reason(tr("Speed"), fault_text(job.speed_fault) or tr("There is no GPU in the rig."), ())
     headline = f"{quantity(speed.value, speed.metric)}, {interval(speed.low, speed.high, speed.metric)}"
     note = f"{tr('Software: {stack}.', stack=speed.stack)} {assumed_text(speed.assumed)}".strip()
     return Reason(tr("Speed"), headline, speed.steps, note)

@@ -15,6 +15,7 @@ from rigplanner.desktop.words import interval, percent, quantity, shortened
 from rigplanner.desktop.workload_prospects import Prospects, ProspectsPanel
 from rigplanner.report.language import tr
 from rigplanner.report.quote_jobs import BOUND_WORDS, memory_bars, workload_title
+from rigplanner.report.words_faults import fault_text
 from rigplanner.report.words_speed import speed_facts
 from rigplanner.report.words_workloads import LIFT_WORDS, STAGE_WORDS, assumed_text
 from rigplanner.rig.edits import Edit
@@ -90,7 +91,7 @@ class WorkloadResults(QWidget):
         bars = memory_bars(job, assessment.machine)
         self.bars.show_bars(bars)
         self.bars.setVisible(bool(bars))
-        fault = job.memory_fault or ("" if bars else tr("There is no GPU in the rig."))
+        fault = fault_text(job.memory_fault) or ("" if bars else tr("There is no GPU in the rig."))
         host = job.memory[0].host_gib if job.memory else 0.0
         said = tr("Not computed: {fault}", fault=fault) if fault else ""
         if host and not fault:
@@ -113,7 +114,9 @@ class WorkloadResults(QWidget):
         self._show_facts(speed_facts(speed) if speed else [])
         assumed = dict(job.memory[0].assumed) if job.memory else {}
         if speed is None:
-            self.speed_note.setText(tr("Not predicted: {reason}", reason=job.speed_fault or tr("There is no GPU in the rig.")))
+            self.speed_note.setText(
+                tr("Not predicted: {reason}", reason=fault_text(job.speed_fault) or tr("There is no GPU in the rig."))
+            )
             self.stack_note.setText(assumed_text(assumed))
             return
         self.speed.setText(quantity(speed.value, speed.metric))

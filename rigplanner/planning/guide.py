@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 from msgspec.structs import replace
 
 from rigplanner.catalog.cloud import Cloud, shipped_cloud
@@ -60,13 +60,15 @@ class Answers(Struct, frozen=True, kw_only=True):
 
 
 class Ability(Struct, frozen=True, kw_only=True):
-    """Whether a rig does an aim: what it needs on the fullest card and what that has, and how fast it is where it is known."""
+    """Whether a rig does an aim: what it needs on the fullest card and what that has (the pool that a serving engine takes beside
+    is no need), how fast it is where it is known, and the fault of the models where it is not."""
 
     aim: Aim
     runs: Runs
     needed_gib: float | None = None
     capacity_gib: float | None = None
     speed: SpeedEstimate | None = None
+    fault: str = ""
 
 
 class Reason(Struct, frozen=True, kw_only=True):
@@ -104,7 +106,7 @@ class Rented(Struct, frozen=True, kw_only=True):
 class Advice(Struct, frozen=True, kw_only=True):
     """`best` within the budget (None when it buys nothing that holds the aim), `cheapest` of all where that is another rig,
     machines for hire, and how many sorts and numbers of cards were passed over for which cause. `priced`: whether any card has a
-    price that counts in the currency."""
+    price that counts in the currency. `whole` is false while the cheapest is still looked for."""
 
     answers: Answers
     aim: Aim
@@ -113,6 +115,7 @@ class Advice(Struct, frozen=True, kw_only=True):
     rented: tuple[Rented, ...]
     passed_over: dict[Cause, int]
     priced: bool = True
+    whole: bool = True
 
 
 class Candidate(Struct, frozen=True):
@@ -132,24 +135,27 @@ def advise(answers: Answers, catalog: Catalog, today: str, go_on: Callable[[], b
 
     `go_on` is asked between candidates; when it says no, the advice is what was found until then.
     """
+    *_, whole = advising(answers, catalog, today, go_on)
+    return whole
+
+
+def advising(answers: Answers, catalog: Catalog, today: str, go_on: Callable[[], bool] = lambda: True) -> Iterator[Advice]:
+    """Yield the advice of `advise` as it grows: the best rig as soon as it is found, then the whole."""
     market = Market(catalog, answers.currency, today, answers.rates)
     aim = aim_of(answers.purpose, answers.aim)
     passed: dict[Cause, int] = {}
     candidates = list(_candidates(answers, aim, market, passed))
     search = _Search(answers, aim, market, passed, go_on)
     best = search.best(candidates, answers.budget)
+    hires = rented(aim, catalog, shipped_cloud())
+    advice = Advice(answers=answers, aim=aim, best=best, cheapest=None, rented=hires, passed_over={},
+                    priced=bool(market.of_kind("gpu")), whole=False)  # fmt: skip
+    if best is not None:
+        yield advice
     cheapest = search.cheapest(candidates)
     if best is not None and cheapest is not None and cheapest.rig.items == best.rig.items:
         cheapest = None
-    return Advice(
-        answers=answers,
-        aim=aim,
-        best=best,
-        cheapest=cheapest,
-        rented=rented(aim, catalog, shipped_cloud()),
-        passed_over=passed,
-        priced=bool(market.of_kind("gpu")),
-    )
+    yield replace(advice, cheapest=cheapest, passed_over=passed, whole=True)
 
 
 def _candidates(answers: Answers, aim: Aim, market: Market, passed: dict[Cause, int]) -> Iterator[Candidate]:
@@ -321,12 +327,20 @@ def _held(proposal: Proposal) -> int:
 
 
 def _ability(aim: Aim, job: Job, assessment: Assessment) -> Ability:
-    """Return what the fullest card says; a job whose speed or memory the models refuse is unknown."""
+    """Return what the fullest card says; a job that the models refuse is unknown, unless it does not fit."""
     limit = next((limit for limit in limits(assessment) if limit.job == job.index), None)
-    if limit is None or limit.used is None or limit.limit is None or job.speed is None:
-        return Ability(aim=aim, runs="unknown")
+    fault = job.memory_fault or job.speed_fault or ""
+    if limit is None or limit.used is None or limit.limit is None:
+        return Ability(aim=aim, runs="unknown", fault=fault)
     runs: Runs = "yes" if (limit.high or limit.used) <= limit.limit else "tight" if limit.used <= limit.limit else "no"
-    return Ability(aim=aim, runs=runs, needed_gib=limit.used, capacity_gib=limit.limit, speed=job.speed if runs != "no" else None)
+    speed = job.speed if runs != "no" else None
+    runs = "unknown" if speed is None and runs != "no" else runs
+    return Ability(aim=aim, runs=runs, needed_gib=_needed(job), capacity_gib=limit.limit, speed=speed, fault=fault)
+
+
+def _needed(job: Job) -> float:
+    """Return what the fullest card must hold, GiB: all parts, without the pool that a serving engine takes of what is free."""
+    return max(min(float(sum(structs.astuple(each.parts))), each.device_gib) for each in job.memory)
 
 
 def _reasons(assessment: Assessment, abilities: tuple[Ability, ...], aim: Aim) -> Iterator[Reason]:

@@ -7,6 +7,7 @@ from rigplanner.machine.machine import Machine
 from rigplanner.performance.answer import Anchor, SpeedEstimate
 from rigplanner.report import format as fmt
 from rigplanner.report.language import Words, tr
+from rigplanner.report.words_faults import fault_text
 from rigplanner.rules.assess import Job
 from rigplanner.rules.vram import part_seen
 
@@ -121,10 +122,10 @@ def job_content(job: Job, machine: Machine, catalog: Catalog) -> QuoteJob:
         title=workload_title(job),
         settings=workload_settings(job),
         bars=bars,
-        memory_note=job.memory_fault or "",
+        memory_note=fault_text(job.memory_fault),
         speed=fmt.quantity(speed.value, speed.metric)
         if speed
-        else tr("not predicted: {reason}", reason=job.speed_fault or tr("unknown")),
+        else tr("not predicted: {reason}", reason=fault_text(job.speed_fault) or tr("unknown")),
         interval=fmt.interval(speed.low, speed.high, speed.metric) if speed else "",
         stack=speed.stack if speed else "",
         bound=BOUND_WORDS.get(speed.bound, speed.bound) if speed else "",

@@ -1,11 +1,14 @@
 """The guide in words: its questions, its proposals with their reasons, and what it says when the budget does not reach."""
 
+from datetime import date
+
 from rigplanner.catalog.load import Catalog
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.planning.aims import Purpose
 from rigplanner.planning.guide import Ability, Advice, Cause, Proposal, Reason, Rented
 from rigplanner.report.format import day, money, number, quantity, unit_text
 from rigplanner.report.language import listed, tr, trn
+from rigplanner.report.words_faults import fault_text
 from rigplanner.rig.document import part_of
 
 PURPOSES: dict[Purpose, tuple[str, str]] = {
@@ -41,6 +44,7 @@ AIM_WORDS = {
     "serve-70b-bf16": "Serve 70 billion weights in 16 bits to 4 people",
 }
 
+DAYS_A_MONTH = 30
 RUNS_WORDS = {"yes": "runs", "tight": "may just fit", "no": "does not fit", "unknown": "not known"}
 
 REASON_TEXTS = {
@@ -135,6 +139,19 @@ def checked_text(proposal: Proposal) -> str:
     return tr("Checked by all rules: no errors, {warnings}, {unknown}.", warnings=warnings, unknown=unknown)
 
 
+def age_text(proposal: Proposal, today: str) -> str:
+    """Return how old the oldest price of a proposal is, "" while all are of the last month."""
+    oldest = proposal.assessment.totals.oldest_price
+    months = (date.fromisoformat(today) - date.fromisoformat(oldest)).days // DAYS_A_MONTH if oldest else 0
+    if not months:
+        return ""
+    return trn(
+        "The oldest price is one month old: ask for those of the day before you buy.",
+        "The oldest price is {count} months old: ask for those of the day before you buy.",
+        months,
+    )
+
+
 def item_rows(proposal: Proposal, catalog: Catalog) -> list[tuple[str, str, str]]:
     """Return part, price and reason of each item."""
     lines = {line.uid: line for line in proposal.assessment.totals.lines}
@@ -165,6 +182,11 @@ def ability_text(ability: Ability) -> str:
     if ability.speed is not None:
         parts.append(speed_text(ability.speed))
     return listed(parts)
+
+
+def doubt_text(ability: Ability) -> str:
+    """Return why nothing is known of an aim, "" where all is."""
+    return fault_text(ability.fault) if ability.runs == "unknown" else ""
 
 
 PROVIDERS = {

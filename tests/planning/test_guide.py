@@ -7,7 +7,7 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.planning.aims import AIMS, USUAL_AIM
-from rigplanner.planning.guide import Advice, Answers, advise
+from rigplanner.planning.guide import Advice, Answers, advise, advising
 from rigplanner.planning.host import Market, Need, bases, wide_slots
 from rigplanner.report import words_guide as words
 from rigplanner.report.format import number
@@ -140,3 +140,42 @@ def test_cards_that_cannot_exchange_directly_are_not_held_back_twice(catalog: Ca
     machine = found.assessment.machine
     assert len(machine.gpus) == 2
     assert all((node.width or 0) >= 8 for node in machine.gpus)
+
+
+def test_the_best_rig_is_told_before_the_cheapest_is_found(shop: Catalog) -> None:
+    stages = list(advising(Answers(purpose="kaggle", aim=AIM, budget=6000, site=HOME), shop, TODAY))
+    assert [stage.whole for stage in stages] == [False, True]
+    assert stages[0].best == stages[1].best
+    assert stages[0].cheapest is None
+    assert stages[1].cheapest is not None
+    assert stages[0].rented == stages[1].rented
+
+
+def test_a_serving_engine_needs_what_it_holds_not_the_pool_it_takes(shop: Catalog) -> None:
+    best = advise(Answers(purpose="serve", aim="serve-8b", budget=9000, site=HOME), shop, TODAY).best
+    assert best is not None
+    ability = next(each for each in best.abilities if each.aim.code == "serve-8b")
+    estimate = best.assessment.jobs[0].memory[0]
+    assert ability.needed_gib is not None
+    assert ability.needed_gib < 0.9 * estimate.device_gib
+    assert ability.needed_gib > estimate.parts.weights_gib
+
+
+def test_what_cannot_be_predicted_says_why(catalog: Catalog) -> None:
+    parts = {i: p for i, p in catalog.parts.items() if not isinstance(p, GPU) or i == "intel.arc.pro-b60"}
+    few = replace(catalog, parts=parts)
+    best = advise(Answers(purpose="serve", aim="serve-8b", budget=9000, site=HOME), few, TODAY).best
+    assert best is not None
+    doubtful = [ability for ability in best.abilities if ability.runs == "unknown"]
+    assert [ability.aim.code for ability in doubtful] == ["serve-70b-fp8"]
+    assert words.doubt_text(doubtful[0]).startswith("Intel Arc Pro B60 has no fp8 arithmetic; it has ")
+    assert all(words.doubt_text(ability) == "" for ability in best.abilities if ability.runs != "unknown")
+
+
+def test_old_prices_are_told(advice: Advice) -> None:
+    assert advice.best is not None
+    oldest = advice.best.assessment.totals.oldest_price
+    assert oldest is not None
+    assert words.age_text(advice.best, oldest) == ""
+    assert words.age_text(advice.best, "2026-11-21").startswith("The oldest price is ")
+    assert "{" not in words.age_text(advice.best, "2026-11-21")
