@@ -58,7 +58,8 @@ def cheapest_changes(workload: Workload, gpu: GPU, count: int, zoo: Zoo) -> tupl
             _tried(workload, pair, gpu, count, zoo, now, room) for pair in pairs if not set(pair[0].fields) & set(pair[1].fields)
         )
         fitting = [change for change in both if change is not None and change.fits]
-        found += fitting or _row(workload, [one for one in single if one.code in helpful], gpu, count, zoo, now, room)
+        here = [one for one in single if not one.more_gpus]
+        found += fitting or _row(workload, here, gpu, count, zoo, now, room) or _row(workload, single, gpu, count, zoo, now, room)
     return tuple(sorted(found, key=lambda change: (not change.fits, change.count, -change.speed_share, change.device_gib)))
 
 

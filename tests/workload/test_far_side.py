@@ -134,6 +134,14 @@ def test_changes_are_joined_until_they_fit(zoo: Zoo, card: GPU) -> None:
     assert estimate_memory(then, card, first.count, zoo).device_gib == pytest.approx(first.device_gib)
 
 
+def test_what_helps_only_together_with_others_joins_the_row_and_cards_come_last(zoo: Zoo) -> None:
+    work = Workload(model="llama-3.1-70b", task="train", precision="bf16", seq_len=4096)
+    changes = cheapest_changes(work, gpu_of("nvidia.datacenter.h100-sxm5-80gb"), 8, zoo)
+    assert "checkpointing" not in {change.code for change in changes}
+    assert changes[0].fits and changes[0].count == 8
+    assert "checkpointing" in changes[0].code.split("+")
+
+
 @pytest.mark.parametrize(
     ("layers", "on_gpus", "ratios", "counts", "output"),
     [
