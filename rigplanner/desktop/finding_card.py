@@ -27,8 +27,8 @@ SEVERITIES = ("error", "warning", "info")
 
 
 def needed_actual(finding: Finding) -> str:
-    """Return "needs 2 170 W, has 1 440 W", or "" when the finding compares nothing."""
-    if finding.needed is None and finding.actual is None:
+    """Return "Needed 2 170 W, actual 1 440 W", or "" when the finding does not compare."""
+    if finding.needed is None or finding.actual is None:
         return ""
     needed, actual = (
         value if isinstance(value, str) else quantity(value, finding.unit) for value in (finding.needed, finding.actual)

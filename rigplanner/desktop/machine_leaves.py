@@ -31,9 +31,14 @@ class Leaf(Struct, frozen=True, kw_only=True):
 def leaves(machine: Machine) -> list[Leaf]:
     """Return the slots of a machine, then its ports."""
     names = {piece.name: piece.part.name for piece in machine.pieces}
-    numbers = {node.piece: f"GPU {node.index}  " for node in machine.gpus}
-    numbers |= {node.piece: f"NIC {node.index}  " for node in machine.nics}
+    numbers = piece_numbers(machine)
     return [_slot_leaf(use, numbers, names) for use in machine.slots] + [_drive_leaf(use, names) for use in machine.drives]
+
+
+def piece_numbers(machine: Machine) -> dict[str, str]:
+    """Return what the system calls cards, "GPU 0  ", by piece."""
+    numbers = {node.piece: f"GPU {node.index}  " for node in machine.gpus}
+    return numbers | {node.piece: f"NIC {node.index}  " for node in machine.nics}
 
 
 def _slot_leaf(use: SlotUse, numbers: dict[str, str], names: dict[str, str]) -> Leaf:

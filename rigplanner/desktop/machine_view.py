@@ -10,6 +10,7 @@ from rigplanner.desktop.change import Change
 from rigplanner.desktop.machine_better import BetterPlaces
 from rigplanner.desktop.machine_drawing import MachineDrawing
 from rigplanner.desktop.machine_layout import machine_drawing
+from rigplanner.desktop.machine_leaves import piece_numbers
 from rigplanner.desktop.machine_shapes import Drawing
 from rigplanner.desktop.picture_view import PictureView
 from rigplanner.desktop.session import Session
@@ -153,8 +154,12 @@ class MachineView(QWidget):
         placed = [use.piece for use in machine.slots if use.piece] + [piece for use in machine.drives for piece in use.pieces]
         loose = [problem.piece for problem in machine.problems if problem.piece not in placed and problem.piece in names]
         own = [piece for piece in dict.fromkeys([*placed, *loose]) if split_piece(piece)]
-        if [(piece, names[piece]) for piece in own] != self._listed:
-            self._list_pieces(own, names)
+        listed = _called(own, names, piece_numbers(machine))
+        if listed != self._listed:
+            self._listed = listed
+            self.pieces.clear()
+            for piece, name in listed:
+                self.pieces.addItem(name, piece)
         at = self.pieces.findData(self._piece)
         if own:
             self._piece = self._piece if at >= 0 else own[0]
@@ -162,14 +167,6 @@ class MachineView(QWidget):
         else:
             self._piece = ""
         self._fill_targets()
-
-    def _list_pieces(self, own: list[str], names: dict[str, str]) -> None:
-        self._listed = [(piece, names[piece]) for piece in own]
-        self.pieces.clear()
-        for piece, name in self._listed:
-            found = split_piece(piece)
-            number = f" {found[1] + 1}" if found and sum(p.startswith(f"{found[0]}.") for p in own) > 1 else ""
-            self.pieces.addItem(f"{name}{number}", piece)
 
     def _fill_targets(self) -> None:
         self.targets.clear()
@@ -187,6 +184,8 @@ class MachineView(QWidget):
         self.targets.clear()
         for move in found:
             self.targets.addItem(_target_words(move), move)
+        free = next((n for n, move in enumerate(found) if not move.here and not move.problems), 0)
+        self.targets.setCurrentIndex(free)
         self.go.setEnabled(bool(found))
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -248,6 +247,17 @@ class MachineView(QWidget):
             self._session.tell(f"{move.place}: {problem_words(move.problems[0])}.", "warning")
         elif not move.here:
             self._session.edit(tr("Move {part} to {place}", part=self.pieces.currentText(), place=move.place), *move.edits)
+
+
+def _called(own: list[str], names: dict[str, str], numbers: dict[str, str]) -> list[tuple[str, str]]:
+    """Return each piece with what it is called: by the system's number, else by the rig's where there are several."""
+    found = []
+    for piece in own:
+        uid, index = split_piece(piece) or ("", 0)
+        several = sum(other.startswith(f"{uid}.") for other in own) > 1
+        number = f" {index + 1}" if several and piece not in numbers else ""
+        found.append((piece, f"{numbers.get(piece, '')}{names[piece]}{number}"))
+    return found
 
 
 def _target_words(move: Move) -> str:

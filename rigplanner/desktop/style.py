@@ -132,6 +132,7 @@ QScrollBar::handle {{ background: {t.line}; border-radius: 3px; margin: 2px; min
 QScrollBar::handle:hover {{ background: {t.strong_line}; }}
 QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
 QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
+QAbstractScrollArea::corner {{ background: transparent; border: 0; }}
 QSplitter::handle {{ background: {t.line}; }}
 QSplitter::handle:horizontal {{ width: 1px; }} QSplitter::handle:vertical {{ height: 1px; }}
 QFrame[role="card"] {{ background: {t.surface}; border: 1px solid {t.line}; border-radius: 6px; }}

@@ -159,7 +159,7 @@ class ProspectsPanel:
             kept = tr("{share} of the speed", share=percent(change.speed_share))
             verdict = tr("fits") if change.fits else tr("still too much")
             text = f"{quantity(change.device_gib, 'GiB', 1)}, {verdict}, {kept}"
-            self._ways.addLayout(row(use, label(text, "small"), 1))
+            self._ways.addLayout(row(use, stretchy(label(text, "small", wrap=True))))
         if not found.changes:
             self._ways.addWidget(
                 label(tr("No single change of its settings needs less; a larger GPU or more of them would."), "small")

@@ -43,6 +43,24 @@ def test_a_better_place_says_what_changes_and_is_taken_with_one_click(window, vi
     assert not view.better.isVisible()
 
 
+def test_pieces_are_called_as_in_the_picture_and_the_first_free_place_is_offered(window, sample_folder):
+    documents.open_file(window, sample_folder / "quad-rtx-4090.rig", sample=True)
+    window.show_tab("Machine")
+    settle(window)
+    view = window.view("Machine")
+    called = [view.pieces.itemText(n) for n in range(view.pieces.count())]
+    drawn = {box.text for box in view.drawing._drawing.boxes}
+    cards = [name for name in called if "RTX 4090" in name]
+    assert len(cards) == 4
+    assert set(cards) <= drawn
+    assert "Samsung SSD 990 Pro 4 TB" in called
+    view.pieces.setCurrentIndex(0)
+    view.pieces.activated.emit(0)
+    settle(window)
+    assert "not possible" not in view.targets.currentText()
+    assert "stands here" not in view.targets.currentText()
+
+
 def test_lines_take_the_colour_of_their_width(view):
     wire = next(wire for wire in view.drawing._drawing.wires if wire.lanes == 4 and not wire.fabric)
     by_verdict = view.drawing._wire_token(wire)
