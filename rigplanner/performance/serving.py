@@ -11,9 +11,11 @@ from rigplanner.performance.roofline import KERNEL_TAIL_S, SOFT_MAXIMUM, matrix_
 from rigplanner.performance.silicon import weight_bits
 
 DECODE_BANDWIDTH_SHARE, SERVE_BANDWIDTH_SHARE = 0.8, 0.75
-ALLREDUCE_LATENCY_S = {"nvlink": 2e-5, "bridge": 2.5e-5, "pcie": 4e-5, "staged": 9e-5}
-"""One small all-reduce between tensor-parallel GPUs (NCCL LL protocol plus launch), two per layer; staged through the host as the
-times per token of an 8B model on one, two and four RTX 4090 tell (19.2, 16.0, 10.5 ms with vLLM 0.8.5)."""
+ALLREDUCE_LATENCY_S = {"nvlink": 2e-5, "bridge": 2.5e-5, "pcie": 3.5e-5, "staged": 4e-5}
+"""One small all-reduce between tensor-parallel GPUs (NCCL LL protocol plus launch), two per layer. Staged through the host: what the
+halving of the weights does not explain in the times per token of an 8B model on one, two and four RTX 4090 (19.2, 16.0, 10.5 ms with
+vLLM 0.8.5) and of a 70B model in 4 bits on two and four RTX 3090 Ti (33.3 and 21.7 ms, vllm-project/vllm issue 6955), which lie on
+either side of it."""
 FILLS_HBM = ("serving", "tuned")
 """Families of stacks that reach the same share of HBM as of GDDR: llama-2-7b in fp16 on an A100 at 91 to 105 tokens/s with vLLM,
 LMDeploy, TensorRT-LLM and gpt-fast is 0.6 to 0.7 of it, at 46 with transformers a third (premAI-io/benchmarks)."""
