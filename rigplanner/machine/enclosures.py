@@ -1,14 +1,17 @@
-"""Enclosures of external GPUs: their cards stand outside the case and draw from a supply of the enclosure."""
+"""Cards outside the case: in enclosures and on docks, which may feed them from a supply of their own."""
 
-from rigplanner.catalog.parts import GPU, NetworkCard, Riser
+from rigplanner.catalog.parts import GPU, NetworkCard, PowerSupply, Riser, System
 from rigplanner.machine.machine import Piece
 from rigplanner.rig.document import Rig
 
 EXTERNAL = "usb4"
 """Kind of port that enclosures are joined to; Thunderbolt counts as it."""
-DOCKED = ("m2", "oculink")
+CABLED = "oculink"
+"""Kind of port whose cable leads out of the case."""
+DOCKED = ("m2", CABLED)
 PORT_NAMES = ("usb4", "tb", "thunderbolt")
 """How the names of such ports begin where an enclosure has no place of its own."""
+DOCK_NAMES = ("m2", "m.2", "ocu")
 
 
 def is_enclosure(part: object) -> bool:
@@ -21,34 +24,68 @@ def is_dock(part: object) -> bool:
     return isinstance(part, Riser) and part.slot_kind in DOCKED and part.output == "pcie" and part.outputs == 1 and not part.switch
 
 
+def feeds_itself(riser: Riser) -> bool:
+    """Say whether a card behind a riser draws from a supply other than the rig's: in enclosures unless the catalog says otherwise,
+    on docks only where it says so."""
+    return riser.card_supply in ("included", "separate") or (riser.card_supply is None and is_enclosure(riser))
+
+
 def enclosed(rig: Rig, pieces: tuple[Piece, ...]) -> tuple[str, ...]:
     """Return the GPU pieces in enclosures: those that name an enclosure's place ("USB4_1/1"), then the last ones without a place,
     one for each slot of an enclosure that is left."""
     boxes = [piece for piece in pieces if is_enclosure(piece.part)]
-    if not boxes:
-        return ()
-    ports = tuple(place.lower() for box in boxes if (place := _wish(rig, box))) or PORT_NAMES
-    named = [card.name for card in _cards(pieces) if "/" in (place := _wish(rig, card).lower()) and place.startswith(ports)]
-    slots = sum(box.part.outputs for box in boxes if isinstance(box.part, Riser)) - len(named)
-    return (*named, *_loose(rig, pieces, slots))
+    return _beside(rig, pieces, boxes, PORT_NAMES) if boxes else ()
 
 
 def docked(rig: Rig, pieces: tuple[Piece, ...], inside: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the GPU pieces for docks: the last ones without a place that are in no enclosure. Beside a network card nobody knows
-    which card the dock is for."""
-    docks = sum(is_dock(piece.part) for piece in pieces)
-    if not docks or any(isinstance(piece.part, NetworkCard) for piece in pieces):
-        return ()
-    return _loose(rig, tuple(piece for piece in pieces if piece.name not in inside), docks)
+    """Return the GPU pieces on docks: those that name a dock's place, then the last ones without a place that are in no enclosure.
+    Beside a network card nobody knows which card the dock is for."""
+    docks = [piece for piece in pieces if is_dock(piece.part)]
+    rest = tuple(piece for piece in pieces if piece.name not in inside)
+    return _beside(rig, rest, docks, DOCK_NAMES, any(isinstance(p.part, NetworkCard) for p in pieces)) if docks else ()
 
 
-def _cards(pieces: tuple[Piece, ...]) -> list[Piece]:
-    return [p for p in pieces if isinstance(p.part, GPU) and p.part.form_factor == "pcie" and "/" not in p.name]
+def beside_the_case(rig: Rig, pieces: tuple[Piece, ...]) -> dict[str, Piece]:
+    """Return what each GPU piece outside the case stands in: an enclosure, a dock with a supply of its own, or what hangs on an
+    OCuLink cable."""
+    inside = enclosed(rig, pieces)
+    boxes = [piece for piece in pieces if is_enclosure(piece.part) for _ in range(getattr(piece.part, "outputs", 1))]
+    docks = [piece for piece in pieces if is_dock(piece.part)]
+    found = {**dict(zip(inside, boxes, strict=False)), **dict(zip(docked(rig, pieces, inside), docks, strict=False))}
+    return {card: holder for card, holder in found.items() if _is_outside(holder.part)}
 
 
-def _loose(rig: Rig, pieces: tuple[Piece, ...], most: int) -> tuple[str, ...]:
-    loose = [card.name for card in _cards(pieces) if not _wish(rig, card)]
-    return tuple(loose[-most:]) if most > 0 else ()
+def fed_beside(rig: Rig, pieces: tuple[Piece, ...]) -> dict[str, Piece]:
+    """Return the holder of each GPU piece that draws from a supply other than the rig's."""
+    found = beside_the_case(rig, pieces)
+    return {card: holder for card, holder in found.items() if isinstance(holder.part, Riser) and feeds_itself(holder.part)}
+
+
+def holders_supplies(pieces: tuple[Piece, ...]) -> dict[str, Piece]:
+    """Return the loose supply that each enclosure or dock without one takes: the last ones of the rig, once the rig has its own."""
+    asking = [piece for piece in pieces if isinstance(piece.part, Riser) and piece.part.card_supply == "separate"]
+    if not asking:
+        return {}
+    loose = [piece for piece in pieces if isinstance(piece.part, PowerSupply) and "/" not in piece.name]
+    own = 0 if any(isinstance(piece.part, System) for piece in pieces) else 1
+    spare = loose[own:][-len(asking) :]
+    return {holder.name: supply for holder, supply in zip(asking, spare, strict=False)}
+
+
+def _is_outside(part: object) -> bool:
+    return isinstance(part, Riser) and (part.slot_kind in (EXTERNAL, CABLED) or feeds_itself(part))
+
+
+def _beside(
+    rig: Rig, pieces: tuple[Piece, ...], holders: list[Piece], names: tuple[str, ...], only_named: bool = False
+) -> tuple[str, ...]:
+    """Return the cards that name a holder's place, or a port of such a name, then as many loose ones as holders have slots left."""
+    ports = tuple(place.lower() for holder in holders if (place := _wish(rig, holder))) or names
+    cards = [p for p in pieces if isinstance(p.part, GPU) and p.part.form_factor == "pcie" and "/" not in p.name]
+    named = [card.name for card in cards if "/" in (place := _wish(rig, card).lower()) and place.startswith(ports)]
+    slots = sum(holder.part.outputs for holder in holders if isinstance(holder.part, Riser)) - len(named)
+    loose = [card.name for card in cards if not _wish(rig, card)]
+    return (*named, *(loose[-slots:] if slots > 0 and not only_named else ()))
 
 
 def _wish(rig: Rig, piece: Piece) -> str:

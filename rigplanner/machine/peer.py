@@ -122,6 +122,17 @@ def _cell(a: GpuNode, b: GpuNode, letter: str, linked: set[tuple[int, int]], soc
         return "GNS" if "no" in policies else "CNS"
     if letter == "SYS" and sockets & NO_ACROSS:
         return "CNS"
-    if a.gpu.architecture != b.gpu.architecture:
-        return "NS"
-    return "OK" if letter else ""
+    alike = _of_one_chip(a.gpu, b.gpu)
+    return "NS" if alike is False else "OK" if letter and alike else ""
+
+
+def _of_one_chip(a: GPU, b: GPU) -> bool | None:
+    """Say whether GPUs may read each other's memory over PCIe: those of one chip may, also as different cards. Measured: RTX PRO
+    6000 with RTX 5090 and RTX 6000 Ada with RTX 4090 do; RTX 5070 Ti with RTX 5090, RTX 4060 Ti with RTX 4090 and RTX 4000 SFF Ada
+    with RTX 6000 Ada do not (p2pBandwidthLatencyTest; aikitoria/open-gpu-kernel-modules pull 29, issues 13 and 38;
+    tinygrad/open-gpu-kernel-modules issue 28)."""
+    if a.id == b.id:
+        return True
+    if a.architecture != b.architecture:
+        return False
+    return a.chip == b.chip if a.chip and b.chip else None

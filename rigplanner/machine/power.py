@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.parts import CPU, GPU, Accessory, AnyPart, NetworkCard, PowerSupply, Storage, Supply, System
 from rigplanner.evidence import Step
-from rigplanner.machine.enclosures import enclosed
+from rigplanner.machine.enclosures import fed_beside, holders_supplies
 from rigplanner.machine.loads import loads_of
 from rigplanner.machine.machine import Piece, PlugDemand, PowerTree
 from rigplanner.machine.plugs import plug_demands
@@ -43,14 +43,14 @@ def power_tree(rig: Rig, pieces: tuple[Piece, ...]) -> PowerTree:
 
 def plugs_of(rig: Rig, pieces: tuple[Piece, ...]) -> tuple[PlugDemand, ...]:
     """Return the power connectors that pieces need, beside what their supplies offer."""
-    outside = enclosed(rig, pieces)
+    outside = fed_beside(rig, pieces)
     return plug_demands(tuple(p for p in pieces if p.name not in outside), [supply for _, supply in supplies_of(pieces)])
 
 
 def load_tree(rig: Rig, pieces: tuple[Piece, ...]) -> PowerTree:
-    """Return the power tree without its plugs and peaks. Cards in enclosures count at the wall only."""
+    """Return the power tree without its plugs and peaks. Cards that enclosures and docks feed count at the wall only."""
     every, steps = loads_of(rig, pieces)
-    outside = enclosed(rig, pieces)
+    outside = fed_beside(rig, pieces)
     loads = [(name, watts) for name, watts in every if name not in outside]
     beside = [watts for name, watts in every if name in outside]
     parts = {piece.name: piece.part for piece in pieces}
@@ -106,9 +106,10 @@ def _field(part: AnyPart) -> str:
 
 
 def supplies_of(pieces: tuple[Piece, ...]) -> list[tuple[AnyPart, Supply]]:
-    """Return the supplies of a rig, loose ones and those of systems."""
+    """Return the supplies of a rig, loose ones and those of systems, without those that docks and enclosures take."""
+    apart = {supply.name for supply in holders_supplies(pieces).values()}
     found: list[tuple[AnyPart, Supply]] = [
-        (piece.part, piece.part.supply) for piece in pieces if isinstance(piece.part, PowerSupply)
+        (piece.part, piece.part.supply) for piece in pieces if isinstance(piece.part, PowerSupply) and piece.name not in apart
     ]
     inside = [piece.part for piece in pieces if isinstance(piece.part, System)]
     return found + [(system, system.supply) for system in inside if system.supply is not None]

@@ -93,8 +93,8 @@ def drive_of(name: str, part: AnyPart, wish: str) -> Drive | None:
     if isinstance(part, GPU) and part.form_factor == "m2":
         part = Storage(
             id=part.id,
-            name=part.name,
-            vendor=part.vendor,
+            name=part.id,
+            vendor="",
             form_factor="m2",
             interface="nvme",
             capacity_gb=0.0,

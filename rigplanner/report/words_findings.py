@@ -28,6 +28,17 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "info": "{actual} of host memory are less than the {needed} of all GPUs together, though not than one of them.",
     },
     "MEM009": {"": "Offload of {a} takes {needed} of host memory, the rig has {actual}."},
+    "HST001": {
+        "": "{a}: the CPU decodes about {actual} ({low} to {high}), the GPUs take {needed}; {enough} cores would keep up.",
+        "info": "{a}: the CPU decodes about {actual} ({low} to {high}), the GPUs take {needed}: perhaps "
+        "too little.",
+    },
+    "HST002": {"": "{a}: the engine keeps {needed} busy, the CPUs have {actual}."},
+    "HST003": {"": "{a} is bound by launching small kernels, and {b} boosts to {actual}: it may be slower than predicted."},
+    "DSK009": {
+        "": "{a}: storage gives about {actual} ({low} to {high}), the GPUs take {needed}.",
+        "info": "{a}: storage gives about {actual} ({low} to {high}), the GPUs take {needed}: perhaps too little.",
+    },
     "DSK008": {"": "Offload of {a} writes {needed}, the NVMe drives hold {actual}."},
     "SLT001": {"": "No slot is left for {all}."},
     "SLT002": {"": "The board has no slot {place} for {a}."},
@@ -40,7 +51,11 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "": "The rig mixes {actual}: {models}.",
         "makers": "The rig mixes {actual} of several makers ({models}): hardly a program uses them together.",
     },
-    "PCI001": {"": "{a} runs at {actual} instead of {needed} because of a drive in {places}."},
+    "PCI001": {
+        "": "{a} runs at {actual} instead of {needed} because of a drive in {places}.",
+        "stays": "{a} runs at {actual} instead of {needed} because of a drive in {places}; no other free place for the drive "
+        "leaves it more.",
+    },
     "PCI002": {"": "{a} in {b} runs at {actual} of {needed}: another card takes the rest."},
     "PCI003": {"": "{a} stands in {b}, a slot of the chipset: it shares one link to the CPU with drives and network."},
     "PCI004": {"": "{a} in {b} gets {actual} one way (PCIe {gen}.0 x{width}), it could take {needed}."},
@@ -145,6 +160,8 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "PWR017": {"": "{a} holds the rig for {actual} at full load; an orderly shutdown takes about {needed}."},
     "PWR014": {"": "The cap of {actual} lies outside {low_w} to {high_w} W of {a}."},
     "PWR015": {"": "{a} draws {needed}, the system allows {actual} per card."},
+    "PWR018": {"": "{b} comes without a supply; {a} needs one of its own there, for {needed}."},
+    "PWR019": {"": "{a} may draw {needed}, the supply of {b} gives it {actual}."},
     "M2001": {"": "No port is left for {all}."},
     "M2002": {"": "The board has no port {place} for {a}."},
     "M2003": {"": "{place} cannot take {a}: {by} is in it."},
@@ -289,6 +306,8 @@ FIX_TEXTS = {
     "cap-power": "Cap each GPU to {watts} W (keeps about {kept} % of the speed of matrix work, {kept_low} to {kept_high} %)",
     "cap-power-only": "Cap each GPU to {watts} W",
     "larger-supply": "Take {part}",
+    "add-supply": "Add {part} for {piece}",
+    "decode-on-gpu": "Decode on the GPUs (NVIDIA DALI)",
     "higher-voltage": "Feed it with {volts} V",
     "more-circuits": "Feed the supplies from {circuits} such circuits, the load shared evenly",
     "other-circuit": "Use a circuit of {volts} V and {amperes} A",

@@ -51,13 +51,27 @@ def assess(rig: Rig, catalog: Catalog, today: str = "") -> Assessment:
     """Return the assessment of a rig; pure, so equal rigs give equal answers. `today` (ISO) ends waivers; "" ends none."""
     machine = machine_of(rig, catalog)
     jobs = tuple(job_on(index, workload, machine) for index, workload in enumerate(rig.workloads))
-    facts = tuple(_facts(job) for job in jobs)
+    facts = tuple(facts_of(job, machine) for job in jobs)
     situation = Situation(rig=rig, catalog=catalog, machine=machine, jobs=facts, today=today, estimate=memory_of)
     return Assessment(rig=rig, machine=machine, jobs=jobs, report=check(situation), totals=totals(rig, catalog))
 
 
-def _facts(job: Job) -> JobFacts:
-    return JobFacts(name=f"workload.{job.index}", index=job.index, workload=job.workload, memory=job.memory, fault=job.memory_fault)
+def facts_of(job: Job, machine: Machine) -> JobFacts:
+    """Return what rules read of a job, with the speed of its GPUs alone where it reads a data set."""
+    workload = job.workload
+    unfed = None
+    if job.speed is not None and workload.dataset_gb and workload.dataset_samples:
+        bare = replace(workload, dataset_gb=None, dataset_samples=None)
+        unfed = _speed(bare, msgspec.msgpack.encode(bare), machine)[0]
+    return JobFacts(
+        name=f"workload.{job.index}",
+        index=job.index,
+        workload=workload,
+        memory=job.memory,
+        fault=job.memory_fault,
+        speed=job.speed,
+        unfed=unfed,
+    )
 
 
 class _Recent:

@@ -9,9 +9,9 @@ from rigplanner.catalog.parts import CPU, GPU, Chassis, Cooler, Motherboard, Slo
 from rigplanner.rules.finding import Finding
 from rigplanner.rules.fixes import fix, move, swap
 from rigplanner.rules.registry import rule
+from rigplanner.rules.rooms import holds
 from rigplanner.rules.situation import Situation, is_built_in
 from rigplanner.rules.slots import free_slots
-from rigplanner.rules.space import holds
 
 MIN_GAP_SLOTS = 0.75
 """Free slots an open-air card wants before its fans (card makers ask for one; a 2.2-slot card on a 3-slot pitch leaves 0.8)."""

@@ -52,14 +52,31 @@ def move(situation: Situation, piece: str, place: str) -> Edit | None:
 
 def cheapest(situation: Situation, part: Part, suits: Callable[[Any], bool], near: Callable[[Any], float]) -> Part | None:
     """Return the catalog part of the same kind that suits: the cheapest in the rig's currency, else the nearest of the maker."""
+    return cheapest_of(
+        situation,
+        kind_of(part),
+        lambda other: other.id != part.id and suits(other),
+        near,
+        lambda other: other.vendor != part.vendor,
+    )
+
+
+def cheapest_of(
+    situation: Situation,
+    kind: str,
+    suits: Callable[[Any], bool],
+    near: Callable[[Any], float] = lambda part: 0.0,
+    strange: Callable[[Any], bool] = lambda part: False,
+) -> Part | None:
+    """Return the catalog part of a kind that suits: the cheapest in the rig's currency, else the least strange, then nearest."""
     currency = situation.rig.currency
     best: tuple[float | bool | str, ...] | None = None
     choice: Part | None = None
-    for other in situation.catalog.of_kind(kind_of(part)):
-        if other.status not in ("current", "classic") or other.id == part.id or not suits(other):
+    for other in situation.catalog.of_kind(kind):
+        if other.status not in ("current", "classic") or not suits(other):
             continue
         price = min((p.amount for p in other.prices if p.currency == currency), default=None)
-        rank = (price is None, price or 0.0, other.vendor != part.vendor, other.status != "current", near(other), other.id)
+        rank = (price is None, price or 0.0, strange(other), other.status != "current", near(other), other.id)
         if best is None or rank < best:
             best, choice = rank, other
     return choice

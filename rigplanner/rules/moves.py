@@ -30,10 +30,15 @@ def rate(link: Link) -> float:
     return coded_gbs(gen, width) or 0.0
 
 
+def tries_moves(situation: Situation) -> bool:
+    """Say whether moves are tried for the findings of a rig."""
+    return situation.advise and len(situation.machine.gpus) <= MOST_GPUS
+
+
 def better_moves(situation: Situation, pieces: Iterable[str], gainer: str, least: float = 0.0) -> tuple[Fix, ...]:
     """Return the best move of one of the pieces after which `gainer` has a faster link, of `least` GB/s at least; none where there
     is none, or where fixes are not sought."""
-    if not situation.advise or len(situation.machine.gpus) > MOST_GPUS:
+    if not tries_moves(situation):
         return ()
     found: list[tuple[float, Alternative, Change]] = []
     for piece in pieces:

@@ -11,7 +11,7 @@ from rigplanner.machine.machine import SlotUse
 from rigplanner.machine.pcie import coded_gbs
 from rigplanner.rules.finding import Finding
 from rigplanner.rules.fixes import swap
-from rigplanner.rules.moves import better_moves
+from rigplanner.rules.moves import better_moves, tries_moves
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Drive, Situation
 
@@ -46,13 +46,14 @@ def wanted_width(case: Lanes) -> int:
 
 
 @rule(
-    "PCI001", "GPU loses lanes to a drive that could stand elsewhere", "warning", over=in_slots,
+    "PCI001", "GPU loses lanes to a drive", "warning", over=in_slots,
     needs=("card.edge_width", "use.slot.width", "link.width"),
-    reason="Some M.2 sockets share the lanes of a graphics slot; others do not.",
+    reason="Some M.2 sockets share the lanes of a graphics slot; others do not. Where those are taken, the drive costs the lanes.",
     source="Board manuals, lane tables",
 )  # fmt: skip
 def lanes_to_drive(situation: Situation, case: Lanes) -> Iterator[Finding]:
-    """Find drives whose place narrows the GPU's slot; the fix is a place that gives the card its full width."""
+    """Find drives whose place narrows the GPU's slot; the fix is a place that gives the card its full width, and where places were
+    tried and none does, the finding says so."""
     if (case.link.width or 0) >= wanted_width(case):
         return
     thieves = [drive for drive in situation.drives if drive.port and _narrows(case, drive)]
@@ -66,6 +67,7 @@ def lanes_to_drive(situation: Situation, case: Lanes) -> Iterator[Finding]:
             actual=case.link.width,
             unit="lanes",
             fixes=fixes,
+            variant="" if fixes or not tries_moves(situation) else "stays",
             places=[drive.port.id for drive in thieves if drive.port],
         )
 

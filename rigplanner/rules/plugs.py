@@ -62,9 +62,9 @@ def demands(situation: Situation) -> Iterator[Demand]:
 
 def eps_adapters(situation: Situation) -> int:
     """Return how many EPS sockets of cards adapters can feed: those that come with cards of their own fan, and bought ones."""
-    boxed = sum(eps_sockets(card.card) for card in situation.cased_cards if card.card.cooling != "passive")
+    boxed = sum(eps_sockets(card.card) for card in situation.fed_cards if card.card.cooling != "passive")
     bought = sum(accessory.type == "eps-adapter" for _, accessory in situation.accessories)
-    return min(boxed + bought, sum(eps_sockets(card.card) for card in situation.cased_cards))
+    return min(boxed + bought, sum(eps_sockets(card.card) for card in situation.fed_cards))
 
 
 def eps_sockets(card: GPU) -> int:
@@ -76,7 +76,7 @@ def essential(situation: Situation, demand: PlugDemand) -> int:
     """Return the sockets that must be filled: all of the cards, and one EPS of the board for each CPU."""
     if demand.type not in ("eps8", "eps4"):
         return demand.needed
-    cards = sum(eps_sockets(card.card) for card in situation.cased_cards) if demand.type == "eps8" else 0
+    cards = sum(eps_sockets(card.card) for card in situation.fed_cards) if demand.type == "eps8" else 0
     board = demand.needed - cards
     has_eight = any(other.type == "eps8" and other.needed for other in situation.machine.power.plugs)
     wanted = 0 if demand.type == "eps4" and has_eight else max(1, len(situation.cpus))
@@ -205,7 +205,7 @@ class Cabled(Struct, frozen=True):
 
 def cables(situation: Situation, kind: str) -> Iterator[Cabled]:
     """Accessories of one cable type, each with the first supply."""
-    psus = list(situation.of(PowerSupply))
+    psus = list(situation.own_supplies)
     for name, accessory in situation.accessories:
         if accessory.type == kind and psus:
             yield Cabled(name, accessory, psus[0][1])
@@ -229,7 +229,7 @@ def psu_cables(situation: Situation) -> Iterator[Cabled]:
 )  # fmt: skip
 def pigtail(situation: Situation, case: Cabled) -> Iterator[Finding]:
     """Warn when a card with two 8-pin sockets or more is in a rig with daisy-chain cables."""
-    for card in situation.cased_cards:
+    for card in situation.fed_cards:
         if card.card.connectors is None:
             yield pigtail.unknown(case, f"{card.card.id}:connectors")
         elif _eights(card.card) >= 2:

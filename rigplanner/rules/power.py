@@ -47,7 +47,7 @@ def loads(situation: Situation) -> Iterator[Load]:
 
 def supplied(situation: Situation) -> Iterator[Load]:
     """Rigs with a loose supply, or with cards that the owner adds to a system; a whole system's maker sized its supply."""
-    if situation.cased_cards or any(isinstance(part, PowerSupply) for _, part, _ in situation.supplies):
+    if situation.fed_cards or any(isinstance(part, PowerSupply) for _, part, _ in situation.supplies):
         yield from loads(situation)
 
 
@@ -145,7 +145,7 @@ def allowances_w(situation: Situation) -> float:
 
 def cap_fix(situation: Situation, excess_w: float) -> tuple[Fix, ...]:
     """Cap all GPUs alike so that the load falls by `excess_w`, if their lower power limits allow it."""
-    cards = [card for card in situation.cased_cards if card.card.tdp_w is not None] if situation.advise else []
+    cards = [card for card in situation.fed_cards if card.card.tdp_w is not None] if situation.advise else []
     if not cards:
         return ()
     current = {
@@ -230,7 +230,7 @@ class Group(Struct, frozen=True):
 
 def groups(situation: Situation) -> Iterator[Group]:
     """Two or more supplies that are not made to run in parallel, or of which that is not known."""
-    loose = [(name, psu) for name, psu in situation.of(PowerSupply) if not is_built_in(name)]
+    loose = [(name, psu) for name, psu in situation.own_supplies if not is_built_in(name)]
     if len(loose) > 1:
         yield Group(tuple(name for name, _ in loose), tuple(psu for _, psu in loose))
 

@@ -27,8 +27,9 @@ from rigplanner.catalog.parts import (
     System,
 )
 from rigplanner.economics.totals import Totals, totals
-from rigplanner.machine.enclosures import enclosed
+from rigplanner.machine.enclosures import beside_the_case, fed_beside, holders_supplies
 from rigplanner.machine.machine import DriveUse, GpuNode, Machine, Piece, SlotUse
+from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.rig.document import Rig, Site
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import MemoryEstimate
@@ -41,13 +42,16 @@ Estimate = Callable[[Workload, GPU, int], MemoryEstimate | str]
 
 
 class JobFacts(Struct, frozen=True, kw_only=True):
-    """A workload and the memory it needs per GPU, in the order of `Machine.gpus`; `fault` says why there is none."""
+    """A workload and the memory it needs per GPU, in the order of `Machine.gpus`; `fault` says why there is none. `speed` is what
+    it does on the machine, `unfed` what its GPUs alone would do if it reads a data set; both None where nobody predicted them."""
 
     name: str
     index: int
     workload: Workload
     memory: tuple[MemoryEstimate, ...] = ()
     fault: str | None = None
+    speed: SpeedEstimate | None = None
+    unfed: SpeedEstimate | None = None
 
     @property
     def subjects(self) -> tuple[str, ...]:
@@ -210,9 +214,21 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def cased_cards(self) -> tuple[Card, ...]:
-        """GPU pieces that the owner fits into the machine itself, not into an enclosure of their own."""
-        outside = enclosed(self.rig, self.machine.pieces)
+        """GPU pieces that the owner fits into the machine itself, not into an enclosure or on a dock beside it."""
+        outside = beside_the_case(self.rig, self.machine.pieces)
         return tuple(card for card in self.own_cards if card.name not in outside) if outside else self.own_cards
+
+    @cached_property
+    def fed_cards(self) -> tuple[Card, ...]:
+        """GPU pieces that the owner fits and the rig's own supplies feed."""
+        apart = fed_beside(self.rig, self.machine.pieces)
+        return tuple(card for card in self.own_cards if card.name not in apart) if apart else self.own_cards
+
+    @cached_property
+    def own_supplies(self) -> tuple[tuple[str, PowerSupply], ...]:
+        """The power supplies that feed the rig, not a dock or enclosure beside it."""
+        apart = {supply.name for supply in holders_supplies(self.machine.pieces).values()}
+        return tuple((name, psu) for name, psu in self.of(PowerSupply) if name not in apart)
 
     @cached_property
     def drives(self) -> tuple[Drive, ...]:
@@ -270,8 +286,8 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def supplies(self) -> tuple[tuple[str, PowerSupply | System, Supply], ...]:
-        """All power supplies, also those of systems."""
-        loose = [(name, psu, psu.supply) for name, psu in self.of(PowerSupply)]
+        """All power supplies of the rig, also those of systems."""
+        loose = [(name, psu, psu.supply) for name, psu in self.own_supplies]
         inside = [(name, system, system.supply) for name, system in self.of(System) if system.supply is not None]
         return (*loose, *inside)
 

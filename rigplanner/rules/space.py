@@ -10,11 +10,9 @@ from rigplanner.rules.finding import Finding
 from rigplanner.rules.fixes import fix, move, swap
 from rigplanner.rules.radiators import DEPTH_MM, radiators_mm, room_in, takes
 from rigplanner.rules.registry import rule
+from rigplanner.rules.rooms import STANDARD_HEIGHT_MM, board_fits, board_room, board_sides, holds, last_column
 from rigplanner.rules.situation import Situation, is_built_in
 from rigplanner.rules.slots import free_slots
-
-STANDARD_HEIGHT_MM = 111.2
-"""Height of a standard full-height card (PCI Express Card Electromechanical specification)."""
 
 CASE = "Case and card makers' dimensions"
 
@@ -71,42 +69,6 @@ def gpu_length(situation: Situation, case: CardInCase) -> Iterator[Finding]:
         yield gpu_length.finding(case, needed=needed, actual=min(left, limit), unit="mm", fixes=fixes, variant=beside)
 
 
-def holds(chassis: Chassis | System, situation: Situation) -> bool:
-    """Say whether a case of the catalog is known to hold the rig's cards, board, supply and cooler."""
-    return chassis.id in situation.cases(roomy)
-
-
-def roomy(situation: Situation) -> Iterator[str]:
-    """The ids of the cases that hold what the rig has."""
-    return (case.id for case in situation.catalog.of_kind("chassis") if isinstance(case, Chassis) and _has_room(case, situation))
-
-
-def _has_room(chassis: Chassis, situation: Situation) -> bool:
-    space = chassis.enclosure
-    cards = [card.card for card in situation.cased_cards if card.card.form_factor == "pcie"]
-    lengths = [card.length_mm for card in cards if card.length_mm is not None]
-    heights = [card.height_mm for card in cards if card.height_mm is not None]
-    board = situation.board.board if situation.board else None
-    coolers = [cooler.height_mm for _, cooler in situation.coolers if cooler.height_mm is not None]
-    room = room_in(situation, space)
-    left = room.gpu_length_mm if room is not None else None
-    columns = max((last_column(c.slot, c.card) or 0 for c in situation.cased_cards if c.slot), default=0)
-    return (
-        _at_most(max(lengths, default=None), space.gpu_length_mm)
-        and (max(heights, default=0.0) <= STANDARD_HEIGHT_MM or _at_most(max(heights), space.gpu_height_mm))
-        and (left is None or max(lengths, default=0.0) <= left)
-        and _at_most(columns or None, space.slot_columns)
-        and (not isinstance(board, Motherboard) or board_fits(board, space) is True)
-        and _at_most(max(coolers, default=None), space.cooler_height_mm)
-        and all(psu.form_factor is None or psu.form_factor in space.psu_form_factors for _, psu in situation.of(PowerSupply))
-        and (not any(card.cooling == "passive" for card in cards) or space.airflow == "server")
-    )
-
-
-def _at_most(needed: float | None, limit: float | None) -> bool:
-    return needed is None or (limit is not None and needed <= limit)
-
-
 @rule(
     "SPC002", "GPU is higher than the case allows", "error", over=cards_in_case,
     needs=("card.height_mm",),
@@ -130,11 +92,6 @@ def cards_in_slots(situation: Situation) -> Iterator[CardInCase]:
         use = situation.slot_of.get(case.name)
         if case.slot is not None and use is not None and use.riser is None:
             yield case
-
-
-def last_column(slot: Slot, card: GPU) -> int | None:
-    """Return the last expansion column that a card covers, counted from the CPU; None when not known."""
-    return None if slot.position is None or card.slots is None else slot.position + math.ceil(card.slots) - 1
 
 
 @rule(
@@ -177,49 +134,6 @@ def boards_in_case(situation: Situation) -> Iterator[BoardInCase]:
     for name, board in situation.of(Motherboard):
         if not is_built_in(name):
             yield BoardInCase(name, board, found[0], found[1])
-
-
-LABEL_MM = {"Mini-ITX": (170, 170), "Micro-ATX": (244, 244), "ATX": (305, 244), "SSI-CEB": (305, 267), "SSI-EEB": (305, 330)}
-"""Height along the slots and depth to the front of a board with this label (Intel and SSI specifications). E-ATX is no standard."""
-
-E_ATX_MM = 272.0
-"""Depth of the common boards sold as E-ATX, which cases that name E-ATX and no millimetres take at least."""
-
-
-def board_sides(board: Motherboard) -> tuple[float, float] | None:
-    """Return the side along the slots and the side towards the front, in mm: boards of 305 mm have it along the slots."""
-    if board.width_mm is None or board.depth_mm is None:
-        return LABEL_MM.get(board.form_factor or "")
-    low, high = sorted((board.width_mm, board.depth_mm))
-    return (low, high) if 304 <= low <= 306 else (high, low)
-
-
-SPARE_MM = 30.0
-"""How much longer than its largest label a case may be along the slots: boards of 320 to 325 mm (XL-ATX, 7-slot server boards) go
-into many cases that name ATX, E-ATX or EEB only, and not into others."""
-
-
-def board_room(space: Enclosure) -> tuple[float | None, float | None]:
-    """Return the room for a board along the slots and towards the front in mm, by the case's figures, else by its labels."""
-    labels = [LABEL_MM[label] for label in space.board_form_factors if label in LABEL_MM]
-    along = space.board_max_depth_mm or max((size[0] for size in labels), default=None)
-    front = space.board_max_width_mm or max((size[1] for size in labels), default=None)
-    return along, front
-
-
-def board_fits(board: Motherboard, space: Enclosure) -> bool | None:
-    """Compare millimetres where the case gives them, else what its labels stand for; None when neither tells."""
-    sides, (along, front) = board_sides(board), board_room(space)
-    if sides is None or along is None or front is None:
-        return None
-    is_long = sides[0] > along + 1
-    if is_long and (space.board_max_depth_mm is not None or sides[0] > along + SPARE_MM):
-        return False
-    if sides[1] <= front + 1:
-        return None if is_long else True
-    if space.board_max_width_mm is None and "E-ATX" in space.board_form_factors:
-        return True if sides[1] <= E_ATX_MM + 1 and not is_long else None
-    return False
 
 
 @rule(
@@ -269,7 +183,7 @@ def supplies_in_case(situation: Situation) -> Iterator[SupplyInCase]:
     found = situation.enclosure
     if found is None:
         return
-    for name, psu in situation.of(PowerSupply):
+    for name, psu in situation.own_supplies:
         if psu.form_factor != "brick" and not is_built_in(name):
             yield SupplyInCase(name, psu, found[0], found[1])
 

@@ -121,6 +121,14 @@ def test_peer_access_follows_the_cards_policy_and_the_driver() -> None:
     assert machine_of(pair_board(), cpu(), (gpu(p2p=None), 2)).p2p[0][1] == ""
 
 
+@pytest.mark.parametrize(
+    ("chip", "other", "answer"), [("AD102", "AD102", "OK"), ("AD102", "AD104", "NS"), ("AD102", None, ""), (None, None, "")]
+)
+def test_cards_of_one_chip_exchange_and_of_two_do_not(chip: str | None, other: str | None, answer: str) -> None:
+    cards = gpu("one", p2p="yes", chip=chip), gpu("two", p2p="yes", chip=other)
+    assert machine_of(pair_board(), cpu(), *cards).p2p[0][1] == answer
+
+
 def test_the_uplink_of_a_switch_limits_the_host_rate() -> None:
     machine = machine_of(switched_board(), (cpu("LGA2011-3"), 2), (gpu(), 1, ("A",)))
     assert machine.gpus[0].gen == 4

@@ -1,5 +1,6 @@
 """Cases of rules on data: RAID 0 sets, radiators against cards and bays, GPUDirect."""
 
+from msgspec.structs import replace
 from rule_bench import SERVER, bench_rig, case
 
 from rigplanner.catalog.parts import RadiatorPlace, Switch
@@ -18,6 +19,20 @@ LIQUID = bench_rig(cooler="cooler.liquid")
 FRONT = RadiatorPlace(at="front", sizes_mm=(360,), gpu_length_mm=299, bays_35=1)
 TOP = RadiatorPlace(at="top", sizes_mm=(240, 360))
 LAYOUT = "layout.slots"
+IMAGES = Workload(
+    model="resnet50",
+    task="train",
+    precision="mixed",
+    batch_per_gpu=64,
+    dataset_gb=150.0,
+    dataset_samples=1_281_167,
+    flags=["timed"],
+)
+LOADED = bench_rig(jobs=(IMAGES,))
+SERVED = bench_rig(jobs=(Workload(task="inference", stack="vllm"),))
+SMALL = bench_rig(jobs=(Workload(model="resnet18", task="train", precision="mixed", batch_per_gpu=1, flags=["timed"]),))
+DOCKED = bench_rig(dock="dock.open")
+BOXED = bench_rig(dock="dock.box")
 
 
 def _mounts(*places: RadiatorPlace | None) -> dict[str, dict[str, object]]:
@@ -34,7 +49,39 @@ def _switched(width: int) -> dict[str, dict[str, object]]:
     return {"board.desk": {"layout.slots": slots, "layout.drives": drives, "layout.switches": (switch,)}}
 
 
+def _cores(count: int | None) -> dict[str, dict[str, object]]:
+    return {"cpu.desk": {"cores": count}}
+
+
+def _reads(kiops: float) -> dict[str, dict[str, object]]:
+    return {"drive.nvme": {"random_read_kiops": kiops}}
+
+
 CASES = (
+    case("HST001", "fires", LOADED, _cores(2)),
+    case("HST001", "fires", LOADED, _cores(4), "info"),
+    case("HST001", "limit", LOADED, _cores(16)),
+    case("HST001", "silent", bench_rig(jobs=(replace(IMAGES, dataset_decoding="gpu"),)), _cores(2)),
+    case("HST001", "unknown", LOADED, _cores(None)),
+    case("DSK009", "fires", LOADED, _reads(10)),
+    case("DSK009", "limit", LOADED, _reads(60)),
+    case("DSK009", "silent", DESK_RIG),
+    case("HST002", "fires", SERVED, _cores(2)),
+    case("HST002", "limit", SERVED, _cores(3)),
+    case("HST002", "silent", DESK_RIG),
+    case("HST002", "unknown", SERVED, _cores(None)),
+    case("HST003", "fires", SMALL, {"cpu.desk": {"boost_ghz": 2.9}}),
+    case("HST003", "limit", SMALL, {"cpu.desk": {"boost_ghz": 3.0}}),
+    case("HST003", "silent", LOADED, {"cpu.desk": {"boost_ghz": 2.0}}),
+    case("HST003", "unknown", SMALL, {"cpu.desk": {"boost_ghz": None}}),
+    case("PWR018", "fires", DOCKED),
+    case("PWR018", "limit", bench_rig(dock="dock.open", more="psu.mid")),
+    case("PWR018", "silent", BOXED),
+    case("PWR018", "unknown", DOCKED, {"gpu.card": {"tdp_w": None}}),
+    case("PWR019", "fires", BOXED, {"dock.box": {"card_w": 299}}),
+    case("PWR019", "limit", BOXED, {"dock.box": {"card_w": 300}}),
+    case("PWR019", "silent", DESK_RIG),
+    case("PWR019", "unknown", BOXED, {"dock.box": {"card_w": None}}),
     case("DSK005", "fires", MIXED, {"drive.slow": {"capacity_gb": 4000}}),
     case("DSK005", "fires", MIXED, SLOW),
     case("DSK005", "fires", bench_rig(disk="drive.disk", settings=SET)),

@@ -356,6 +356,8 @@ PARTS: tuple[AnyPart, ...] = (
     Riser(**_named("riser.fast"), gen=5, width=16, length_mm=200),
     Riser(**_named("riser.slow"), gen=3, width=16, length_mm=200),
     Riser(**_named("riser.split"), gen=4, width=16, output="m2", outputs=4),
+    Riser(**_named("dock.open"), gen=4, width=4, slot_kind="m2", card_supply="separate"),
+    Riser(**_named("dock.box"), gen=4, width=4, slot_kind="m2", card_supply="included", card_w=400),
     NetworkCard(
         **_named("nic.fast"), ports=1, port_gbps=100, protocol="ethernet", edge_gen=4, edge_width=16, power_w=15, rdma=True
     ),

@@ -15,7 +15,7 @@ from rigplanner.report.words import finding_text, fix_text
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import apply
 from rigplanner.rig.task import Workload
-from rigplanner.rules.assess import machine_of
+from rigplanner.rules.assess import facts_of, job_on, machine_of
 from rigplanner.rules.check import check
 from rigplanner.rules.finding import CheckReport, Finding
 from rigplanner.rules.situation import JobFacts, Situation
@@ -28,6 +28,7 @@ NEVER_UNKNOWN = {
     "DSK003": "capacity of a drive and size of a data set are required where the rule looks",
     "DSK004": "kind and size of a drive are required",
     "DSK006": "drives are counted",
+    "DSK009": "drives without a rate count with the usual one of their kind",
     "GPU002": "ids are always known",
     "KNO001": "a pair is known or it is not listed",
     "NVL008": "islands are computed from the links that are known",
@@ -61,7 +62,9 @@ def judge(rig: Rig, catalog: Catalog, today: str = "") -> CheckReport:
     for index, workload in enumerate(rig.workloads):
         needs = [estimate(workload, node.gpu, len(machine.gpus)) for node in machine.gpus]
         known = tuple(need for need in needs if isinstance(need, MemoryEstimate))
-        jobs.append(JobFacts(name=f"workload.{index}", index=index, workload=workload, memory=known))
+        timed = facts_of(job_on(index, workload, machine), machine) if "timed" in workload.flags else None
+        speed, unfed = (timed.speed, timed.unfed) if timed else (None, None)
+        jobs.append(JobFacts(name=f"workload.{index}", index=index, workload=workload, memory=known, speed=speed, unfed=unfed))
     return check(Situation(rig=rig, catalog=catalog, machine=machine, jobs=tuple(jobs), today=today, estimate=estimate))
 
 

@@ -1,0 +1,212 @@
+"""Feeding the GPUs: whether the host's cores decode, its drives read, and its processes run fast enough for them.
+
+What a candidate does to speeds is not predicted, so what fits does not ask the rules that compare speeds.
+"""
+
+import math
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import CPU
+from rigplanner.performance.answer import SpeedEstimate
+from rigplanner.performance.host import feed_of
+from rigplanner.performance.input_pipeline import DECODE_PER_CORE_S, DOUBTS, Feed
+from rigplanner.rig.edits import Edit
+from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.fixes import fix, swap
+from rigplanner.rules.registry import rule
+from rigplanner.rules.situation import JobFacts, Situation, is_built_in
+from rigplanner.rules.software import is_nvidia
+
+PER_SAMPLE = ("images/s", "samples/s", "sequences/s")
+"""Metrics that count what a data set is made of."""
+ENGINE_PROCESSES = {"vllm": 2}
+"""Processes of a serving engine beside one for each GPU, by how the stack's name begins: API server and engine core."""
+SLOW_BOOST_GHZ = 3.0
+"""Boost clock below which one core is slower than those of the hosts on which launch times were measured (server CPUs of 2017 to
+2025 boost to 3.2 and more: an estimate, as clocks of unlike architectures do not compare)."""
+
+
+class Fed(Struct, frozen=True):
+    """A job that reads a data set: samples per second that the GPUs would take, and what the pipeline gives. `cores` are all of
+    the rig's CPUs, None where one is unknown; `cpu_name` is the first."""
+
+    name: str
+    job: JobFacts
+    wanted: SpeedEstimate
+    feed: Feed
+    cpu_name: str | None
+    cpu: CPU | None
+    cores: int | None
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name, self.cpu_name) if self.cpu_name else (self.name,)
+
+
+def fed_jobs(situation: Situation) -> Iterator[Fed]:
+    """Jobs with a data set whose speed on the GPUs alone is known."""
+    cpus = situation.cpus
+    counts = [cpu.cores for _, cpu in cpus]
+    cores = sum(count or 0 for count in counts) if counts and None not in counts else None
+    for job in situation.jobs:
+        wanted = job.unfed if isinstance(job, JobFacts) else None
+        feed = feed_of(job.workload, situation.machine) if wanted is not None and wanted.metric in PER_SAMPLE else None
+        if wanted is not None and feed is not None:
+            yield Fed(job.name, job, wanted, feed, cpus[0][0] if cpus else None, cpus[0][1] if cpus else None, cores)
+
+
+def decoded_by_cpu(situation: Situation) -> Iterator[Fed]:
+    """Those whose samples the CPU decodes."""
+    for case in situation.cases(fed_jobs):
+        raw = case.job.workload.dataset_format in ("tokens", "arrays")
+        if case.cpu is not None and not raw and case.job.workload.dataset_decoding != "gpu":
+            yield case
+
+
+@rule(
+    "HST001", "CPU decodes more slowly than the GPUs train", "warning", over=decoded_by_cpu,
+    needs=("cores",),
+    reason="Images are decoded and augmented by the loader's processes; where they give less than the GPUs take, the GPUs wait.",
+    source="The speed model's input pipeline: 250 images per second and core, off by a factor of 1.55 either way "
+    "(imread-benchmark, arXiv 2605.08731); NVIDIA DALI documentation",
+)  # fmt: skip
+def decoding(situation: Situation, case: Fed) -> Iterator[Finding]:
+    """Compare the samples that the cores decode with those that the GPUs take per second; a remark where only the doubt of the
+    decoding rate makes it too little."""
+    given, wanted = case.feed.decode_s, case.wanted.value
+    doubt = DOUBTS["cpu"]
+    if given is None or given / doubt >= wanted:
+        return
+    enough = math.ceil(wanted * (1.0 if given < wanted else doubt) / DECODE_PER_CORE_S)
+    yield decoding.finding(
+        case,
+        "warning" if given < wanted else "info",
+        needed=round(wanted),
+        actual=round(given),
+        unit="samples/s",
+        low=round(given / doubt),
+        high=round(given * doubt),
+        cores=case.cores,
+        enough=enough,
+        fixes=(*_on_the_gpu(situation, case), *_more_cores(situation, case, enough)),
+    )
+
+
+def _on_the_gpu(situation: Situation, case: Fed) -> tuple[Fix, ...]:
+    if not all(is_nvidia(node.gpu) for node in situation.machine.gpus):
+        return ()
+    return (fix(situation, "decode-on-gpu", Edit("change_workload", {"index": case.job.index, "dataset_decoding": "gpu"})),)
+
+
+def _more_cores(situation: Situation, case: Fed, enough: int) -> tuple[Fix, ...]:
+    count = max(1, len(situation.cpus))
+    if case.cpu is None or case.cpu_name is None or len({cpu.id for _, cpu in situation.cpus}) > 1:
+        return ()
+    own = case.cpu
+
+    def suits(other: CPU) -> bool:
+        alike = other.socket == own.socket and other.lane_class == own.lane_class and set(own.chipsets) <= set(other.chipsets)
+        return alike and (other.cores or 0) * count >= enough and other.sockets_max >= own.sockets_max
+
+    return swap(situation, "other-cpu", case.cpu_name, suits, lambda other: float(other.cores or 0))
+
+
+def read_from_drives(situation: Situation) -> Iterator[Fed]:
+    """Those that read the drives again and again, because memory does not hold the set."""
+    return (case for case in situation.cases(fed_jobs) if not case.feed.cached and situation.drives)
+
+
+@rule(
+    "DSK009", "Storage gives less than the GPUs take", "warning", over=read_from_drives,
+    reason="A data set larger than memory is read in each epoch; file by file it is bound by random reads, packed by the drive's "
+    "rate.",
+    source="The speed model's input pipeline; drive makers' rates",
+)  # fmt: skip
+def reading(situation: Situation, case: Fed) -> Iterator[Finding]:
+    """Compare the samples that storage gives with those that the GPUs take per second; a remark where only the doubt of the
+    drive's rate makes it too little."""
+    given, wanted, doubt = case.feed.storage_s or 0.0, case.wanted.value, DOUBTS["storage"]
+    if given / doubt >= wanted:
+        return
+    yield reading.finding(
+        case,
+        "warning" if given < wanted else "info",
+        subjects=(case.name,),
+        needed=round(wanted),
+        actual=round(given),
+        unit="samples/s",
+        low=round(given / doubt),
+        high=round(given * doubt),
+    )
+
+
+class Engine(Struct, frozen=True):
+    """A serving job and the processes that it keeps busy on the host."""
+
+    name: str
+    processes: int
+    cores: int | None
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def engines(situation: Situation) -> Iterator[Engine]:
+    """Jobs of engines whose processes are known, on rigs that name their CPUs."""
+    counts = [cpu.cores for _, cpu in situation.cpus]
+    for job in situation.jobs:
+        stack = (job.workload.stack or "").casefold()
+        extra = next((count for begin, count in ENGINE_PROCESSES.items() if stack.startswith(begin)), None)
+        if extra is not None and counts and situation.machine.gpus:
+            cores = sum(count or 0 for count in counts) if None not in counts else None
+            yield Engine(job.name, len(situation.machine.gpus) + extra, cores)
+
+
+@rule(
+    "HST002", "Fewer cores than the engine keeps busy", "warning", over=engines,
+    needs=("cores",),
+    reason="vLLM runs a process for each GPU, one for the engine and one for its API, each of which polls without rest; with fewer "
+    "cores they take turns and the GPUs wait.",
+    source="vLLM documentation, optimization: CPU resources for GPU deployments (2 + N physical cores for N GPUs)",
+)  # fmt: skip
+def engine_cores(situation: Situation, case: Engine) -> Iterator[Finding]:
+    """Compare physical cores with the engine's processes."""
+    if (case.cores or 0) < case.processes:
+        yield engine_cores.finding(case, needed=case.processes, actual=case.cores, unit="cores")
+
+
+class Launched(Struct, frozen=True):
+    """A job that the launching of kernels bounds, and the CPU that launches them."""
+
+    name: str
+    cpu_name: str
+    cpu: CPU
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name, self.cpu_name)
+
+
+def launched(situation: Situation) -> Iterator[Launched]:
+    """Jobs of small kernels, with the first CPU that the owner chose: chips with a GPU in them were measured as they are."""
+    for job in situation.jobs:
+        speed = job.speed if isinstance(job, JobFacts) else None
+        own = next((entry for entry in situation.cpus if not is_built_in(entry[0])), None)
+        if speed is not None and speed.bound == "launch" and own is not None:
+            yield Launched(job.name, *own)
+
+
+@rule(
+    "HST003", "Slow cores launch many small kernels", "info", over=launched,
+    needs=("cpu.boost_ghz",),
+    reason="One thread launches the kernels of a GPU; where they are short, its pace is the job's. The predicted speed is that of "
+    "usual server and desktop cores.",
+    source="The speed model's launch times; a bound of 3 GHz is an estimate",
+)  # fmt: skip
+def launch_pace(situation: Situation, case: Launched) -> Iterator[Finding]:
+    """Compare the boost clock in GHz."""
+    if (case.cpu.boost_ghz or 0.0) < SLOW_BOOST_GHZ:
+        yield launch_pace.finding(case, needed=SLOW_BOOST_GHZ, actual=case.cpu.boost_ghz, unit="GHz")
