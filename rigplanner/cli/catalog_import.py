@@ -16,8 +16,7 @@ from rigplanner.catalog.load import CatalogFault, read_family
 from rigplanner.catalog.prices import Offers
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_catalog
-from rigplanner.report.language import tr
-from rigplanner.report.words_import import refusal_counts, refusal_text, summary
+from rigplanner.report.words_import import list_notes, refusal_counts, refusal_text, summary
 from rigplanner.rig.edits import set_exchange, set_notes
 from rigplanner.rig.files import RigFault, write_rig
 from rigplanner.rig.parts_list import by_figures, read_parts_list, rig_from_entries
@@ -127,9 +126,7 @@ def _list(args: argparse.Namespace, index: PartIndex, day: str) -> int:
     if args.output and not args.dry_run:
         try:
             rig = set_exchange(rig_from_entries(args.file.stem, entries), user_catalog.newest_rates())
-            missing = [f"{entry.wish.quantity} x {entry.wish.text}" for entry in entries if not entry.wish.parts]
-            notes = "\n".join(tr("Not in the catalog: {fact}", fact=fact) for fact in missing)
-            write_rig(set_notes(rig, notes), args.output, open_catalog())
+            write_rig(set_notes(rig, "\n".join(list_notes(entries))), args.output, open_catalog())
         except RigFault as fault:
             raise InputFault(str(fault)) from fault
         print(f"written {args.output}", file=sys.stderr)

@@ -8,6 +8,7 @@ from rigplanner.catalog.importing import kept_count
 from rigplanner.catalog.naming import Confidence
 from rigplanner.catalog.prices import Offers
 from rigplanner.report.language import digits, tr
+from rigplanner.rig.parts_list import Entry, by_figures
 
 REASON_WORDS: dict[Reason, str] = {
     "unreadable": "cannot be read",
@@ -51,6 +52,18 @@ def refusal_text(refusal: Refusal) -> str:
     found = f" ({refusal.found})" if refusal.found else ""
     kept = "" if refusal.lost else tr("; the rest was taken")
     return f"{where} {REASON_WORDS[refusal.reason]}{found}{kept}."
+
+
+def list_notes(entries: Iterable[Entry]) -> list[str]:
+    """Return what a rig's notes keep of a parts list: lines without a part, and memory taken of another maker."""
+    notes = []
+    for entry in entries:
+        wish = entry.wish
+        if not wish.parts:
+            notes.append(tr("Not in the catalog: {fact}", fact=f"{wish.quantity} × {wish.text}"))
+        elif by_figures(wish):
+            notes.append(tr("{part} stands for {line}: the same figures, another maker.", part=wish.parts[0].name, line=wish.text))
+    return notes
 
 
 def refusal_counts(refused: Iterable[Refusal]) -> list[tuple[int, str]]:

@@ -264,6 +264,18 @@ def test_a_pasted_list_becomes_a_rig_and_keeps_what_did_not_match(window):
     window.view("Start").make_from_list()
     assert [item.quantity for item in window.session.rig.items] == [2, 1]
     assert window.view("Start").paste.toPlainText() == "an unheard-of thing"
+    assert "an unheard-of thing" in window.session.rig.notes
+
+
+def test_a_pasted_list_tells_that_memory_of_another_maker_was_taken(window):
+    start = window.view("Start")
+    start.paste.setPlainText("RTX 3090\nNoName Value 32GB (2x16GB) DDR4-3200")
+    start.make_from_list()
+    assert "NoName" in window.messages.text.text()
+    assert "the same figures, another maker" in window.session.rig.notes
+    start.paste.setPlainText("Corsair Vengeance LPX 2x16GB DDR4-3200")
+    start.make_from_list()
+    assert window.session.rig.notes == ""
 
 
 def test_leaving_edits_behind_offers_them_back(window, sample_folder):
