@@ -35,7 +35,7 @@ BOUNDS_USD = {
     "cpu": (25, 20000),
     "motherboard": (40, 3000),
     "system": (50, 5000000),
-    "memory": (10, 5000),
+    "memory": (10, 20000),
     "storage": (20, 8000),
     "psu": (30, 1500),
     "chassis": (25, 2000),
