@@ -236,6 +236,10 @@ class QuoteForm(QWidget):
         texts = QFormLayout()
         self._long(texts, tr("Terms"), lambda: self._quote().terms, self._quote_edit("terms"))
         self._long(texts, tr("Remarks"), lambda: self._quote().remarks, self._quote_edit("remarks"))
+        self._long(
+            texts, tr("Own notes"), lambda: self._session.rig.notes, lambda text: Edit("set_notes", {"notes": text}),
+            tr("Stay in the file, not on the quote."),
+        )  # fmt: skip
         return _group(tr("Text"), texts)
 
     def _quote(self) -> QuoteDetails:
@@ -321,8 +325,9 @@ class QuoteForm(QWidget):
         self._setters.append(lambda: field.setValue(value() if digits else int(value())))
         form.addRow(title, narrowing(field))
 
-    def _long(self, form: QFormLayout, title: str, value: Callable[[], str], edit: Callable[[str], Edit]) -> None:
+    def _long(self, form: QFormLayout, title: str, value: Callable[[], str], edit: Callable[[str], Edit], empty: str = "") -> None:
         field = QPlainTextEdit()
+        field.setPlaceholderText(empty)
         field.setAccessibleName(title)
         field.setTabChangesFocus(True)
         field.setMaximumHeight(72)

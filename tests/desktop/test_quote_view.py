@@ -2,12 +2,13 @@
 
 import io
 import zipfile
+from datetime import date
 
 import pytest
 from desktop_waiting import settled_session
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QImage
-from PySide6.QtWidgets import QDialog, QMenu
+from PySide6.QtWidgets import QDialog, QMenu, QPlainTextEdit
 
 from rigplanner.catalog.parts import Price
 from rigplanner.desktop import documents
@@ -15,7 +16,9 @@ from rigplanner.desktop.logos import usable_logo
 from rigplanner.desktop.quote_figures import figure_entries
 from rigplanner.desktop.quote_view import EXPORT_WORDS
 from rigplanner.desktop.reasons import cost_steps
+from rigplanner.report import export
 from rigplanner.report.logo import logo_content, logo_fault, logo_name
+from rigplanner.report.quote import quote_content
 from rigplanner.rig.edits import Edit
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="60" height="20"><rect width="60" height="20" fill="#0b5c8a"/></svg>'
@@ -110,6 +113,18 @@ def test_costs_are_asked_and_reach_the_quote(window, view):
     rig = window.session.rig
     assert (rig.site.energy_per_kwh.amount, rig.site.hours_per_day, rig.quote.resale_percent) == (0.25, 8, 30)
     assert "Energy a year" in view.exported("json").decode()
+
+
+def test_own_notes_are_kept_in_the_rig_and_stay_off_the_quote(window, view):
+    notes = next(field for field in view.findChildren(QPlainTextEdit) if field.accessibleName() == "Own notes")
+    before = window.session.rig.notes
+    assert notes.toPlainText() == before != ""
+    notes.setPlainText("ask Eva for the rack key")
+    assert window.session.rig.notes == "ask Eva for the rack key"
+    text = export.markdown(quote_content(window.session.assessment, window.session.catalog, date(2026, 11, 21)))
+    assert "Eva" not in text
+    window.session.undo()
+    assert notes.toPlainText() == before
 
 
 def test_one_part_has_a_tax_of_its_own(window, view):
