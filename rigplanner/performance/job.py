@@ -115,7 +115,7 @@ def read_job(
         named = find_stack(workload.stack)
     else:
         embedded = gpu.form_factor in ("embedded", "chip")
-        named = usual_stack(task, shape.kind, precision, count, silicon.generation, embedded)
+        named = usual_stack(task, shape.kind, precision, count, silicon.generation, embedded, _shares_a_copy(workload))
         assumed["stack"] = named.slug
     if shape.steps > 1 and not asked_steps(workload):
         assumed["steps"] = f"{shape.steps}"
@@ -201,6 +201,11 @@ def _arithmetic(precision: str, stack: Stack, shape: Shape, silicon: Silicon) ->
         return "fp32"
     lowered = stack.family == "mlperf" and precision == "mixed" and shape.kind in ("encoder", "llm", "moe")
     return "fp8" if lowered and silicon.fp8 is not None and silicon.era >= 6.0 else precision
+
+
+def _shares_a_copy(workload: Workload) -> bool:
+    asked = workload.parallelism
+    return asked is not None and (asked.zero >= 2 or asked.tensor > 1 or asked.pipeline > 1)
 
 
 def _usual_precision(stack: Stack, silicon: Silicon) -> str:

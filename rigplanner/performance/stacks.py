@@ -67,15 +67,16 @@ def find_stack(slug: str) -> Stack:
 _LANGUAGE = ("llm", "moe")
 
 
-def usual_stack(task: str, kind: str, precision: str | None, count: int, generation: str, embedded: bool) -> Stack:
-    """Return the stack that most people run such a job with (a convention, named in the answer's `assumed`)."""
+def usual_stack(task: str, kind: str, precision: str | None, count: int, generation: str, embedded: bool, shared: bool) -> Stack:
+    """Return the stack that most people run such a job with (a convention, named in the answer's `assumed`); `shared` says that the
+    job asks for one copy of the model over several GPUs."""
     language = kind in _LANGUAGE
     if task == "collective":
         slug = "nccl-tests"
     elif task == "train_lora":
         slug = "hf-trainer"
     elif task == "train":
-        slug = ("fsdp" if count > 1 else "hf-trainer") if language else "pytorch-ngc"
+        slug = ("fsdp" if shared else "hf-trainer") if language else "pytorch-ngc"
     elif kind in ("diffusion", "dit"):
         slug = "diffusers-xformers"
     elif not language:
