@@ -81,7 +81,7 @@ def _stream_parts(job: Job, samples_s: float) -> dict[str, float]:
     stream = {"decode": serving.decode, "prefill": serving.prefill, "serve": serving.serve}[job.task](job)
     tail, launch = job.shape.kernels * roofline.KERNEL_TAIL_S, job.shape.kernels * job.stack.launch_us * 1e-6
     if job.task == "serve":
-        tail = launch = 0.0
+        tail, launch = serving.SERVED_TAIL * tail, 0.0
         stream = msgspec.structs.replace(stream, other_s=stream.exchange_s)
     whole = stream.matrix_s + stream.traffic_s + stream.other_s
     busy = stream.matrix_s + stream.traffic_s + tail

@@ -3,11 +3,15 @@
 import re
 from typing import Any
 
+from msgspec.structs import replace
+
 from rigplanner.catalog.zoo import Model
 from rigplanner.performance.denoising import KIND, TEXT_TOKENS, denoised_shape, is_denoiser, plain_geometry
 from rigplanner.performance.shapes import Figures, Geometry, Shape, figures_shape, pixels, transformer_shape
+from rigplanner.performance.walked import KERNELS_PER_BLOCK, is_uneven, network_of, uneven_shape, walked_shape
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.network import Network
 
 GATED = (
     "llama",
@@ -81,6 +85,11 @@ CONCATENATED, CONCATENATION = "densenet", 3.6
 outputs that DenseNet-121 is listed with (summed over its 58 layers), each passed over twice."""
 TIED = ("gpt2", "bert", "roberta", "opt", "bloom", "mpt", "gemma", "falcon", "distilbert", "gpt_bigcode")
 """Model types that read and write with one table of words unless their configuration says otherwise."""
+WALKED = ("nemotron_h", "segformer", "dilated_segmenter", "mobilebert", "squeezebert")
+"""Types of configuration whose blocks are no repeated one that a geometry tells: their layers are walked as for memory."""
+WIDTH_PER_LAYER = 110.0
+VALUES_PER_WIDTH, USUAL_SEEN = 20.0, 512
+"""Values written per token and layer in widths (10, and those of the feed-forward block), and the edge of an image."""
 LOWERED_ATTENTION_RANK = "kv_lora_rank"
 
 
@@ -89,9 +98,11 @@ def zoo_shape(model: Model, workload: Workload) -> Shape:
     kind, slug = KINDS.get(model.kind, model.kind), workload.model or model.slug
     if model.config and not any(figure.gmacs for figure in model.figures):
         return _zoo_transformer(slug, kind, model, model.config, workload)
-    params_m = model.params_m or (_params_of(model.config) if model.config else None)
+    params_m = model.params_m or (network_of(slug, model.config, model).params / 1e6 if model.config else None)
     if model.kind == "diffusion_transformer" and params_m and not model.figures:
         return denoised_shape(slug, plain_geometry(params_m, model.source), workload)
+    if params_m and not model.figures and kind == "llm":
+        return sized_shape(slug, params_m, workload, model.source)
     if not model.figures or not params_m:
         raise WorkloadFault(f"model: the zoo lacks the arithmetic of '{model.slug}', so its speed cannot be told.")
     asked = pixels(workload.image_size)
@@ -117,7 +128,7 @@ def zoo_shape(model: Model, workload: Workload) -> Shape:
     return figures_shape(slug, known, workload)
 
 
-_forms: dict[tuple[str, str], tuple[Model, Geometry]] = {}
+_forms: dict[tuple[str, str], tuple[Model, Geometry | None]] = {}
 """Geometries of the zoo by slug and kind, with the model that each is of: read once."""
 
 
@@ -125,16 +136,43 @@ def _zoo_transformer(slug: str, kind: str, model: Model, config: dict[str, Any],
     if is_denoiser(config):
         return config_shape(slug, kind, config, workload, model.params_m, model.source)
     of, form = _forms.get((model.slug, kind), (None, None))
-    if of is not model or form is None:
-        form = geometry(config, kind, model.params_m, model.source)
+    if of is not model:
+        form = _form(config, kind, model.params_m, model.source)
         _forms[model.slug, kind] = (model, form)
-    return transformer_shape(slug, form, workload.seq_len or workload.input_tokens or form.seq_len)
+    if form is None:
+        return _walked(slug, kind, network_of(slug, config, model), workload)
+    even = transformer_shape(slug, form, workload.seq_len or workload.input_tokens or form.seq_len)
+    return uneven_shape(even, network_of(slug, config, model), workload) if form.uneven else even
 
 
-def _params_of(config: dict[str, Any]) -> float:
-    """Parameters in millions of the blocks that a configuration describes."""
-    form = geometry(config, "vit")
-    return form.layers * (4 * form.hidden * form.hidden + form.ffn_matrices * form.hidden * form.ffn) / 1e6
+def _form(config: dict[str, Any], kind: str, params_m: float | None, source: str) -> Geometry | None:
+    """The geometry of a configuration, None where only the walk of its layers can read it."""
+    try:
+        return geometry(config, kind, params_m, source)
+    except WorkloadFault:
+        if config.get("model_type") in WALKED:
+            return None
+        raise
+
+
+def _walked(slug: str, kind: str, network: Network, workload: Workload) -> Shape:
+    """The shape of a network whose layers are walked: of images, or of sequences."""
+    if not network.hidden and not network.vocab:
+        return _seen(slug, kind, network, workload)
+    length = workload.seq_len or workload.input_tokens or USUAL_LENGTH.get(kind, 2048)
+    values_m = VALUES_PER_WIDTH * network.layers * network.hidden * length / 1e6
+    return walked_shape(slug, kind, network, workload, length, network.layers * KERNELS_PER_BLOCK, values_m)
+
+
+def _seen(slug: str, kind: str, network: Network, workload: Workload) -> Shape:
+    """The shape of an image network whose layers are walked."""
+    edge = round((pixels(workload.image_size) or USUAL_SEEN**2) ** 0.5)
+    gmacs = network.forward_flops(1, edge) / 2e9
+    known = Figures(
+        kind=kind, unit="image", params_m=network.params / 1e6, gmacs=gmacs, activations_m=_usual_values(gmacs),
+        kernels=_kernels(slug, kind), source=network.source or "config", image_size=edge,
+    )  # fmt: skip
+    return figures_shape(slug, known, workload)
 
 
 def _kind_by_name(slug: str, kind: str) -> str:
@@ -173,6 +211,20 @@ def figured_shape(workload: Workload) -> Shape:
     return figures_shape(workload.model or workload.name or "custom", known, workload)
 
 
+def sized_shape(slug: str, params_m: float, workload: Workload, source: str = "workload") -> Shape:
+    """Return the shape of a language model of which only its millions of parameters are known: a Llama of that size, whose width is
+    about 110 times its layers (Llama 2 and 3: 102 to 128)."""
+    hidden = max(256, 128 * round((params_m * 1e6 * WIDTH_PER_LAYER / 13) ** (1 / 3) / 128))
+    form = Geometry(
+        kind="llm", layers=max(1, round(hidden / WIDTH_PER_LAYER)), hidden=hidden, heads=hidden // 128, head_dim=128,
+        kv_heads=min(8, hidden // 128), ffn=round(3.5 * hidden), ffn_matrices=3, vocab=128_256, params_m=params_m, source=source,
+        tied=False,
+    )  # fmt: skip
+    found = transformer_shape(slug, form, workload.seq_len or workload.input_tokens or USUAL_LENGTH["llm"])
+    active_m = min(found.active_m, params_m)
+    return replace(found, active_m=active_m, gflop=2 * active_m * found.tokens / 1e3)
+
+
 def _edge(size: int | tuple[int, int]) -> float:
     return float(size) if isinstance(size, int) else float(size[0] * size[1]) ** 0.5
 
@@ -190,9 +242,11 @@ def config_shape(
     if is_denoiser(config):
         form = geometry(config, KIND, params_m, source)
         return denoised_shape(slug, form, workload, _number(config, "text_tokens", or_else=TEXT_TOKENS))
-    form = geometry(config, kind, params_m, source)
-    length = workload.seq_len or workload.input_tokens or form.seq_len
-    return transformer_shape(slug, form, length)
+    repeated = _form(config, kind, params_m, source)
+    if repeated is None:
+        return _walked(slug, kind, network_of(slug, config, None), workload)
+    even = transformer_shape(slug, repeated, workload.seq_len or workload.input_tokens or repeated.seq_len)
+    return uneven_shape(even, network_of(slug, config, None), workload) if repeated.uneven else even
 
 
 def geometry(config: dict[str, Any], kind: str, params_m: float | None = None, source: str = "config") -> Geometry:
@@ -238,6 +292,7 @@ def geometry(config: dict[str, Any], kind: str, params_m: float | None = None, s
         params_m=params_m,
         cache_values=_cache_values(config),
         tied=bool(config.get("tie_word_embeddings", word.startswith(TIED))),
+        uneven=is_uneven(config),
     )
 
 

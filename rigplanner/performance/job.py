@@ -12,7 +12,15 @@ from rigplanner.performance.links import bus_gbs, lane
 from rigplanner.performance.measured import release_of
 from rigplanner.performance.resolve import resolve_shape
 from rigplanner.performance.shapes import Shape, asked_steps
-from rigplanner.performance.silicon import BF16_ERA, Silicon, arithmetic_path, matrix_tflops, silicon_of
+from rigplanner.performance.silicon import (
+    BF16_ERA,
+    GENERATIONS,
+    MATRIX_PRECISIONS,
+    Silicon,
+    arithmetic_path,
+    matrix_tflops,
+    silicon_of,
+)
 from rigplanner.performance.stacks import Stack, find_stack, usual_stack
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import WorkloadFault
@@ -61,7 +69,8 @@ SENTENCE_TOKENS = 50
 class Job(Struct, frozen=True, kw_only=True):
     """One definite job on `count` equal GPUs; `stack` is the profile computed with, `named` the one
     asked for (another where that one is known by its kin only); `batch` counts samples per GPU and forward pass; `superchip`: the
-    CPU is the GPU's own; `node_gbs`: the bus bandwidth within one node."""
+    CPU is the GPU's own; `node_gbs`: the bus bandwidth within one node; `word_gbs`: what the link's word alone would give where
+    `bus_gbs` is that of the machine's own links, else 0; `fused_attention`: as the workload says, else as the stack does."""
 
     shape: Shape
     silicon: Silicon
@@ -91,6 +100,8 @@ class Job(Struct, frozen=True, kw_only=True):
     assumed: dict[str, str]
     superchip: bool = False
     node_gbs: float = 0.0
+    word_gbs: float = 0.0
+    fused_attention: bool = True
 
 
 def read_job(
@@ -141,6 +152,8 @@ def read_job(
         split_by_layer=count > 1 and (stack.splits_layers or workload.variant.get("split") == "layer"),
         release=release_of(workload.framework_text), variant=workload.variant, assumed=assumed,
         superchip=gpu.form_factor == "superchip", node_gbs=bus_gbs(gpu, count // nodes, 1, link, None) if nodes > 1 else 0.0,
+        word_gbs=bus_gbs(gpu, count, nodes, link, None) if machine else 0.0,
+        fused_attention=_fused(workload.attention, stack),
     )  # fmt: skip
 
 
@@ -193,14 +206,21 @@ def _language_task(task: str, shape: Shape, workload: Workload) -> str:
 
 def _arithmetic(precision: str, stack: Stack, shape: Shape, silicon: Silicon) -> str:
     """MLPerf's transformers train in 8-bit floats wherever the silicon has them at full rate (submitters' code since v2.1). Weights
-    stored as mxfp4 are widened to 16 bits where there are no units for them (llama.cpp, vLLM's Marlin kernels), bf16 to 32 bits on
-    silicon before it (PyTorch)."""
+    stored as mxfp4 are widened to 16 bits where there are no units for them (llama.cpp, vLLM's Marlin kernels), and so are other
+    8-bit and 4-bit floats by serving engines from Ampere on (Marlin); bf16 to 32 bits on silicon before it (PyTorch)."""
     if precision == "mxfp4" and silicon.fp4 is None:
+        return "fp16"
+    narrow = MATRIX_PRECISIONS.get(precision)
+    if narrow in ("fp8", "fp4") and getattr(silicon, narrow) is None and stack.family == "serving" and _has_marlin(silicon):
         return "fp16"
     if precision in ("bf16", "amp_bf16") and silicon.era < BF16_ERA:
         return "fp32"
     lowered = stack.family == "mlperf" and precision == "mixed" and shape.kind in ("encoder", "llm", "moe")
     return "fp8" if lowered and silicon.fp8 is not None and silicon.era >= 6.0 else precision
+
+
+def _has_marlin(silicon: Silicon) -> bool:
+    return silicon.vendor == "nvidia" and silicon.era >= GENERATIONS["ampere"]
 
 
 def _shares_a_copy(workload: Workload) -> bool:
@@ -281,6 +301,11 @@ def _usual_accumulation(shape: Shape, batch: float) -> int:
     if shape.kind not in ("llm", "moe") or shape.params_m <= LARGE_MODEL_M:
         return 1
     return max(1, round(TOKENS_PER_UPDATE / (batch * max(1, shape.tokens))))
+
+
+def _fused(attention: str | None, stack: Stack) -> bool:
+    """Whether attention runs in one kernel that writes no scores: as the workload names it (eager, sdpa, flash), else as usual."""
+    return stack.fused_attention if attention is None else attention.casefold() not in ("eager", "math")
 
 
 def _checkpointing(workload: Workload, task: str, stack: Stack) -> str:

@@ -1,7 +1,7 @@
 """From a workload's words to the shape of its network."""
 
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
-from rigplanner.performance.configs import config_shape, figured_shape, zoo_shape
+from rigplanner.performance.configs import config_shape, figured_shape, sized_shape, zoo_shape
 from rigplanner.performance.shapes import Shape, figures_shape, tables, transformer_shape
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
@@ -29,6 +29,9 @@ def resolve_shape(workload: Workload, zoo: Zoo | None) -> Shape:
         return zoo_shape(model, workload)
     if workload.gmacs:
         return figured_shape(workload)
+    size_m = (workload.params_b or 0.0) * 1e3 or workload.params_m
+    if size_m and model is None and (workload.kind or "llm") == "llm":
+        return sized_shape(slug or "custom", size_m, workload)
     if not slug:
         raise WorkloadFault("model: expected a network of the zoo, a configuration or figures, found none.")
     near = [*models.nearest(slug), *(name for name in known.networks if name.startswith(slug[:6]))][:4]

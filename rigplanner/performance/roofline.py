@@ -124,7 +124,7 @@ def step_times(job: Job) -> Times:
     if job.stack.family == "compiled-inference" and job.precision == "mixed":
         size = 1.0
     matrix = matrix_seconds(job, (shape.gflop + attention_cost(job)) * 1e9 * passes_through(job) * job.batch)
-    scores = 0.0 if job.stack.fused_attention else shape.attention_gflop * 1e3 / 320 * (2 if shape.causal else 1)
+    scores = 0.0 if job.fused_attention else shape.attention_gflop * 1e3 / 320 * (2 if shape.causal else 1)
     passes = (TRAIN_PASSES if training else FORWARD_PASSES) * (1 - job.stack.fusion)
     passes *= 4 / 3 if training and job.checkpointing == "full" else 1.0
     traffic = (shape.elements_m + 2 * scores) * 1e6 * size * passes * job.batch / bandwidth

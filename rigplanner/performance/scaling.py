@@ -72,14 +72,22 @@ def pipeline_bubble(job: Job) -> float:
     return (job.pipeline - 1 + job.accumulate) / job.accumulate
 
 
+def _crowding(job: Job) -> float:
+    """Return by what an exchange over PCIe slows as more than two GPUs share the host. It was learned from rows that tell no more
+    of their links than a word; what a machine's own rate already accounts for is not counted again."""
+    if job.lane not in ("pcie", "staged", "bridge"):
+        return 1.0
+    physics = speed_model().physics
+    learned = (job.count / 2) ** (physics.crowd_staged if job.lane == "staged" else physics.crowd)
+    return float(max(1.0, learned * job.bus_gbs / job.word_gbs) if job.word_gbs else learned)
+
+
 def exchange_seconds(job: Job) -> float:
     """Return the seconds that one synchronous exchange takes if nothing hides it."""
     physics, word = speed_model().physics, job.lane
     taken = exchange_bytes(job) / (job.bus_gbs * 1e9) + replicas(job) * PER_GPU_LATENCY_S
     taken *= physics.exchange.get(word, 1.0) * (physics.exchange.get("network", 1.0) if job.nodes > 1 else 1.0)
-    if job.lane in ("pcie", "staged", "bridge"):
-        taken *= (job.count / 2) ** (physics.crowd_staged if job.lane == "staged" else physics.crowd)
-    return taken if job.sharded else taken / job.accumulate
+    return taken * _crowding(job) if job.sharded else taken * _crowding(job) / job.accumulate
 
 
 def exposed_seconds(job: Job, step_s: float) -> float:

@@ -9,6 +9,7 @@ from rigplanner.performance.constants import speed_model
 from rigplanner.performance.job import Job
 from rigplanner.performance.roofline import KERNEL_TAIL_S, SOFT_MAXIMUM, matrix_seconds
 from rigplanner.performance.silicon import weight_bits
+from rigplanner.workload.quant import GGUF
 
 DECODE_BANDWIDTH_SHARE, SERVE_BANDWIDTH_SHARE = 0.8, 0.75
 ALLREDUCE_LATENCY_S = {"nvlink": 2e-5, "bridge": 2.5e-5, "pcie": 3.5e-5, "staged": 4e-5}
@@ -25,6 +26,9 @@ HOST_STREAM_S, SUPERCHIP_HOST = 2.5e-5, 1.6
 """Host time of an engine per stream and step (scheduling, sampling, detokenising), beside which the GPU works: an 8B model on an
 H100 ends at 28,000 tokens/s, one of 3B active weights on a B200 at 40,000 and on a GB200, whose Grace cores take longer, at 24,000
 (TensorRT-LLM 1.0). Engines of experts run one scheduler per GPU (attention in data parallel)."""
+SERVED_TAIL = 0.5
+"""Share of the kernels' ramps that a step of many streams keeps: engines replay captured graphs and fuse what lies between products
+(llama-3.1-70b and 405b on eight MI300X at 8 to 128 streams with vLLM, TensorRT-LLM's tables and a consumer's vLLM alike)."""
 EXCHANGES_PER_LAYER, EXPERT_EXCHANGES = 2, 1
 """All-reduces of tensor-parallel layers; where attention is in data parallel, only the experts exchange: out and back, which moves
 as much as one (TensorRT-LLM's tables for Qwen3-30B-A3B on two, four and eight RTX PRO 6000 agree within a tenth)."""
@@ -66,6 +70,13 @@ class Stream(Struct, frozen=True):
     exchange_s: float = 0.0
     host_s: float = 0.0
     unpacks: bool = False
+
+
+def stored_bytes(job: Job, params_m: float) -> float:
+    """Return the bytes of `params_m` millions of weights as stored, the output's in 16 bits unless the format packs it too."""
+    bits = weight_bits(job.precision)
+    whole = 0.0 if job.stack.packs_head or job.precision in GGUF else max(0.0, 16.0 - bits) * job.shape.head_m
+    return (params_m * bits + whole) * 1e6 / 8
 
 
 def _degree(job: Job) -> int:
@@ -120,7 +131,7 @@ def decode(job: Job) -> Stream:
     arithmetic instead."""
     shape, degree = job.shape, _degree(job)
     context = job.input_tokens + (job.output_tokens or 512) / 2
-    read = shape.active_m * 1e6 * weight_bits(job.precision) / 8 + shape.kv_values * 2 * context * job.batch
+    read = stored_bytes(job, shape.active_m) + shape.kv_values * 2 * context * job.batch
     traffic = read / (job.silicon.bandwidth_gbs * 1e9 * degree * DECODE_BANDWIDTH_SHARE) * _traffic_factor(job)
     tail, launch = _overhead(job)
     exchange = _exchange(job, job.batch)
@@ -139,8 +150,7 @@ def decode(job: Job) -> Stream:
 
 def decode_ceiling(job: Job) -> float:
     """Return the tokens per second at which reading the active weights once per token takes all of the bandwidth that any reads."""
-    weights = job.shape.active_m * 1e6 * weight_bits(job.precision) / 8
-    return MOST_READ * job.batch * job.silicon.bandwidth_gbs * 1e9 * _degree(job) / weights
+    return MOST_READ * job.batch * job.silicon.bandwidth_gbs * 1e9 * _degree(job) / stored_bytes(job, job.shape.active_m)
 
 
 def prefill(job: Job) -> Stream:
@@ -161,11 +171,13 @@ def prefill(job: Job) -> Stream:
 
 def serve(job: Job) -> Stream:
     """Many streams at once: the cache that fits beside the weights sets how many; times of arithmetic, traffic and exchange add.
-    A pipeline's stages share the streams out among them, so each reads its weights for fewer."""
-    shape, n = job.shape, job.count
+    A pipeline's stages share the streams out among them, so each reads its weights for fewer, and so do replicas side by side
+    (experts are spread over them instead)."""
+    shape, n, experts = job.shape, job.count, job.shape.kind == "moe"
     inp, out = job.input_tokens or 128, job.output_tokens or 128
-    stored = shape.params_m * 1e6 * weight_bits(job.precision) / 8
-    value_bytes = 1.0 if job.precision in ("fp8", "fp4") else 2.0
+    copies = 1 if experts else max(1, n // (job.tensor * job.pipeline))
+    stored = stored_bytes(job, shape.params_m) * copies
+    value_bytes = 1.0 if job.precision in ("fp8", "fp4") and job.path != "half" else 2.0
     free = job.silicon.memory_gib * 2**30 * n * 0.9 - stored
     streams = max(1.0, min(free / max(1.0, shape.kv_values * value_bytes * (inp + 0.6 * out)), MOST_STREAMS))
     if job.batch_given:
@@ -175,12 +187,11 @@ def serve(job: Job) -> Stream:
     prompt = inp / out * (per_token + shape.attention_gflop * 1e9 / shape.tokens * 0.5)
     traffic = (stored * job.pipeline / streams + shape.kv_values * value_bytes * (inp + out / 2)) / bandwidth
     matrix = matrix_seconds(job, per_token + prompt) / n
-    experts = shape.kind == "moe"
     exchange = _exchange(job, streams * (1 + inp / out), EXPERT_EXCHANGES if experts else EXCHANGES_PER_LAYER)
     starved = streams < FEW_STREAMS and not job.batch_given
     busy = (matrix + traffic) * streams * (1 + STAGE_LOSS * max(0, job.pipeline - 2))
     host = HOST_STREAM_S * (SUPERCHIP_HOST if job.superchip else 1.0) * streams / (n if experts else 1)
-    step = _joined(busy, host) + exchange
+    step = _joined(busy + SERVED_TAIL * _overhead(job)[0], host) + exchange
     return Stream(streams / step, matrix * streams, traffic * streams, step - busy, streams, starved, exchange, host)
 
 

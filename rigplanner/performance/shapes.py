@@ -16,7 +16,8 @@ MOST_STEPS = 10_000
 class Geometry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A transformer by its configuration: `experts` counts those a layer holds, `experts_used` those a token visits (shared ones in
     both); `dense_layers` have one feed-forward block of `dense_ffn` instead;
-    `cache_values` are kept per token and layer where that is not keys and values of all heads."""
+    `cache_values` are kept per token and layer where that is not keys and values of all heads; `uneven`: the layers differ in what
+    they attend to or keep."""
 
     kind: str
     layers: int
@@ -37,6 +38,7 @@ class Geometry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     params_m: float | None = None
     cache_values: float | None = None
     tied: bool = True
+    uneven: bool = False
 
 
 class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -66,7 +68,8 @@ class Shape(Struct, frozen=True, kw_only=True):
     """One forward pass of one sample: `gflop` in matrix operations on weights, `attention_gflop` in products of activations,
     `elements_m` millions of values written, `kernels` launched per pass. `params_m` are stored, `active_m` used by a token.
     `tokens` per sample; `kv_values` cached per token; `hidden` and `layers` 0 where the net is no transformer; `experts` of
-    a layer; `steps` of denoising that make one image; `usual`: what was taken because nothing was said."""
+    a layer; `head_m` of the active ones are the output's; `steps` of denoising that make one image; `usual`: what was taken because
+    nothing was said."""
 
     slug: str
     kind: str
@@ -84,6 +87,7 @@ class Shape(Struct, frozen=True, kw_only=True):
     hidden: int = 0
     experts: int = 0
     experts_used: int = 0
+    head_m: float = 0.0
     shuffled_values: float = 0.0
     steps: int = 1
     samples_to_train: float | None = None
@@ -189,6 +193,7 @@ def transformer_shape(slug: str, form: Geometry, seq_len: int) -> Shape:
         hidden=form.hidden,
         experts=form.experts,
         experts_used=form.experts_used,
+        head_m=head / 1e6,
         samples_to_train=tables().samples_to_train.get(slug),
         source=form.source,
     )

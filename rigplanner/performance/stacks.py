@@ -25,7 +25,8 @@ class Stack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One named stack. `tuned` is the share of the matrix peak that its large kernels reach, `fusion` the share of element-wise
     traffic that it saves, `launch_us` the host time per kernel in microseconds; all three are starting points that anchors correct.
     `family` names stacks that behave alike; `sharded` says that weights are gathered each step (FSDP, ZeRO),
-    `splits_layers` that several GPUs hold layers in turn and one stream uses one GPU at a time; `spread` is the factor either way
+    `splits_layers` that several GPUs hold layers in turn and one stream uses one GPU at a time; `packs_head` that narrow weights
+    include the output's, which most leave in 16 bits; `spread` is the factor either way
     by which other users' runs lie, where its rows come from one hand."""
 
     slug: str = ""
@@ -40,6 +41,7 @@ class Stack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     fused_attention: bool = False
     sharded: bool = False
     splits_layers: bool = False
+    packs_head: bool = False
     spread: float = 1.0
     kin: Kin | None = None
 
