@@ -2,11 +2,14 @@
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 
+from rigplanner.catalog.cloud import shipped_cloud
 from rigplanner.cli.faults import FINE, InputFault
-from rigplanner.cli.reading import open_assessment
+from rigplanner.cli.reading import open_assessment, open_catalog
 from rigplanner.planning.compare import compare
+from rigplanner.planning.renting import hires_for
 from rigplanner.report.comparison import FORMATS, comparison
 from rigplanner.whole_file import write_whole
 
@@ -27,7 +30,8 @@ def run(args: argparse.Namespace) -> int:
     if not 1 <= args.baseline <= len(args.rigs):
         raise InputFault(f"--baseline lies between 1 and {len(args.rigs)}, not {args.baseline}.")
     assessments = [open_assessment(path)[0] for path in args.rigs]
-    rows = compare(assessments, args.baseline - 1)
+    hires = partial(hires_for, catalog=open_catalog(), cloud=shipped_cloud())
+    rows = compare(assessments, args.baseline - 1, hires)
     made = comparison([a.rig.name for a in assessments], rows, args.only_differences)
     if args.format in ("pdf", "xlsx") and args.output is None:
         raise InputFault(f"--format {args.format} needs -o FILE.{args.format}.")

@@ -8,31 +8,38 @@ from rigplanner.desktop.reasons import (
     Inputs,
     Reason,
     grouped,
+    hire_step,
     lanes_reason,
     load_reason,
     memory_reason,
+    own_hire_steps,
     price_reason,
     source_of,
     speed_reason,
     year_steps,
 )
 from rigplanner.evidence import Step
-from rigplanner.planning.compare import CompareRow, job_behind
-from rigplanner.report.comparison import row_text, row_title
+from rigplanner.planning.compare import CompareRow, Hires, job_behind, offers_behind
+from rigplanner.report.comparison import ATTRIBUTE_WORDS, row_text, row_title
+from rigplanner.report.format import unit_text
 from rigplanner.report.language import listed, tr
 from rigplanner.report.words import finding_text, rule_title
 from rigplanner.report.words_faults import fault_text
+from rigplanner.report.words_hire import provider_text
 from rigplanner.rules.assess import Assessment
 
 COUNTED = {"errors": "error", "warnings": "warning", "unknown": "unknown"}
 ENERGY = ("energy_year", "three_years")
+HIRED = ("hire", "hire_cost", "hire_after")
 
 
-def compare_reason(row: CompareRow, rig: int, assessments: Sequence[Assessment], catalog: Catalog) -> Reason:
+def compare_reason(row: CompareRow, rig: int, assessments: Sequence[Assessment], catalog: Catalog, hires: Hires) -> Reason:
     """Return what the value of one rig in a row rests on; without steps where the value is no sum of others."""
     assessment, code = assessments[rig], row.attribute.code
     title, headline = f"{assessment.rig.name}: {row_title(row)}", row_text(row, rig)
-    if row.attribute.group == "workloads":
+    if code in HIRED:
+        made = _hire_reason(row, rig, assessments, hires)
+    elif row.attribute.group == "workloads":
         made = _workload_reason(row, rig, assessments)
     elif code in COUNTED or code == "verdict":
         made = Reason("", "", _finding_steps(assessment, COUNTED.get(code), catalog))
@@ -61,6 +68,24 @@ def _workload_reason(row: CompareRow, rig: int, assessments: Sequence[Assessment
     if code == "speed":
         return Reason("", "", made.steps, f"{made.headline}. {made.note}")
     return Reason("", "", (*made.steps, _share_step(row, rig, assessments[rig])), made.note)
+
+
+def _hire_reason(row: CompareRow, rig: int, assessments: Sequence[Assessment], hires: Hires) -> Reason:
+    """Return the machine for hire that does the work of a rig for the least, against its price."""
+    found = offers_behind(row, rig, assessments, hires) if row.values[rig] is not None else ()
+    if not found:
+        return Reason("", "", (), tr("A hire is compared where every price of the rig is known, and its speed too."))
+    offer, sums = found[0], assessments[rig].totals
+    inputs: Inputs = {
+        tr("rent an hour"): offer.counted, tr("speed of the rig"): offer.own, tr("speed of the hire"): offer.rented,
+        tr("unit of speed"): unit_text(offer.metric),
+    }  # fmt: skip
+    formula = tr("rent × speed of the rig / speed of the hire")
+    source = f"{offer.rent.source}, {offer.rent.day}"
+    cost = Step(ATTRIBUTE_WORDS["hire_cost"], formula, inputs, offer.same_work, sums.currency, source)
+    pays = hire_step(row.subject, offer, sums.total)
+    machine = f"{provider_text(offer.provider)} {offer.instance}, {offer.gpus.replace(' x ', ' × ')}"
+    return Reason("", "", (cost, *filter(None, (pays,))), machine)
 
 
 def _share_step(row: CompareRow, rig: int, assessment: Assessment) -> Step:
@@ -134,5 +159,6 @@ MAKERS: dict[str, Callable[[Assessment, Catalog], Reason]] = {
     "gpus": _gpu_memory, "gpu_memory": _gpu_memory, "gpu_bandwidth": _gpu_bandwidth, "ram": _ram, "drives": _drives,
     "slowest_gpu_link": _slowest_link, "lanes_used": lambda assessment, _: lanes_reason(assessment),
     "total": lambda assessment, _: price_reason(assessment),
+    "own_hire": lambda assessment, _: Reason("", "", tuple(own_hire_steps(assessment))),
     **dict.fromkeys(("sustained", "wall", "supply_load", "circuit_load"), load_reason),
 }  # fmt: skip

@@ -15,6 +15,7 @@ from rigplanner.desktop.change import Change
 from rigplanner.desktop.compare_charts import CompareCharts
 from rigplanner.desktop.compare_model import CompareModel, DeltaCells
 from rigplanner.desktop.documents import file_name
+from rigplanner.desktop.hires import HireShelf
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.start_view import sample_files
 from rigplanner.desktop.theme import look, row_px
@@ -66,6 +67,7 @@ class CompareView(QWidget):
         self._columns: list[Column] = [Column("", None)]
         self._assessed: dict[Path, Assessment] = {}
         self._compared: list[Assessment] = []
+        self._hires = HireShelf(session, self._show)
         self.setAcceptDrops(True)
         self.add = button(tr("Add a rig"), self._open_menu, "plus")
         self.differences = QCheckBox(tr("Only differences"))
@@ -201,7 +203,7 @@ class CompareView(QWidget):
             self.charts.show_charts((), ())
             return
         self._compared = [each for _, each in shown]
-        rows = compare(self._compared, chosen)
+        rows = compare(self._compared, chosen, self._hires)
         if self.differences.isChecked():
             rows = tuple(line for line in rows if line.differs)
         self.model.show(tuple(name for name, _ in shown), rows, chosen)
@@ -210,6 +212,7 @@ class CompareView(QWidget):
             if isinstance(line, str):
                 self.table.setSpan(n, 0, 1, self.model.columnCount())
         self.charts.show_charts(self.model.names, comparison(self.model.names, rows).charts)
+        self._hires.ask()
         header = self.table.horizontalHeader()
         for n in range(len(shown) + 1):
             header.setSectionResizeMode(n, QHeaderView.ResizeMode.Stretch if n else QHeaderView.ResizeMode.ResizeToContents)
@@ -230,7 +233,7 @@ class CompareView(QWidget):
         from rigplanner.desktop.compare_reasons import compare_reason
 
         if (asked := self._reason_at(index)) is not None:
-            show_breakdown(self, compare_reason(*asked, self._compared, self._session.catalog))
+            show_breakdown(self, compare_reason(*asked, self._compared, self._session.catalog, self._hires))
 
     def _open_export(self) -> None:
         menu = QMenu(self)

@@ -1,6 +1,7 @@
 """Why a figure is what it is: title, headline, steps with formula, inputs and sources, and what there is to add."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,12 +13,17 @@ from rigplanner.desktop.gauges import TITLES, gauge_text
 from rigplanner.desktop.words import interval, money, quantity
 from rigplanner.evidence import Step
 from rigplanner.planning.limits import Limit
+from rigplanner.report.format import unit_text
 from rigplanner.report.language import Words, listed, tr
 from rigplanner.report.quote_jobs import workload_title
 from rigplanner.report.words_faults import fault_text
+from rigplanner.report.words_hire import provider_text
 from rigplanner.report.words_workloads import assumed_text
 from rigplanner.rules.assess import Assessment, Job
 from rigplanner.workload.answer import MemoryEstimate
+
+if TYPE_CHECKING:
+    from rigplanner.planning.renting import Offer
 
 Inputs = dict[str, float | str | None]
 ALLOWANCES = Words({
@@ -226,37 +232,49 @@ def slots_reason(assessment: Assessment) -> Reason:
 def cost_steps(assessment: Assessment, catalog: Catalog) -> tuple[Step, ...]:
     """Return what years cost, and after how many hours the rig is cheaper than the machines for hire that it ever beats."""
     from rigplanner.catalog.cloud import shipped_cloud
-    from rigplanner.planning.renting import offers, own_hires
+    from rigplanner.planning.renting import offers
 
     sums = assessment.totals
-    steps = list(year_steps(assessment))
+    steps = [*year_steps(assessment), *own_hire_steps(assessment)]
+    for job in assessment.jobs:
+        for offer in offers(assessment, job, catalog, shipped_cloud()):
+            steps += [step] if (step := hire_step(workload_title(job), offer, sums.total)) else []
+    return tuple(steps)
+
+
+def own_hire_steps(assessment: Assessment) -> Iterator[Step]:
+    """Yield what the hires that the site names come to, and after how long the rig is cheaper."""
+    from rigplanner.planning.renting import own_hires
+
     for hire in own_hires(assessment):
-        paid: Inputs = {tr("price"): sums.total, tr("rent"): hire.rent.amount, tr("energy"): hire.running}
+        paid: Inputs = {tr("price"): assessment.totals.total, tr("rent"): hire.rent.amount, tr("energy"): hire.running}
         source = f"{hire.rent.source}, {hire.rent.day}"
         if hire.months is not None and hire.whole is not None:
             over: Inputs = {tr("months"): float(hire.months), tr("rent"): hire.rent.amount}
-            steps.append(Step(tr("Hire as entered"), tr("months × rent"), over, hire.whole, hire.rent.currency, source))
+            yield Step(tr("Hire as entered"), tr("months × rent"), over, hire.whole, hire.rent.currency, source)
         if hire.after is not None:
             unit = "h" if hire.months is None else tr("months")
-            steps.append(Step(tr("Cheaper than the hire after"), tr("price / (rent − energy)"), paid, hire.after, unit, source))
-    for job in assessment.jobs:
-        for offer in offers(assessment, job, catalog, shipped_cloud()):
-            if offer.hours is None:
-                continue
-            inputs: Inputs = {
-                tr("price"): sums.total, tr("rent an hour"): offer.rent.amount, tr("speed of the rig"): offer.own,
-                tr("speed of the hire"): offer.rented, tr("unit of speed"): offer.metric,
-            }  # fmt: skip
-            name = tr("{job}: cheaper than {machine} after", job=workload_title(job), machine=f"{offer.provider} {offer.instance}")
-            formula = tr("price / (rent × speed of the rig / speed of the hire − energy of an hour)")
-            steps.append(Step(name, formula, inputs, offer.hours, "h", f"{offer.rent.source}, {offer.rent.day}"))
-    return tuple(steps)
+            yield Step(tr("Cheaper than the hire after"), tr("price / (rent − energy)"), paid, hire.after, unit, source)
+
+
+def hire_step(job: str, offer: "Offer", total: float) -> Step | None:
+    """Return after how many hours a rig is cheaper than a machine for hire; None where it never is."""
+    if offer.hours is None:
+        return None
+    inputs: Inputs = {
+        tr("price"): total, tr("rent an hour"): offer.counted, tr("speed of the rig"): offer.own,
+        tr("speed of the hire"): offer.rented, tr("unit of speed"): unit_text(offer.metric),
+        tr("energy of an hour"): offer.running,
+    }  # fmt: skip
+    name = tr("{job}: cheaper than {machine} after", job=job, machine=f"{provider_text(offer.provider)} {offer.instance}")
+    formula = tr("price / (rent × speed of the rig / speed of the hire − energy of an hour)")
+    return Step(name, formula, inputs, offer.hours, "h", f"{offer.rent.source}, {offer.rent.day}")
 
 
 def year_steps(assessment: Assessment) -> tuple[Step, ...]:
     """Return the energy of a year and the cost of three, () without tariff, hours or load."""
     from rigplanner.economics.running import three_year_total
-    from rigplanner.planning.compare import yearly_energy
+    from rigplanner.planning.renting import yearly_energy
 
     sums, year = assessment.totals, yearly_energy(assessment)
     if year is None:

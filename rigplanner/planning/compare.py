@@ -8,9 +8,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.parts import MemoryKit
-from rigplanner.economics.running import Running, energy_per_year, three_year_total
+from rigplanner.economics.running import three_year_total
 from rigplanner.machine.machine import GpuNode
 from rigplanner.performance.answer import TIME_METRICS
+from rigplanner.planning.renting import Hire, Offer, offers_among, own_hires, yearly_energy
 from rigplanner.planning.what_if import split_over
 from rigplanner.rig.task import Workload
 from rigplanner.rules.assess import Assessment, Job, job_on
@@ -130,16 +131,23 @@ SPEED_PER_WATT = Attribute(code="speed_per_kw", group="workloads", direction="mo
 TOTAL = Attribute(code="total", group="money", direction="less")
 YEAR = Attribute(code="energy_year", group="money", direction="less")
 THREE_YEARS = Attribute(code="three_years", group="money", direction="less")
+OWN_HIRE = Attribute(code="own_hire", group="money", unit="h", direction="less")
+OWN_MONTHS = Attribute(code="own_hire", group="money", unit="months", direction="less")
+HIRE = Attribute(code="hire", group="workloads")
+HIRE_COST = Attribute(code="hire_cost", group="workloads")
+HIRE_AFTER = Attribute(code="hire_after", group="workloads", unit="h")
+Hires = Callable[[Workload, int, str], tuple[Hire, ...]]
+"""What gives the machines for hire that hold a workload of so many GPUs, with their speed in a metric."""
 
 
-def compare(assessments: Sequence[Assessment], baseline: int = 0) -> tuple[CompareRow, ...]:
+def compare(assessments: Sequence[Assessment], baseline: int = 0, hires: Hires | None = None) -> tuple[CompareRow, ...]:
     """Return the rows that compare two or more rigs; `baseline` is the rig that the deltas refer to. A workload of one rig is
     predicted on the others too; a model that is split over all GPUs of its rig is split over those of the other. What does not
-    fit into memory has no speed."""
+    fit into memory has no speed. With `hires` the rows say too what the work costs on machines for hire."""
     rows = [_row(attribute, "", [measure(a) for a in assessments], baseline) for attribute, measure in MEASURES]
     rows += _money_rows(assessments, baseline)
     for workload, own in _workloads(assessments):
-        rows += _workload_rows(workload, own, assessments, baseline)
+        rows += _workload_rows(workload, own, assessments, baseline, hires)
     return tuple(rows)
 
 
@@ -166,23 +174,22 @@ def _money_rows(assessments: Sequence[Assessment], baseline: int) -> list[Compar
             for a, year in zip(assessments, running, strict=True)
         ]
         rows.append(_row(_with_unit(THREE_YEARS, currency), "", three, baseline, partial=partial))
+    return rows + _own_hire_rows(assessments, baseline)
+
+
+def _own_hire_rows(assessments: Sequence[Assessment], baseline: int) -> list[CompareRow]:
+    """After how long each rig is cheaper than a hire that its site names."""
+    rows = []
+    for attribute, monthly in ((OWN_HIRE, False), (OWN_MONTHS, True)):
+        named = [next((hire for hire in own_hires(a) if (hire.months is not None) == monthly), None) for a in assessments]
+        if any(named):
+            after: list[Value] = [(hire.after or "never") if hire and hire.comparable else None for hire in named]
+            rows.append(_row(attribute, "", after, baseline))
     return rows
 
 
 def _priced(assessment: Assessment) -> float | None:
     return assessment.totals.total if any(line.amount is not None for line in assessment.totals.lines) else None
-
-
-def yearly_energy(assessment: Assessment) -> Running | None:
-    """Return the energy of a year in the currency of the total; None without hours, tariff or load."""
-    site, wall_w = assessment.rig.site, assessment.machine.power.wall_w
-    tariff = site.energy_per_kwh
-    if tariff is None or tariff.currency != assessment.totals.currency or site.hours_per_day is None or wall_w is None:
-        return None
-    try:
-        return energy_per_year(wall_w, site.hours_per_day, tariff.amount)
-    except ValueError:
-        return None
 
 
 def _with_unit(attribute: Attribute, unit: str) -> Attribute:
@@ -215,7 +222,18 @@ def job_behind(row: CompareRow, rig: int, assessments: Sequence[Assessment]) -> 
     return _job_of(*found, assessments[rig]) if found and row.attribute.group == "workloads" else None
 
 
-def _workload_rows(workload: Workload, own: int, assessments: Sequence[Assessment], baseline: int) -> list[CompareRow]:
+def offers_behind(row: CompareRow, rig: int, assessments: Sequence[Assessment], hires: Hires) -> tuple[Offer, ...]:
+    """Return the machines for hire that a row of the comparison rests on for one of the rigs."""
+    found = next(((workload, own) for workload, own in _workloads(assessments) if _subject(workload) == row.subject), None)
+    job = job_behind(row, rig, assessments)
+    if found is None or job is None or job.speed is None:
+        return ()
+    return offers_among(assessments[rig], job, hires(*found, job.speed.metric))
+
+
+def _workload_rows(
+    workload: Workload, own: int, assessments: Sequence[Assessment], baseline: int, hires: Hires | None
+) -> list[CompareRow]:
     jobs = [_job_of(workload, own, a) for a in assessments]
     subject = _subject(workload)
     memory = [max((m.device_gib for m in job.memory), default=None) if job else None for job in jobs]
@@ -242,7 +260,24 @@ def _workload_rows(workload: Workload, own: int, assessments: Sequence[Assessmen
     )
     if metric not in TIME_METRICS:
         rows += _worth(subject, metric, jobs, assessments, baseline)
-    return rows
+    return rows + (_hire_rows(subject, jobs, assessments, baseline, hires(workload, own, metric)) if hires else [])
+
+
+def _hire_rows(
+    subject: str, jobs: Sequence[Job | None], assessments: Sequence[Assessment], baseline: int, hires: tuple[Hire, ...]
+) -> list[CompareRow]:
+    """The machine for hire that does the work for the least, what an hour of each rig's work costs there, and when the rig pays."""
+    found = [offers_among(a, job, hires) if job else () for job, a in zip(jobs, assessments, strict=True)]
+    best = [offers[0] if offers else None for offers in found]
+    currencies = {a.totals.currency for a in assessments}
+    if not any(best) or len(currencies) != 1:
+        return []
+    after: list[Value] = [None if offer is None else "never" if offer.hours is None else offer.hours for offer in best]
+    return [
+        _row(HIRE, subject, [f"{offer.provider} {offer.instance}" if offer else None for offer in best], baseline),
+        _row(_with_unit(HIRE_COST, currencies.pop()), subject, [offer.same_work if offer else None for offer in best], baseline),
+        _row(HIRE_AFTER, subject, after, baseline),
+    ]
 
 
 def _fits(job: Job | None, assessment: Assessment) -> Value:

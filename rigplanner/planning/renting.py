@@ -1,16 +1,20 @@
 """Buying against renting: after how much work of its own is the rig cheaper than a machine for hire?"""
 
+from collections.abc import Iterator
+
 from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.cloud import Cloud, CloudInstance
+from rigplanner.catalog.exchange import convert
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU, Price
-from rigplanner.economics.running import break_even_hours, rent_over
+from rigplanner.economics.running import Running, break_even_hours, energy_per_year, rent_over
 from rigplanner.performance.answer import TIME_METRICS
 from rigplanner.performance.predict import predict_speed
-from rigplanner.planning.compare import yearly_energy
-from rigplanner.rules.assess import Assessment, Job
+from rigplanner.planning.what_if import split_over
+from rigplanner.rig.task import Workload
+from rigplanner.rules.assess import Assessment, Job, memory_of
 from rigplanner.workload.answer import WorkloadFault
 
 MOST_OFFERS = 3
@@ -19,22 +23,44 @@ HOURS_PER_DAY = 24.0
 """Hours a day where the site names none."""
 
 
+class Hire(Struct, frozen=True, kw_only=True):
+    """A machine for hire that holds a workload: its newest price an hour, and its speed in the metric that was asked for."""
+
+    machine: CloudInstance
+    rent: Price
+    speed: float
+
+    @property
+    def gpus(self) -> str:
+        """Its cards: "8 x H100"."""
+        return f"{self.machine.count} x {self.machine.gpu_name}"
+
+
 class Offer(Struct, frozen=True, kw_only=True):
     """A machine for hire against the rig, for one workload: `speed_ratio` is the rig's speed over the rented one's, `hours` the
     rig's own work after which it is cheaper (None: never), energy taken into account where its price is known. `days` are those
-    hours at `hours_per_day`; `own` and `rented` are both speeds in `metric`, by the same model."""
+    hours at `hours_per_day`; `own` and `rented` are both speeds in `metric`, by the same model. `counted` is the rent in the rig's
+    currency, `same_work` what the rig's work of an hour costs there, `running` what the rig's energy of an hour costs (None: not
+    known, not counted)."""
 
     instance: str
     provider: str
     gpus: str
     rent: Price
+    counted: float
     speed_ratio: float
+    same_work: float
     hours: float | None
-    energy_counted: bool
+    running: float | None = None
     metric: str = ""
     own: float = 0.0
     rented: float = 0.0
     hours_per_day: float = HOURS_PER_DAY
+
+    @property
+    def energy_counted(self) -> bool:
+        """Whether the rig's energy is in `hours`."""
+        return self.running is not None
 
     @property
     def days(self) -> float | None:
@@ -75,27 +101,83 @@ def _own_hire(assessment: Assessment, rent: Price, running: float | None) -> Own
     return OwnHire(rent=rent, running=running, comparable=comparable, after=after)
 
 
+def yearly_energy(assessment: Assessment) -> Running | None:
+    """Return the energy of a year in the currency of the total; None without hours, tariff or load."""
+    site, wall_w = assessment.rig.site, assessment.machine.power.wall_w
+    tariff = site.energy_per_kwh
+    if tariff is None or tariff.currency != assessment.totals.currency or site.hours_per_day is None or wall_w is None:
+        return None
+    try:
+        return energy_per_year(wall_w, site.hours_per_day, tariff.amount)
+    except ValueError:
+        return None
+
+
+def hires_for(workload: Workload, own: int, metric: str, catalog: Catalog, cloud: Cloud) -> tuple[Hire, ...]:
+    """Return the machines for hire that hold a workload, with their speed in `metric` by the same model. A model that is split
+    over all `own` GPUs of the rig is split over those of the hire."""
+    return tuple(_hires(workload, own, metric, catalog, cloud))
+
+
+def _hires(work: Workload, own: int, metric: str, catalog: Catalog, cloud: Cloud) -> Iterator[Hire]:
+    for machine in cloud.instances.values():
+        gpu, rent = catalog.get(machine.gpu) if machine.gpu else None, max(machine.on_demand, key=lambda p: p.day, default=None)
+        workload = split_over(work, own, machine.count)
+        if not isinstance(gpu, GPU) or rent is None or not _holds(workload, gpu, machine.count):
+            continue
+        speed = _rented_speed(workload, metric, gpu, machine)
+        if speed:
+            yield Hire(machine=machine, rent=rent, speed=speed)
+
+
+def _holds(workload: Workload, gpu: GPU, count: int) -> bool:
+    memory = memory_of(workload, gpu, count)
+    return not isinstance(memory, str) and gpu.memory_gib is not None and memory.low_gib <= gpu.memory_gib
+
+
+def _rented_speed(workload: Workload, metric: str, gpu: GPU, machine: CloudInstance) -> float | None:
+    from rigplanner.catalog.zoo import shipped_zoo
+
+    link = machine.link if machine.count > 1 else "none"
+    try:
+        return predict_speed(workload, gpu, machine.count, 1, link, shipped_zoo(), metric=metric).value or None
+    except WorkloadFault:
+        return None
+
+
 def offers(assessment: Assessment, job: Job, catalog: Catalog, cloud: Cloud) -> tuple[Offer, ...]:
     """Return the machines for hire that do the workload at the lowest price for the same work, cheapest first.
 
-    Empty when the rig has no whole price in the currency of the rent, or its speed is not predicted."""
-    totals, speed = assessment.totals, job.speed
-    if speed is None or totals.unpriced or totals.foreign or not totals.total:
+    Empty when the rig has no whole price, its speed is not predicted, or no rent counts in its currency."""
+    if job.speed is None or not is_priced(assessment):
         return ()
-    daily, found = assessment.rig.site.hours_per_day or HOURS_PER_DAY, []
-    for machine in cloud.instances.values():
-        rent = max((p for p in machine.on_demand if p.currency == totals.currency), key=lambda p: p.day, default=None)
-        rented = _rented_speed(machine, job, catalog) if rent else None
-        if rent and rented:
-            ratio = rented / speed.value if speed.metric in TIME_METRICS else speed.value / rented
-            running = _energy_per_hour(assessment, rent.currency)
-            hours = break_even_hours(totals.total, rent.amount, running or 0.0, ratio)
-            found.append((rent.amount * ratio, machine, rent, ratio, rented, hours, running is not None))
-    found.sort(key=lambda row: (row[0], row[1].id))
+    return offers_among(assessment, job, hires_for(job.workload, len(assessment.machine.gpus), job.speed.metric, catalog, cloud))
+
+
+def is_priced(assessment: Assessment) -> bool:
+    """Return whether the rig has a price that counts every item."""
+    totals = assessment.totals
+    return bool(not totals.unpriced and not totals.foreign and totals.total)
+
+
+def offers_among(assessment: Assessment, job: Job, hires: tuple[Hire, ...]) -> tuple[Offer, ...]:
+    """Return the best of these machines for hire against the rig, at the lowest price for the same work first."""
+    totals, speed, rates = assessment.totals, job.speed, assessment.rig.exchange
+    if speed is None or not speed.value or not is_priced(assessment):
+        return ()
+    daily, running, found = assessment.rig.site.hours_per_day or HOURS_PER_DAY, _energy_per_hour(assessment, totals.currency), []
+    for hire in hires:
+        rent = convert(hire.rent.amount, hire.rent.currency, totals.currency, rates)
+        if rent is None:
+            continue
+        ratio = hire.speed / speed.value if speed.metric in TIME_METRICS else speed.value / hire.speed
+        found.append((rent * ratio, hire, rent, ratio, break_even_hours(totals.total, rent, running or 0.0, ratio)))
+    found.sort(key=lambda row: (row[0], row[1].machine.id))
     return tuple(
-        Offer(instance=m.name, provider=m.provider, gpus=f"{m.count} x {m.gpu_name}", rent=rent, speed_ratio=ratio, hours=hours,
-              energy_counted=counted, metric=speed.metric, own=speed.value, rented=rented, hours_per_day=daily)
-        for _, m, rent, ratio, rented, hours, counted in found[:MOST_OFFERS]
+        Offer(instance=hire.machine.name, provider=hire.machine.provider, gpus=hire.gpus, rent=hire.rent, counted=rent,
+              speed_ratio=ratio, same_work=same_work, hours=hours, running=running, metric=speed.metric,
+              own=speed.value, rented=hire.speed, hours_per_day=daily)
+        for same_work, hire, rent, ratio, hours in found[:MOST_OFFERS]
     )  # fmt: skip
 
 
@@ -105,18 +187,3 @@ def _energy_per_hour(assessment: Assessment, currency: str) -> float | None:
     if tariff is None or wall_w is None or tariff.currency != currency:
         return None
     return wall_w / 1000 * tariff.amount
-
-
-def _rented_speed(machine: CloudInstance, job: Job, catalog: Catalog) -> float | None:
-    """Return the rented machine's speed in the job's metric by the same model; None where it cannot be predicted."""
-    gpu = catalog.get(machine.gpu) if machine.gpu else None
-    if not isinstance(gpu, GPU) or job.speed is None or not job.speed.value:
-        return None
-    from rigplanner.catalog.zoo import shipped_zoo
-
-    link = machine.link if machine.count > 1 else "none"
-    try:
-        rented = predict_speed(job.workload, gpu, machine.count, 1, link, shipped_zoo(), metric=job.speed.metric)
-    except WorkloadFault:
-        return None
-    return rented.value or None

@@ -11,6 +11,7 @@ from rigplanner.planning.compare import CompareRow, Value
 from rigplanner.report import format as fmt
 from rigplanner.report.format import columns_of, padded
 from rigplanner.report.language import THIN, Words, tr
+from rigplanner.report.words_hire import machine_text
 
 ATTRIBUTE_WORDS = Words(
     {
@@ -40,6 +41,10 @@ ATTRIBUTE_WORDS = Words(
         "speed": "Speed",
         "speed_per_1000": "Speed per money",
         "speed_per_kw": "Speed per power",
+        "own_hire": "Cheaper than the hire as entered after",
+        "hire": "Least expensive hire",
+        "hire_cost": "Same work by hire, an hour",
+        "hire_after": "Cheaper than this hire after",
     }
 )
 
@@ -180,6 +185,10 @@ def row_text(row: CompareRow, n: int) -> str:
     value = row.values[n]
     if row.attribute.code in ("verdict", "fits") and isinstance(value, str):
         return (VERDICT_WORDS if row.attribute.code == "verdict" else FIT_WORDS).get(value, value)
+    if row.attribute.code == "hire" and isinstance(value, str):
+        return machine_text(value)
+    if row.attribute.code == "hire_cost" and isinstance(value, int | float):
+        return fmt.money(value, row.attribute.unit)
     text = value_text(value, row.attribute.unit)
     if row.attribute.code == "gpus":
         text = text.replace(" x ", " × ")

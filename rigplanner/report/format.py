@@ -14,7 +14,7 @@ MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 UNITS = Words({
     "images/s": "images/s", "samples/s": "samples/s", "sequences/s": "sequences/s", "tokens/s": "tokens/s",
     "ms_per_batch": "ms per batch", "s_per_iteration": "s per iteration", "time_to_train_min": "min to train",
-    "busbw_gbps": "GB/s", "p2p_gbps": "GB/s", "GiB a module": "GiB a module", "GB/s read": "GB/s read",
+    "busbw_gbps": "GB/s", "p2p_gbps": "GB/s", "GiB a module": "GiB a module", "GB/s read": "GB/s read", "months": "months",
 })  # fmt: skip
 """Units that hold words."""
 COUNTED = {

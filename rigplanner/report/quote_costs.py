@@ -7,6 +7,7 @@ from rigplanner.planning.renting import Offer, OwnHire, offers, own_hires
 from rigplanner.report import format as fmt
 from rigplanner.report.language import tr, trn
 from rigplanner.report.quote_jobs import workload_title
+from rigplanner.report.words_hire import provider_text
 from rigplanner.rules.assess import Assessment
 
 HOURS_PER_DAY = 24.0
@@ -56,7 +57,8 @@ def renting_rows(assessment: Assessment, catalog: Catalog) -> list[tuple[str, ..
     cloud = shipped_cloud()
     rows: list[tuple[str, ...]] = [_own(hire) for hire in own_hires(assessment)]
     for job in assessment.jobs:
-        rows += [(workload_title(job), *_offer(offer)) for offer in offers(assessment, job, catalog, cloud)]
+        found = offers(assessment, job, catalog, cloud)
+        rows += [(workload_title(job), *_offer(offer, assessment.totals.currency)) for offer in found]
     return rows
 
 
@@ -78,11 +80,14 @@ def _months(value: float | None) -> str:
     return trn("{count} month", "{count} months", round(value or 0))
 
 
-def _offer(offer: Offer) -> tuple[str, str, str, str]:
-    rent = tr("{amount} an hour, {day}", amount=fmt.money(offer.rent.amount, offer.rent.currency), day=fmt.day(offer.rent.day))
+def _offer(offer: Offer, currency: str) -> tuple[str, str, str, str]:
+    amount = fmt.money(offer.rent.amount, offer.rent.currency)
+    if offer.rent.currency != currency:
+        amount = tr("{amount} ({counted})", amount=amount, counted=fmt.money(offer.counted, currency))
+    rent = tr("{amount} an hour, {day}", amount=amount, day=fmt.day(offer.rent.day))
     both = tr(
         "{ratio} ×: {own} against {rented} {metric}", ratio=fmt.number(offer.speed_ratio, 2), own=fmt.number(offer.own),
-        rented=fmt.number(offer.rented), metric=offer.metric.replace("_", " "),
+        rented=fmt.number(offer.rented), metric=fmt.unit_text(offer.metric),
     )  # fmt: skip
     if offer.hours is None:
         after = tr("never")
@@ -91,4 +96,4 @@ def _offer(offer: Offer) -> tuple[str, str, str, str]:
             "{hours}, {days} at {daily} h a day", hours=fmt.quantity(offer.hours, "h", 0),
             days=fmt.quantity(offer.days, tr("days"), 0), daily=fmt.number(offer.hours_per_day),
         )  # fmt: skip
-    return f"{offer.provider} {offer.instance}, {offer.gpus}", rent, both, after
+    return f"{provider_text(offer.provider)} {offer.instance}, {offer.gpus.replace(' x ', ' × ')}", rent, both, after

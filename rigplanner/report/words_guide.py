@@ -9,6 +9,7 @@ from rigplanner.planning.guide import Ability, Advice, Cause, Proposal, Reason, 
 from rigplanner.report.format import day, money, number, quantity, unit_text
 from rigplanner.report.language import listed, tr, trn
 from rigplanner.report.words_faults import fault_text
+from rigplanner.report.words_hire import provider_text
 from rigplanner.rig.document import part_of
 
 PURPOSES: dict[Purpose, tuple[str, str]] = {
@@ -189,17 +190,10 @@ def doubt_text(ability: Ability) -> str:
     return fault_text(ability.fault) if ability.runs == "unknown" else ""
 
 
-PROVIDERS = {
-    "aws": "AWS", "azure": "Azure", "coreweave": "CoreWeave", "crusoe": "Crusoe", "digitalocean": "DigitalOcean",
-    "google": "Google Cloud", "hyperstack": "Hyperstack", "lambda": "Lambda", "nebius": "Nebius", "oracle": "Oracle Cloud",
-    "paperspace": "Paperspace", "runpod": "RunPod",
-}  # fmt: skip
-
-
 def rented_text(machine: Rented, total: float | None, currency: str) -> str:
     """Return a machine for hire with its price, and after how many hours the rig's price is reached."""
     values = {
-        "provider": PROVIDERS.get(machine.provider, machine.provider),
+        "provider": provider_text(machine.provider),
         "name": machine.name,
         "gpus": machine.gpus,
         "price": money(machine.price.amount, machine.price.currency),

@@ -55,6 +55,25 @@ def test_the_total_opens_by_enter(qtbot, judged_window):
     dialogs(judged_window)[0].close()
 
 
+def test_a_comparison_gains_what_hires_cost_and_its_steps(qtbot, window, sample_folder):
+    open_sample(window, sample_folder, "rtx-5090")
+    view = window.view("Compare")
+    window.show_tab("Compare")
+    view.add_file(sample_folder / "gtx-1080-ti.rig")
+    settled_session(qtbot, window.session)
+    rows = [n for n in value_rows(view) if view.model.lines[n].attribute.code.startswith("hire")]
+    assert {view.model.lines[n].attribute.code for n in rows} == {"hire", "hire_cost", "hire_after"}
+    for n in rows[:3]:
+        line = view.model.lines[n]
+        made = compare_reason(line, 0, view._compared, window.session.catalog, view._hires)
+        assert [step.unit for step in made.steps] == ["USD", "h"]
+        assert made.steps[0].value == pytest.approx(
+            made.steps[0].inputs["rent an hour"]
+            * made.steps[0].inputs["speed of the rig"]
+            / made.steps[0].inputs["speed of the hire"]
+        )
+
+
 def value_rows(view) -> list[int]:
     lines = enumerate(view.model.lines)
     return [n for n, line in lines if isinstance(line, CompareRow) and line.attribute.code not in WITHOUT_STEPS]
@@ -67,7 +86,7 @@ def test_every_known_value_of_a_comparison_has_steps(judged_window, sample_folde
         for rig in range(2):
             value = line.values[rig]
             if value not in (None, 0.0, "ok") and line.attribute.code not in WITHOUT_STEPS:
-                made = compare_reason(line, rig, other, session.catalog)
+                made = compare_reason(line, rig, other, session.catalog, lambda *_: ())
                 assert made.steps, (line.attribute.code, line.subject)
                 assert other[rig].rig.name in made.title
 

@@ -7,13 +7,17 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from rigplanner.catalog.cloud import CloudInstance
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import Price
 from rigplanner.planning.compare import CompareRow, compare
+from rigplanner.planning.renting import Hire
 from rigplanner.report.comparison import FORMATS, comparison
 from rigplanner.report.comparison_pdf import comparison_pdf
 from rigplanner.report.comparison_sheets import comparison_workbook
+from rigplanner.rig.document import Site
 from rigplanner.rig.files import read_rig
+from rigplanner.rig.task import Workload
 from rigplanner.rules.assess import Assessment, assess
 
 
@@ -38,6 +42,53 @@ def test_deltas_refer_to_the_baseline(pair: list[Assessment]) -> None:
     memory = _row(compare(pair, baseline=1), "gpu_memory")
     assert memory.deltas[1] == 0
     assert memory.deltas[0] == pytest.approx(memory.values[0] / memory.values[1] - 1)  # type: ignore[operator]
+
+
+def _hired(work: Workload, own: int, metric: str) -> tuple[Hire, ...]:
+    rents = {"slow": (1.0, 100.0), "fast": (3.0, 400.0)}
+    return tuple(
+        Hire(
+            machine=CloudInstance(id=f"runpod.{name}", provider="runpod", name=name, gpu_name="H100", count=1, link="none"),
+            rent=Price(amount=rent, currency="USD", day="2026-05-01", source="price list"), speed=speed,
+        )
+        for name, (rent, speed) in rents.items()
+    )  # fmt: skip
+
+
+def test_work_is_compared_with_the_least_expensive_hire(pair: list[Assessment], catalog: Catalog) -> None:
+    whole = replace(pair[0].totals, unpriced=(), foreign=(), currency="USD", total=3000.0)
+    dear = replace(pair[0], totals=replace(whole, total=9000.0))
+    rows = compare([replace(pair[0], totals=whole), dear], hires=_hired)
+    assert not [row for row in compare([replace(pair[0], totals=whole), dear]) if row.attribute.code.startswith("hire")]
+    speed = _row(rows, "speed")
+    assert isinstance(speed.values[0], float)
+    hire, cost, after = (_row(rows, code) for code in ("hire", "hire_cost", "hire_after"))
+    assert hire.values == ("runpod fast", "runpod fast")
+    assert cost.values[0] == pytest.approx(3.0 * speed.values[0] / 400)
+    assert after.values[0] == pytest.approx(3000 / (3.0 * speed.values[0] / 400))
+    assert after.values[1] == pytest.approx(3 * after.values[0])  # type: ignore[operator]
+    text = FORMATS["table"](comparison(["one", "two"], rows))
+    assert "RunPod fast" in text
+    assert "USD" in next(line for line in text.splitlines() if "Same work by hire" in line)
+
+
+def test_a_rig_without_a_whole_price_is_compared_with_no_hire(pair: list[Assessment]) -> None:
+    partly = [replace(a, totals=replace(a.totals, unpriced=("gpu",))) for a in pair]
+    assert not [row for row in compare(partly, hires=_hired) if row.attribute.code.startswith("hire")]
+
+
+def test_a_hire_that_the_site_names_is_compared_too(pair: list[Assessment]) -> None:
+    hour = Price(amount=3.60, currency="USD", day="2026-05-01", source="own offer")
+    month = replace(hour, amount=70.0)
+    whole = replace(pair[0].totals, unpriced=(), foreign=(), currency="USD", total=8500.0)
+    site = Site(hire_per_hour=hour, hire_per_month=month)
+    named = replace(pair[0], totals=whole, rig=replace(pair[0].rig, site=site))
+    rows = [
+        row for row in compare([named, replace(named, totals=replace(whole, total=17000.0))]) if row.attribute.code == "own_hire"
+    ]
+    assert [round(row.values[0]) for row in rows] == [2361, 121]  # type: ignore[arg-type]
+    assert [row.best for row in rows] == [(0,), (0,)]
+    assert "121 months" in FORMATS["table"](comparison(["one", "two"], rows)).replace("\u202f", " ")
 
 
 def test_a_rig_equals_itself(pair: list[Assessment]) -> None:

@@ -6,12 +6,14 @@ import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.cloud import Cloud, CloudInstance
+from rigplanner.catalog.exchange import ExchangeRates
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import Price
 from rigplanner.planning.renting import offers, own_hires
 from rigplanner.report.quote_costs import renting_rows
 from rigplanner.rig.document import Rig, Site
 from rigplanner.rig.files import read_rig
+from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.rules.assess import assess
 
 RENT = Price(amount=2.0, currency="USD", day="2026-05-01", source="price list")
@@ -55,6 +57,36 @@ def test_nothing_is_said_without_a_price_a_rent_or_a_gpu(priced: Rig, catalog: C
     foreign = replace(RENT, currency="TWD")
     elsewhere = assess(replace(priced, items=tuple(replace(item, price=foreign) for item in priced.items)), catalog)
     assert offers(elsewhere, job, catalog, _cloud("nvidia.geforce.gtx-1080-ti", RENT)) == ()
+
+
+def test_a_hire_that_does_not_hold_the_work_is_no_offer(priced: Rig, catalog: Catalog) -> None:
+    work = Workload(model="llama-3.1-70b", task="inference", precision="q4_k_m")
+    cards = tuple(replace(item, part="nvidia.geforce.rtx-3090", quantity=2) if item.uid == "gpu" else item for item in priced.items)
+    assessment = assess(replace(priced, items=cards, workloads=(work,)), catalog)
+    job = assessment.jobs[0]
+    assert job.speed is not None
+    assert offers(assessment, job, catalog, _cloud("nvidia.geforce.rtx-4090", RENT)) == ()
+    assert len(offers(assessment, job, catalog, _cloud("nvidia.datacenter.h100-sxm5-80gb", RENT))) == 1
+
+
+def test_a_model_over_all_cards_is_split_over_those_of_the_hire(priced: Rig, catalog: Catalog) -> None:
+    work = Workload(model="llama-3.1-8b", task="serve", precision="bf16", batch_per_gpu=4, parallelism=Parallelism(tensor=2))
+    cards = tuple(replace(item, part="nvidia.geforce.rtx-3090", quantity=2) if item.uid == "gpu" else item for item in priced.items)
+    assessment = assess(replace(priced, items=cards, workloads=(work,)), catalog)
+    (offer,) = offers(assessment, assessment.jobs[0], catalog, _cloud("nvidia.geforce.rtx-4090", RENT))
+    assert offer.rented > 0
+
+
+def test_a_rent_counts_by_the_rates_of_the_rig(priced: Rig, catalog: Catalog) -> None:
+    rates = ExchangeRates(day="2026-10-09", source="bank", rates={"USD": 1.25})
+    rig = replace(priced, currency="EUR", exchange=rates)
+    assessment = assess(rig, catalog)
+    (offer,) = offers(assessment, assessment.jobs[0], catalog, _cloud("nvidia.geforce.gtx-1080-ti", RENT))
+    assert offer.counted == pytest.approx(1.6)
+    assert offer.same_work == pytest.approx(1.6 * offer.speed_ratio)
+    assert offer.hours == pytest.approx(assessment.totals.total / offer.same_work)
+    said = renting_rows(assessment, catalog)
+    assert all("USD" in row[2] and "EUR" in row[2] for row in said)
 
 
 def _costing(rig: Rig, total: float, **site: object) -> Rig:
