@@ -23,7 +23,9 @@ class Traits(Struct, frozen=True, kw_only=True):
     attention weights of a layer while the next one runs. `mask_free`: fused attention is told that it is causal and gets no
     mask. `scaled_query`: the query is scaled by itself. `spread_positions`: positions are looked up for every sample.
     `gated_result`: the query's projection is twice as wide and its second half gates the result. `sub_norms`: a norm stands
-    before the output of either layer (BitNet). `two_masks`: one for layers that see all and one for those with a window or
+    before the output of either layer (BitNet). `scaled_states`: the states are scaled before the head. `fixed_positions`: rows of
+    a table that never trains are added to the embedding, which may be scaled where it lies (`scaled_in_place`). `holds_normed`,
+    `holds_attended`: what the first norm, or attention, gave lives to the end of the layer, the latter with its weights. `two_masks`: one for layers that see all and one for those with a window or
     chunk, both made before the first layer."""
 
     names: dict[str, str] = {}
@@ -44,6 +46,11 @@ class Traits(Struct, frozen=True, kw_only=True):
     scaled_embedding: bool = False
     scaled_residual: bool = False
     scaled_logits: bool = False
+    scaled_states: bool = False
+    fixed_positions: bool = False
+    scaled_in_place: bool = False
+    holds_normed: bool = False
+    holds_attended: bool = False
     capped_attention: bool = False
     capped_logits: bool = False
     head_bias: bool = False
@@ -211,12 +218,14 @@ class Attention:
     joins = False
 
     def __init__(self, net: Net, form: Form) -> None:
-        self.net, self.form, traits = net, form, form.traits
+        self.net, self.form, traits, names = net, form, form.traits, form.traits.names
         wide, narrow = form.heads * form.head_dim, form.kv_heads * form.head_dim
         if traits.projection == "separate":
-            self.query = net.linear("q_proj", form.hidden, wide * (2 if traits.gated_result else 1), traits.qkv_bias)
-            self.key = net.linear("k_proj", form.hidden, narrow, traits.qkv_bias)
-            self.value = net.linear("v_proj", form.hidden, narrow, traits.qkv_bias)
+            self.query = net.linear(
+                names.get("q_proj", "q_proj"), form.hidden, wide * (2 if traits.gated_result else 1), traits.qkv_bias
+            )
+            self.key = net.linear(names.get("k_proj", "k_proj"), form.hidden, narrow, traits.qkv_bias)
+            self.value = net.linear(names.get("v_proj", "v_proj"), form.hidden, narrow, traits.qkv_bias)
         else:
             self.joint = net.linear(traits.names.get("qkv_proj", "qkv_proj"), form.hidden, wide + 2 * narrow, traits.qkv_bias)
         self.out = net.linear(traits.names.get("o_proj", "o_proj"), wide, form.hidden, traits.out_bias)

@@ -95,14 +95,18 @@ class Block:
         late = self.form.traits.block == "after"
         residual = x
         x = x if late else self.norms[0](x)
-        x = self._attend(x, rope, mask)
+        normed = x if self.form.traits.holds_normed else None
+        x, weights = self.attention(x, rope, mask)
+        self.weights = weights if self.returns_weights else None
         x = self._drop(x)
+        attended, weights = (x, weights) if self.form.traits.holds_attended else (None, None)
         x = ops.add(tape, residual, ops.sub_self(tape, x) if scaled else x)
         x = residual = self.norms[0](x) if late else x
         x = x if late else self.norms[1](x)
         x = self.mlp(x)
         x = self._drop(x)
         x = ops.add(tape, residual, ops.sub_self(tape, x) if scaled else x)
+        del normed, attended, weights
         return self.norms[1](x) if late else x
 
     def _normed_results(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> Tensor:
@@ -157,6 +161,8 @@ class Decoder:
         self.widen = net.linear("project_in", inner, form.hidden) if traits.embedding_width else None
         self.narrow = net.linear("project_out", form.hidden, inner) if traits.embedding_width else None
         self.positions = net.parameter(traits.learned_positions, form.hidden) if traits.learned_positions else None
+        if traits.fixed_positions:
+            net.buffer(form.positions, form.hidden, dtype=net.setting.dtype)
         self.first_norm = Norm(net, traits.norm, form.hidden) if traits.embedding_norm else None
         make = feed or (lambda net, form, _: Mlp(net, form))
         self.blocks = [block(net, form, make, at, attends) for at in range(form.layers)]
@@ -179,7 +185,10 @@ class Decoder:
             placed = ops.embedding(tape, self.positions, (shape[0] if traits.spread_positions else 1, shape[1]))
             x = ops.add(tape, x, placed)
         if traits.scaled_embedding:
-            x = embedded = ops.sub_self(tape, x)
+            x = embedded = ops.scaled_in_place(tape, x) if traits.scaled_in_place else ops.sub_self(tape, x)
+        if traits.fixed_positions:
+            placed = new(tape, (1, *x.shape[1:]), x.dtype)
+            x = ops.shift(tape, ops.add(tape, x, placed)) if traits.scaled_in_place else ops.add(tape, x, placed)
         if self.first_norm is not None:
             x = self.first_norm(x)
         x = ops.dropout(tape, x, traits.embedding_dropout, net.setting.training)
@@ -205,6 +214,8 @@ class Decoder:
         net, tape = self.net, self.net.tape
         _ids = net.given(net.setting.batch, net.setting.length, dtype=I64)
         states = self.hidden()
+        if self.form.traits.scaled_states:
+            states = ops.sub_self(tape, states)
         if net.setting.headless:
             return states
         if net.setting.loss == "fused" and net.setting.training:

@@ -27,7 +27,7 @@ TRAITS: dict[str, Traits] = {
     block="parallel",
     qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="gelu_new", rope=0.5, head_bias=True),
     "phi3": Traits(projection="sliced", mlp="gated_fused"),
-    "gpt2": Traits(softmax="own", names={"qkv_proj": "c_attn", "o_proj": "c_proj", "up_proj": "c_fc", "down_proj": "c_proj"},
+    "gpt2": Traits(softmax="own", holds_attended=True, names={"qkv_proj": "c_attn", "o_proj": "c_proj", "up_proj": "c_fc", "down_proj": "c_proj"},
     norm="layer", projection="split", qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="gelu_new", rope=0.0,
     learned_positions=1024,
                    dropout=0.1, embedding_dropout=0.1, attention_dropout=0.1),
@@ -125,6 +125,23 @@ TRAITS: dict[str, Traits] = {
     "lfm2": Traits(qk_norm="head", names={"o_proj": "out_proj", "gate_proj": "w1", "up_proj": "w3", "down_proj": "w2"}),
     "falcon_h1": Traits(scaled_embedding=True, scaled_logits=True),
     "gemma4_text": Traits(norm="rms_wide", act="gelu", scaled_embedding=True, block="sandwich", qk_norm="head"),
+    "internlm3": Traits(),
+    "ministral": Traits(two_masks=True),
+    "mellum": Traits(qk_norm="head"),
+    "minimax_m2": Traits(qk_norm="full"),
+    "solar_open": Traits(),
+    "hy_v3": Traits(qk_norm="head"),
+    "youtu": Traits(),
+    "minicpm3": Traits(scaled_embedding=True, scaled_residual=True, scaled_states=True),
+    "xglm": Traits(names={"o_proj": "out_proj", "up_proj": "fc1", "down_proj": "fc2"}, norm="layer", qkv_bias=True, out_bias=True,
+    mlp="plain", mlp_bias=True, act="gelu", rope=0.0, scaled_query=True, scores="capped_below", eager_only=True,
+    fixed_positions=True),
+    "openai-gpt": Traits(names={"qkv_proj": "c_attn", "o_proj": "c_proj", "up_proj": "c_fc", "down_proj": "c_proj"}, norm="layer",
+    block="after", projection="split", qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="gelu_new", rope=0.0,
+    learned_positions=512, last_norm=False, scores="blended", eager_only=True),
+    "ctrl": Traits(softmax="own", names={"q_proj": "Wq", "k_proj": "Wk", "v_proj": "Wv", "o_proj": "dense", "up_proj": "0",
+    "down_proj": "2"}, norm="layer", qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="relu", rope=0.0,
+    head_bias=True, fixed_positions=True, scaled_embedding=True, scaled_in_place=True, holds_normed=True, holds_attended=True),
 }  # fmt: skip
 
 
@@ -154,16 +171,17 @@ BIAS_EVERYWHERE = {
     "ministral3", "dots1", "phimoe", "granitemoe", "granitemoeshared", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text",
     "llama4_text", "gemma4_text", "afmoe", "bamba", "granitemoehybrid", "falcon_h1",
     "jais2", "hyperclovax", "vaultgemma", "bitnet", "flex_olmo", "exaone_moe", "hunyuan_v1_moe", "nanochat", "eurobert",
+    "internlm3", "ministral", "hy_v3",
 }  # fmt: skip
 """Families whose `attention_bias` adds a bias to query, key, value and output."""
 BIAS_BEFORE = {"glm", "glm4", "helium", "glm4_moe"}
 """Families whose `attention_bias` adds one to query, key and value only."""
 ROPE_JOINS = {
     "phi", "phi3", "gpt_neox", "glm", "glm4", "glm4_moe", "nemotron", "stablelm", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text",
-    "gptj", "codegen", "bamba", "persimmon",
+    "gptj", "codegen", "bamba", "persimmon", "minimax_m2",
 }  # fmt: skip
 """Families that cut the rotated part out of the head and join the rest even where there is none."""
-NO_ATTENTION_DROPOUT = {"ernie4_5", "mpt"}
+NO_ATTENTION_DROPOUT = {"ernie4_5", "mpt", "ctrl"}
 """Families whose attention drops nothing, or by a field of another name."""
 ACTS = {"gelu_pytorch_tanh": "gelu", "gelu_fast": "gelu_new", "swish": "silu", "gelu": "gelu", "silu": "silu", "relu": "relu",
     "relu2": "relu2", "gelu_new": "gelu_new", "tanh": "tanh",
@@ -270,6 +288,11 @@ SPECIAL: dict[str, Callable[[dict[str, Any], Traits], dict[str, Any]]] = {
         "qk_norm": "head" if config.get("qk_layernorm", True) else "none", "dropout": float(config.get("hidden_dropout") or 0.0),
     },
     "nanochat": lambda config, traits: {"capped_logits": bool(config.get("final_logit_softcapping"))},
+    "xglm": lambda config, traits: dict.fromkeys(("dropout", "embedding_dropout"), float(config.get("dropout") or 0.0)) | {
+        "scaled_embedding": bool(config.get("scale_embedding", True)),
+    },
+    "openai-gpt": _gpt2,
+    "ctrl": lambda config, traits: {**_gpt2(config, traits), "attention_dropout": 0.0},
     "cohere": lambda config, traits: {"qk_norm": "per_head"} if config.get("use_qk_norm") else {},
 }  # fmt: skip
 """What some families make of fields of their own."""
@@ -278,14 +301,14 @@ SPECIAL: dict[str, Callable[[dict[str, Any], Traits], dict[str, Any]]] = {
 def decoder_form(config: dict[str, Any], kind: str) -> Form:
     """The sizes of a decoder whose blocks are those of the family `kind`."""
     hidden = pick(config, "hidden_size", "n_embd", "d_model")
-    heads = pick(config, "num_attention_heads", "n_head", "num_heads", "n_heads")
+    heads = pick(config, "num_attention_heads", "n_head", "num_heads", "n_heads", "attention_heads")
     kv_heads = pick(
         config,
         "num_key_value_heads",
         "num_kv_heads",
         default=1 if config.get("multi_query") and not config.get("new_decoder_architecture") else heads,
     )
-    ffn = pick(config, "intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size", default=4 * (hidden or 0))
+    ffn = pick(config, "intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size", "dff", default=4 * (hidden or 0))
     ffn = ffn[0] if isinstance(ffn, list) and ffn else ffn
     for field, value in (("hidden_size", hidden), ("num_attention_heads", heads), ("vocab_size", config.get("vocab_size"))):
         if not isinstance(value, int):
@@ -300,7 +323,7 @@ def decoder_form(config: dict[str, Any], kind: str) -> Form:
         head_dim=pick(config, "head_dim", default=hidden // heads), ffn=ffn // 2 if config["model_type"] == "qwen" else ffn,
             vocab=config["vocab_size"],
         tied=bool(pick(config, "tie_word_embeddings", default=kind in TIED_BY_DEFAULT)),
-        traits=traits, latent=latent_form(config), delta=delta_form(config), positions=positions or 0,
+        traits=traits, latent=latent_form(config), delta=delta_form(config), positions=(positions or 0) + (2 if kind == "xglm" else 0),
     )  # fmt: skip
 
 
@@ -317,14 +340,14 @@ def latent_form(config: dict[str, Any]) -> LatentForm | None:
 
 FLOAT_ROUTERS = {
     "deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "dots1", "glm4_moe", "glm4_moe_lite", "glm_moe_dsa",
-    "mimo_v2_flash", "solar_open", "ernie4_5_moe", "exaone_moe", "hunyuan_v1_moe",
+    "mimo_v2_flash", "solar_open", "ernie4_5_moe", "exaone_moe", "hunyuan_v1_moe", "hy_v3",
 }  # fmt: skip
 """Families whose router raises states and its own weight to float."""
 
 
 LOW_ODDS = {
     "olmoe", "qwen2_moe", "qwen3_moe", "qwen3_next", "qwen3_5_moe", "qwen3_5_moe_text", "granitemoe", "gpt_oss", "phimoe",
-    "ernie4_5_moe", "granitemoeshared", "flex_olmo",
+    "ernie4_5_moe", "granitemoeshared", "flex_olmo", "mellum",
 }  # fmt: skip
 """Families whose chosen odds are cast back to the type of the router's scores."""
 

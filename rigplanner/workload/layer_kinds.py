@@ -157,10 +157,36 @@ def _exaone_moe(config: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _dense_or_sparse(config: dict[str, Any]) -> dict[str, Any]:
+    """Which layers have experts is told layer by layer; shared experts by a name of their own. Two kinds of attention make two
+    masks."""
+    kinds = config.get("mlp_layer_types") or ()
+    shared = pick_first(config, "num_shared_experts", "n_shared_experts")
+    return {"mlp_only_layers": [at for at, kind in enumerate(kinds) if kind == "dense"], "n_shared_experts": shared or 0,
+            "first_k_dense_replace": 0}  # fmt: skip
+
+
+def pick_first(config: dict[str, Any], *names: str) -> Any:
+    """The first of the fields that is there."""
+    return next((config[name] for name in names if config.get(name) is not None), None)
+
+
+def _internlm3(config: dict[str, Any]) -> dict[str, Any]:
+    """Biases by names of their own."""
+    bias = bool(pick_first(config, "qkv_bias", "attention_bias"))
+    return {"attention_bias": bias, "mlp_bias": bool(pick_first(config, "bias", "mlp_bias"))}
+
+
+def _plain_pairs(config: dict[str, Any]) -> dict[str, Any]:
+    """The halves of a head are rotated, not pairs of neighbours."""
+    return {"rope_interleave": False}
+
+
 LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "afmoe": _afmoe, "gemma4_text": _gemma4, "gemma3n_text": _gemma3n, "llama4_text": _llama4, "ernie4_5_moe": _ernie,
     "granitemoeshared": _granite_shared, "phimoe": _phimoe, "mamba": _all_scan, "mamba2": _all_scan,
     "falcon_mamba": _all_scan, "bamba": _bamba, "granitemoehybrid": _granite_hybrid, "nemotron_h": _nemotron_h,
     "jamba": _jamba, "lfm2": _lfm2, "lfm2_moe": _lfm2_moe, "hunyuan_v1_moe": _hunyuan_moe, "exaone_moe": _exaone_moe,
+    "mellum": _dense_or_sparse, "hy_v3": _dense_or_sparse, "internlm3": _internlm3, "minicpm3": _plain_pairs,
 }  # fmt: skip
 """Fields by kind of network that full configurations get besides."""

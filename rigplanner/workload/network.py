@@ -162,8 +162,9 @@ def from_model(model: Model) -> Network:
 def _denoiser(workload: Workload, config: dict[str, Any]) -> Network:
     """A diffusion model described by its sizes, its parameters (counted where its layers are told) and its components."""
     told = config.get("denoiser")
-    counted = parameters_of(told) / 1e6 if isinstance(told, dict) and told and not workload.params_m else None
-    if not (workload.params_m or counted):
+    stated = workload.params_m or (1e3 * workload.params_b if workload.params_b else None)
+    counted = parameters_of(told) / 1e6 if isinstance(told, dict) and told and not stated else None
+    if not (stated or counted):
         raise WorkloadFault("params_m: expected the parameters of the denoiser in millions, found none.")
     sizes: dict[str, Any] = {ours: config.get(theirs) or 0 for ours, theirs in _SIZES}
     if not all(isinstance(size, int) and 0 <= size <= 2_000_000 for size in sizes.values()):
@@ -175,7 +176,7 @@ def _denoiser(workload: Workload, config: dict[str, Any]) -> Network:
     if not all(0 <= part.params_m < 1e6 for part in beside):
         raise WorkloadFault("components: expected millions of parameters from 0 to 1e6.")
     kind = "diffusion_unet" if config["model_type"] == "unet" else "diffusion_transformer"
-    params = 1e6 * (workload.params_m or counted or 0.0)
+    params = 1e6 * (stated or counted or 0.0)
     denoiser = msgspec.json.encode(told) if isinstance(told, dict) and told else None
     return Network(slug=workload.model or "pipeline", kind=kind, params=params, active_params=params, components=beside,
         denoiser=denoiser, **sizes)  # fmt: skip
@@ -213,7 +214,8 @@ def _from_size(workload: Workload) -> Network:
     )
 
 
-SAME_LAYERS = {"data2vec-vision", "vit_msn", "metaclip_2_vision_model", "mt5", "camembert"}
+SAME_LAYERS = {"data2vec-vision", "vit_msn", "metaclip_2_vision_model", "mt5", "camembert", "gpt-sw3", "iquestcoder", "ernie",
+    "glm4_moe_lite", "deepseek_v2"}  # fmt: skip
 """Networks under another's name whose layers are the other's, as their traces show."""
 STAND_IN = ("hidden_size", "num_hidden_layers", "vocab_size", "num_attention_heads")
 """Fields without which layers of Llama say nothing of an unknown network (Mamba came out at 2 to 8 times the traced bytes)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rigplanner.workload import ops
 from rigplanner.workload.attention import Attention, Form
 from rigplanner.workload.net import Net
-from rigplanner.workload.tape import BOOL, F32, Tensor, new
+from rigplanner.workload.tape import BOOL, F32, Tape, Tensor, like, new, record
 
 
 class FloatScores(Attention):
@@ -68,5 +68,62 @@ class FilledScores(Attention):
         return result, weights
 
 
-SCORES: dict[str, type[Attention]] = {"": Attention, "float": FloatScores, "biased": BiasedScores, "filled": FilledScores}
+class CappedBelow(Attention):
+    """Scores are kept above the least number of their type by torch.max, which keeps both of its sides (XGLM)."""
+
+    def _eager(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        tape, form, setting = self.net.tape, self.form, self.net.setting
+        sides = [ops.packed(tape, side) for side in (query, key, value)]
+        weights = ops.bmm(tape, sides[0], sides[1], (setting.batch, form.heads, setting.length, setting.length))
+        if mask is not None:
+            weights = ops.add(tape, weights, mask)
+        weights = largest(tape, weights)
+        softened = F32 if tape.autocast and tape.semantics.float_norms else weights.dtype
+        weights = ops.keeping_result(tape, ops.cast(tape, weights, softened))
+        odds = ops.dropout(tape, weights, form.traits.attention_dropout, setting.training)
+        result = ops.unpacked(tape, ops.bmm(tape, odds, sides[2], query.shape))
+        return result, weights
+
+
+def largest(tape: Tape, x: Tensor) -> Tensor:
+    """torch.max of a tensor and a number: keeps the tensor, and compares it again for its gradient."""
+    kept = x
+
+    def pull(grad: Tensor) -> tuple[Tensor]:
+        halved = like(tape, grad)
+        _compared = like(tape, kept, BOOL)
+        _where = like(tape, kept, BOOL)
+        return (like(tape, halved),)
+
+    tape.saves()
+    return record(tape, like(tape, x), (x,), pull)
+
+
+class BlendedScores(Attention):
+    """Scores times a mask of ones and zeros plus its contrary (GPT); every layer has a table of all positions."""
+
+    def __init__(self, net: Net, form: Form) -> None:
+        super().__init__(net, form)
+        net.buffer(form.positions, form.positions, dtype=net.setting.dtype)
+
+    def _eager(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        tape, form, setting = self.net.tape, self.form, self.net.setting
+        square = (setting.batch, form.heads, setting.length, setting.length)
+        scores = ops.bmm(tape, ops.packed(tape, query), ops.packed(tape, key), square)
+        scores = ops.sub_self(tape, scores)
+        table = new(tape, (0,), setting.dtype)
+        seen = Tensor((1, 1, *square[2:]), table.dtype, table.storage)
+        weights = ops.mul(tape, scores, seen)
+        contrary = new(tape, seen.shape, seen.dtype)
+        contrary = ops.sub_self(tape, contrary)
+        weights = ops.add(tape, weights, contrary)
+        del contrary
+        softened = F32 if tape.autocast and tape.semantics.float_norms else weights.dtype
+        weights = ops.keeping_result(tape, ops.cast(tape, weights, softened))
+        weights = ops.dropout(tape, weights, form.traits.attention_dropout, setting.training)
+        return ops.unpacked(tape, ops.bmm(tape, weights, ops.packed(tape, value), query.shape)), weights
+
+
+SCORES: dict[str, type[Attention]] = {"": Attention, "float": FloatScores, "biased": BiasedScores, "filled": FilledScores,
+    "capped_below": CappedBelow, "blended": BlendedScores}  # fmt: skip
 """Kinds of attention by the trait `scores`."""
