@@ -19,6 +19,7 @@ from rigplanner.catalog.parts import (
     NetworkCard,
     Part,
     PowerSupply,
+    Riser,
     Storage,
     System,
     kind_of,
@@ -211,12 +212,13 @@ def spec_words(part: Part) -> tuple[str, ...]:
 def _spec_words(part: Part | AnyPart) -> Iterator[str]:
     if isinstance(part, Storage):
         yield f"{part.capacity_gb / 1000:g}tb" if part.capacity_gb >= 1000 else f"{part.capacity_gb:g}gb"
+        yield f"{part.capacity_gb // 100 / 10:g}tb" if part.capacity_gb > 1000 else ""
         yield f"gen{part.gen}" if part.gen else ""
         yield from (part.interface, part.form_factor.removesuffix("."), "hdd" if part.rotation_rpm else "ssd")
     elif isinstance(part, GPU):
         yield f"{part.memory_gib:g}gb" if part.memory_gib else ""
     elif isinstance(part, MemoryKit):
-        yield from (f"{part.modules * part.module_gib:g}gb", part.type, part.module or "")
+        yield from (f"{part.modules * part.module_gib:g}gb", part.type, part.module or "", "ecc" if part.ecc else "")
     elif isinstance(part, PowerSupply):
         yield from ("psu", *(f"{rating.watts:g}w" for rating in part.supply.ratings))
         yield from words_of(part.supply.efficiency_label or "")
@@ -226,6 +228,8 @@ def _spec_words(part: Part | AnyPart) -> Iterator[str]:
         yield from ("nic", part.protocol or "", f"{part.port_gbps:g}gbe" if part.port_gbps else "")
     elif isinstance(part, CPU):
         yield part.socket or ""
+    elif isinstance(part, Riser):
+        yield from ("riser", "adapter", part.output, part.slot_kind)
     elif isinstance(part, Motherboard | System):
         yield from (*part.layout.sockets, part.layout.chipset or "", part.layout.memory_type or "")
     elif isinstance(part, Chassis):

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from rigplanner.catalog.naming import shop_words
 from rigplanner.catalog.parts import MemoryKit, Part
 
-_MODULES = re.compile(r"\b(\d{1,2})\s*[x×*]\s*(\d{1,3})\s*GB\b", re.IGNORECASE)
-_ONE_MODULE = re.compile(r"(?<![\d.])()(\d{1,3})\s*GB\b", re.IGNORECASE)
+_MODULES = re.compile(r"\b(\d{1,2})\s*[x×*]\s*(\d{1,3})\s*G[Bo]\b", re.IGNORECASE)
+_ONE_MODULE = re.compile(r"(?<![\d.])()(\d{1,3})\s*G[Bo]\b", re.IGNORECASE)
 _TYPE = re.compile(r"\bDDR([345])(?:[-\s]?(\d{3,5}))?\b", re.IGNORECASE)
+_RATE = re.compile(r"\b\d{4}\b")
 _CAS = re.compile(r"\bCL\s?(\d{1,2})\b", re.IGNORECASE)
 REGISTERED = {"registered", "rdimm"}
 BUFFERED = ("rdimm", "lrdimm", "mrdimm")
@@ -49,7 +50,8 @@ def kits_of_modules(text: str, parts: Iterable[Part]) -> tuple[int, list[MemoryK
     kits = [part for part in parts if isinstance(part, MemoryKit)]
     if each is None or kind is None or any(set(shop_words(kit.vendor)) <= words for kit in kits):
         return 0, []
-    wanted, speed = int(each[1] or 1), int(kind[2]) if kind[2] else None
+    rates = {int(found) for found in _RATE.findall(text)} & {kit.speed_mts for kit in kits if kit.type == f"DDR{kind[1]}"}
+    wanted, speed = int(each[1] or 1), int(kind[2]) if kind[2] else max(rates, default=None)
     fits = [
         kit for kit in kits
         if kit.type == f"DDR{kind[1]}" and kit.module_gib == float(each[2]) and speed in (None, kit.speed_mts)

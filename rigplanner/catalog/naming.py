@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Literal
 
 from msgspec import Struct
@@ -62,7 +63,10 @@ class PhraseTable:
     def named_in(self, text: str, kind: str | None = None) -> Naming:
         """Return the part with the longest name that begins and ends with words of the text."""
         words, joined = shop_words(text), set(_JOINED.findall(text.casefold()))
+        rates = {rate for memory, rate in pairwise(words) if memory.startswith("ddr")}
         for phrase, last, after in _runs(words):
+            if phrase in rates:
+                continue
             bearers = [pair for pair in self._bearers.get(phrase, ()) if kind is None or kind_of(pair[0]) == kind]
             bearers = [pair for pair in bearers if _agrees(pair[0], words)]
             if not bearers:

@@ -52,7 +52,7 @@ MORE_BUILDS = (
     Build("A 3090 Ti in a Precision 5820", "codcompass.com: RTX 3090 Ti in a Dell Precision 5820",
           ("dell.precision.5820-tower", "intel.xeon-w.w-2295", (RTX3090, 1, (), 300.0))),
     Build("Two bridged 3090 on TRX40", "jonready.com: a Threadripper 3970X with two bridged RTX 3090",
-          ("msi.creator.trx40", "amd.threadripper.3970x", ("gigabyte.turbo.rtx-3090", 2, ("PCIE3", "PCIE5")),
+          ("msi.trx40.trx40-pro-10g", "amd.threadripper.3970x", ("gigabyte.turbo.rtx-3090", 2, ("x16-3", "x16-4")),
            "nvidia.nvlink-bridge.rtx-ampere-2-slot", ("corsair.vengeance-lpx.cmk128gx4m4d3600c18", 2), TR_AIR)),
     Build("Two 5090 on 200 V", "hotchpotch.dev: two RTX 5090, supply of 1650 W on a Japanese 200 V outlet",
           ("asus.proart.x870e-creator-wifi", "amd.ryzen.9-9950x", (RTX5090, 2), UDIMM5, "seasonic.prime.tx-1600-atx-3-1")),

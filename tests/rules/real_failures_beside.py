@@ -33,7 +33,7 @@ BESIDE_FAILURES = (
     Failure("Two 3090 one upon the other throttle", "noonghunna/club-3090 issue 178, thermal test",
             (Z77.id, I7.id, (RTX3090, 2, ("PCIEX16_1", "PCIEX16_2"))), ("CLG002",)),
     Failure("Two 2080 Ti without a blower throttle", "system76/thelio issue 40",
-            ("msi.creator.trx40", "amd.threadripper.3970x", ("nvidia.geforce.rtx-2080-ti", 2, ("PCIE1", "PCIE3"))), ("CLG002",)),
+            ("msi.creator.trx40", "amd.threadripper.3970x", ("nvidia.geforce.rtx-2080-ti", 2, ("PCI_E1", "PCI_E3"))), ("CLG002",)),
     Failure("Of three 3090 the one of the chipset has half the rate", "noonghunna/club-3090 pull request 895",
             ("msi.meg.x570-unify", R5950X, (RTX3090, 3)), ("PCI003",)),
     Failure("An RTX 5090 on OCuLink falls off the bus", "NVIDIA/open-gpu-kernel-modules issue 900",
