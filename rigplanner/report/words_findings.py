@@ -23,6 +23,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "MEM005": {"": "Only {actual} of {needed} are filled: host memory is read that much slower."},
     "MEM006": {"": "With {per_channel} modules per channel the CPU guarantees {actual}, the kit is made for {needed}."},
     "MEM007": {"": "{a} and {b} differ: mixed kits may run slower or not start."},
+    "MEM010": {"": "{a} has registered modules of {actual}; the CPU takes up to {needed} each."},
     "MEM008": {
         "": "{actual} of host memory are less than the {needed} of the GPUs.",
         "info": "{actual} of host memory are less than the {needed} of all GPUs together, though not than one of them.",
@@ -205,6 +206,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "SW004": {
         "": "CUDA {cuda} needs driver {needed}, the rig names {actual}.",
         "ptx": "Driver {actual} runs programs of CUDA {cuda}, but no code that is compiled at run time: that needs {needed}.",
+        "bridged": "CUDA {cuda} needs driver {needed}, the rig names {actual}; CUDA's compatibility packages may bridge it here.",
     },
     "SW005": {
         "": "PyTorch {actual} with CUDA {cuda} is the last prebuilt release for {a}.",

@@ -73,8 +73,10 @@ def engine_jobs(situation: Situation) -> Iterator[Feature]:
         yield from _features(situation, engine, {engine}, "stack")
 
 
-QUANTISED = ("marlin", "awq", "gptq", "w4a16")
+QUANTISED = ("marlin", "awq", "gptq", "w4a16", "mxfp4")
 """Methods whose kernels want a generation, as a workload's `quant` names them; the first that it holds counts."""
+OF_VLLM = ("mxfp4",)
+"""Methods of which only vLLM's kernels are meant: llama.cpp computes them on any card."""
 
 
 def quantised_jobs(situation: Situation) -> Iterator[Feature]:
@@ -82,7 +84,8 @@ def quantised_jobs(situation: Situation) -> Iterator[Feature]:
     for job in situation.jobs:
         wish = str(job.workload.quant or "").casefold().replace("compressed-tensors", "w4a16")
         method = next((word for word in QUANTISED if word in wish), None)
-        if method is not None and "train" not in (job.workload.task or "train"):
+        elsewhere = method in OF_VLLM and "vllm" not in (job.workload.stack or "").casefold()
+        if method is not None and not elsewhere and "train" not in (job.workload.task or "train"):
             for case in models(situation):
                 yield Feature(case.name, job, case.card, method)
 

@@ -1,5 +1,6 @@
 """Host memory: type, kind of module, slots, capacity, channels, speed, and room beside the GPUs."""
 
+import re
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -78,6 +79,36 @@ def suits(kit: MemoryKit, board: Motherboard | System) -> bool:
 def kind_suits(module: str | None, accepted: tuple[str, ...]) -> bool:
     """Say whether a kind of module works where `accepted` kinds are listed."""
     return module in accepted or any(other in accepted for other in INTERCHANGEABLE.get(module or "", ()))
+
+
+FIRST_SCALABLE = re.compile(r"Xeon (?:Bronze|Silver|Gold|Platinum) \d1\d\d\b")
+"""Names of the first Xeon Scalable CPUs, whose second digit tells the generation."""
+LARGEST_OF_8_GBIT_GIB = 32.0
+"""Largest registered DDR4 module of DRAM chips of 8 Gbit (two ranks); one of 64 GiB is made of 16 Gbit."""
+
+
+def dense(situation: Situation) -> Iterator[Fitted]:
+    """Registered DDR4 beside CPUs of the first Xeon Scalable generation."""
+    for case in situation.cases(fitted):
+        if case.kit.type == "DDR4" and case.kit.module == "rdimm" and case.cpu and FIRST_SCALABLE.search(case.cpu.name):
+            yield case
+
+
+@rule(
+    "MEM010", "Memory chips are denser than the CPU addresses", "warning", over=dense,
+    reason="The first Xeon Scalable CPUs take DRAM chips of up to 8 Gbit: registered modules of up to 32 GiB. Denser ones came "
+    "with the second generation; the board then halts at start.",
+    source="Supermicro X11DPU manual, memory support; bios-mods.com thread 38415 (64 GB modules on a WS C621E SAGE)",
+)  # fmt: skip
+def density(situation: Situation, case: Fitted) -> Iterator[Finding]:
+    """Compare the size of a registered module in GiB."""
+    if case.kit.module_gib > LARGEST_OF_8_GBIT_GIB:
+
+        def smaller(kit: MemoryKit) -> bool:
+            return suits(kit, case.board) and kit.module == "rdimm" and kit.module_gib == LARGEST_OF_8_GBIT_GIB
+
+        fixes = swap(situation, "other-memory", case.name, smaller)
+        yield density.finding(case, needed=LARGEST_OF_8_GBIT_GIB, actual=case.kit.module_gib, unit="GiB", fixes=fixes)
 
 
 def _other_kit(situation: Situation, case: Fitted) -> tuple[Fix, ...]:

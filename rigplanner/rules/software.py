@@ -233,15 +233,22 @@ def with_driver(situation: Situation) -> Iterator[Served]:
     return with_cuda(situation) if "driver" in situation.rig.settings.software else iter(())
 
 
+def is_data_centre(card: GPU) -> bool:
+    """Say whether a card is a data-centre one: a module, or cooled by the server's air."""
+    return (card.form_factor or "").startswith("sxm") or card.cooling == "passive"
+
+
 @rule(
     "SW004", "Driver is older than the CUDA version needs", "error", over=with_driver,
     needs=("card.compute_capability",),
     reason="Programs built with a CUDA major version need at least its first driver branch: 450 for 11, 525 for 12, 580 for 13. "
-    "Code that is compiled at run time (PTX, as Numba and CuPy make it) needs the branch of the toolkit itself.",
-    source="NVIDIA CUDA compatibility guide; NVIDIA/numba-cuda issue 192",
+    "Code that is compiled at run time (PTX, as Numba and CuPy make it) needs the branch of the toolkit itself. On data-centre "
+    "cards the compatibility packages (cuda-compat, in NVIDIA's containers) bridge an older branch.",
+    source="NVIDIA CUDA compatibility guide (forward compatibility); NVIDIA/numba-cuda issue 192; vLLM pull request 7943",
 )  # fmt: skip
 def driver(situation: Situation, case: Served) -> Iterator[Finding]:
-    """Compare driver versions; a remark where only code compiled at run time is left out."""
+    """Compare driver versions; a remark where only code compiled at run time is left out, a warning on data-centre cards, for which
+    CUDA's compatibility packages replace the driver's user-space half."""
     named, row = case.named["driver"], cuda_release(cuda_version(case.named) or "")
     if row is None:
         yield driver.unknown(case, f"software:cuda {cuda_version(case.named)}")
@@ -251,8 +258,9 @@ def driver(situation: Situation, case: Served) -> Iterator[Finding]:
     least = (toolkit_driver(toolkit) or row.driver) if runs else row.driver
     if version(named) < version(least):
         fixes = name_software(situation, driver=least)
-        severity: Severity = "info" if runs else "error"
-        variant = "ptx" if runs else ""
+        bridged = is_data_centre(case.card)
+        severity: Severity = "info" if runs else "warning" if bridged else "error"
+        variant = "ptx" if runs else "bridged" if bridged else ""
         yield driver.finding(case, severity, needed=least, actual=named, fixes=fixes, variant=variant, cuda=toolkit)
 
 

@@ -34,7 +34,15 @@ TANGLED = (
 
 HASWELL = {"board.desk": {"layout.sockets": ("LGA1150",)}}
 
+
+def _module(gib: float, **cpu: object) -> dict[str, dict[str, object]]:
+    return {"cpu.server": {"name": "Intel Xeon Gold 6148", **cpu}, "memory.server": {"module_gib": gib}}
+
+
 CASES = (
+    case("MEM010", "fires", bench_rig(SERVER), _module(64.0)),
+    case("MEM010", "limit", bench_rig(SERVER), _module(32.0)),
+    case("MEM010", "silent", bench_rig(SERVER), _module(64.0, name="Intel Xeon Gold 6248")),
     case("CPU001", "fires", bench_rig(cpu="cpu.server")),
     case("CPU001", "limit", DESK_RIG, {"board.desk": {"layout.sockets": ("AM4", "AM5")}}),
     case("CPU001", "silent", DESK_RIG),

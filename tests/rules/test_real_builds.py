@@ -6,6 +6,7 @@ from real_builds import BUILDS, Build
 from real_builds_more import MORE_BUILDS, RUNS
 from real_failures import FAILURES, Failure
 from real_failures_beside import BESIDE_FAILURES, BESIDE_PARTS, FRAMEWORK_FAILURES
+from real_failures_fresh import FRESH_BUILDS, FRESH_FAILURES, FRESH_RUNS
 from real_failures_hosts import HOST_FAILURES, OWN_PARTS
 from real_failures_more import MORE_FAILURES, OLD_BOARDS
 
@@ -14,7 +15,7 @@ from rigplanner.report.words import finding_text
 from rigplanner.rig.document import Item, Rig
 from rigplanner.rules.assess import assess
 
-ALL_FAILURES = (*FAILURES, *MORE_FAILURES, *HOST_FAILURES, *BESIDE_FAILURES, *FRAMEWORK_FAILURES)
+ALL_FAILURES = (*FAILURES, *MORE_FAILURES, *HOST_FAILURES, *BESIDE_FAILURES, *FRAMEWORK_FAILURES, *FRESH_FAILURES)
 
 
 def rig_of(build: Build | Failure) -> Rig:
@@ -26,7 +27,7 @@ def rig_of(build: Build | Failure) -> Rig:
     return Rig(name=build.name, items=tuple(items))
 
 
-@pytest.mark.parametrize("build", [*BUILDS, *MORE_BUILDS], ids=lambda build: build.name)
+@pytest.mark.parametrize("build", [*BUILDS, *MORE_BUILDS, *FRESH_BUILDS], ids=lambda build: build.name)
 def test_a_machine_that_runs_gets_no_error(build: Build) -> None:
     rig, catalog = rig_of(build), shipped_catalog()
     assert [item.part for item in rig.items if catalog.get(item.part) is None] == []
@@ -34,7 +35,7 @@ def test_a_machine_that_runs_gets_no_error(build: Build) -> None:
     assert [(f.code, finding_text(f, rig, catalog)) for f in found if f.severity == "error"] == []
 
 
-@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
+@pytest.mark.parametrize("run", [*RUNS, *FRESH_RUNS], ids=lambda run: run.name)
 def test_software_and_jobs_that_run_get_no_error(run: Failure) -> None:
     jobs = (run.job,) if run.job else ()
     rig, catalog = replace(rig_of(run), settings=run.settings(), site=run.site, workloads=jobs), shipped_catalog()

@@ -1,0 +1,162 @@
+"""Failures published on trackers that the other lists do not draw on, each with the verdict that was written down before the rules
+were run on it: releases of 2024 to 2026 against old and new cards, ROCm's lists, drivers, hosts that starve their GPUs."""
+
+from real_builds import NVME, RDIMM4, RTX3090, RTX4090, Build
+from real_failures import P40, RTX2080TI, T4, Failure, heads, llama
+from real_failures_hosts import served, trained
+
+from rigplanner.rig.task import Workload
+
+V100, P100, A100 = "nvidia.tesla.v100-sxm2-32gb", "nvidia.tesla.p100-pcie-16gb", "nvidia.datacenter.a100-sxm4-80gb"
+GTX1080, GTX1080TI, GTX1070 = "nvidia.geforce.gtx-1080", "nvidia.geforce.gtx-1080-ti", "nvidia.geforce.gtx-1070"
+H100, A6000, SPARK = "nvidia.datacenter.h100-sxm5-80gb", "nvidia.rtx.a6000", "nvidia.gb10.dgx-spark"
+FORMULA = "asus.rog-maximus.z790-formula"
+ALEXNET = Workload(model="alexnet", task="train", precision="fp32", batch_per_gpu=128, dataset_gb=147.0, dataset_samples=1_281_167)
+COMFY, ROCM = "Comfy-Org/ComfyUI issue {}", "ROCm/legacy-rocm-build issue {}"
+
+
+def images(**fields: object) -> Workload:
+    return Workload(model="resnet50", task="train", precision="mixed", dataset_gb=147.0, dataset_samples=1_281_167, **fields)
+
+
+FRESH_FAILURES = (
+    Failure("RTX 5080 and PyTorch 2.6", COMFY.format(6823), ("nvidia.geforce.rtx-5080",), ("SW002",),
+            {"pytorch": "2.6", "cuda": "12.6"}),
+    Failure("GTX 1080 Ti and PyTorch 2.8 of CUDA 12.8", COMFY.format(9650), (GTX1080TI,), ("SW002",),
+            {"pytorch": "2.8", "cuda": "12.8"}),
+    Failure("V100 and a wheel of CUDA 13", "Comfy-Org/ComfyUI pull request 16438", (V100,), ("SW002", "SW003"),
+            {"pytorch": "2.9", "cuda": "13.0"}),
+    Failure("P40 and a wheel of CUDA 13", "Comfy-Org/ComfyUI pull request 16438", (P40,), ("SW002", "SW003"),
+            {"pytorch": "2.9", "cuda": "13.0"}),
+    Failure("V100 and PyTorch 2.11 of CUDA 12.8", "pytorch/pytorch issue 172351", (V100,), ("SW002",),
+            {"pytorch": "2.11", "cuda": "12.8"}),
+    Failure("P100 and CUDA 13.2", "I2PC/xmipp3 pull request 1074", (P100,), ("SW003",), {"cuda": "13.2"}),
+    Failure("V100 and CUDA 13.0", "NVIDIA/cutlass pull request 3166", (V100,), ("SW003",), {"cuda": "13.0"}),
+    Failure("GTX 1080 and CUDA 7.5", "torch/distro issue 130", (GTX1080,), ("SW003",), {"cuda": "7.5"}),
+    Failure("CUDA 13 on the driver of 12.4", "sgl-project/sglang issue 11395", (H100,), ("SW004",),
+            {"cuda": "13.0", "driver": "550.54.15"}),
+    Failure("PyTorch 1.7.1 on driver 435", "ultralytics/yolov5 issue 2389", (GTX1080TI,), ("SW004",),
+            {"pytorch": "1.7", "cuda": "10.2", "driver": "435.21"}),
+    Failure("CUDA 13 on the driver of 12.8", "pytorch/pytorch pull request 162531", (T4,), ("SW004",),
+            {"cuda": "13.0", "driver": "570.133.20"}),
+    Failure("CUDA 12.1 on driver 510", "zai-org/ChatGLM3 issue 100", (RTX3090,), ("SW004",),
+            {"pytorch": "2.1", "cuda": "12.1", "driver": "510.108.03"}),
+    Failure("CUDA 12.4 on driver 470", "shiyu-coder/Kronos issue 71", (RTX2080TI,), ("SW004",),
+            {"pytorch": "2.6", "cuda": "12.4", "driver": "470.82"}),
+    Failure("CUDA 10.0 on driver 390", "pytorch/pytorch issue 4546", (GTX1080,), ("SW004",), {"cuda": "10.0", "driver": "390.116"}),
+    Failure("52 heads on eight GPUs of DeepSpeed", "deepspeedai/DeepSpeed issue 3634", ((A100, 8),), ("WRK001",), job=heads(52, 8)),
+    Failure("32 heads on three GPUs of Aphrodite", "dphnAI/sonar issue 426", ((RTX3090, 3),), ("WRK001",), job=heads(32, 3)),
+    Failure("FP8 on an A100", "pytorch/pytorch pull request 164251", (A100,), ("SW008",), job=trained(precision="fp8")),
+    Failure("FP8 on an A800", "vllm-project/vllm issue 40851", ("nvidia.datacenter.a800-sxm4-80gb",), ("SW008",),
+            job=served(stack="vllm", precision="fp8")),
+    Failure("FP8 kernels on a 3090", "noonghunna/club-3090 issue 122", (RTX3090,), ("SW008",),
+            job=served(stack="vllm", precision="fp8")),
+    Failure("RX 5700 XT and ROCm 6.2", "pytorch/pytorch issue 132570", ("amd.radeon.rx-5700-xt",), ("SW009",),
+            {"rocm": "6.2", "pytorch": "2.5"}),
+    Failure("RX 6700 XT and ROCm 6.2", "pytorch/pytorch issue 132570", ("amd.radeon.rx-6700-xt",), ("SW009",),
+            {"rocm": "6.2", "pytorch": "2.5"}),
+    Failure("RX 6900 XT and the image of ROCm 5.1", "ROCm/ROCm-docker issue 89", ("amd.radeon.rx-6900-xt",), ("SW009",),
+            {"rocm": "5.1", "pytorch": "1.10"}),
+    Failure("RX 6600 XT and ROCm 5.0", ROCM.format(1698), ("amd.radeon.rx-6600-xt",), ("SW009",), {"rocm": "5.0"}),
+    Failure("RX 7600 XT and ROCm 6.0", ROCM.format(2901), ("amd.radeon.rx-7600-xt",), ("SW009",), {"rocm": "6.0"}),
+    Failure("RX 7600 XT and ROCm 6.1", ROCM.format(3054), ("amd.radeon.rx-7600-xt",), ("SW009",), {"rocm": "6.1"}),
+    Failure("RX 7600 and the images of ROCm 7.1", "ROCm/pytorch issue 2730", ("amd.radeon.rx-7600",), ("SW009",), {"rocm": "7.1"}),
+    Failure("Radeon PRO W6600 and ROCm 5.5", "ROCm/ROCm-docker issue 105", ("amd.radeon-pro.w6600",), ("SW009",), {"rocm": "5.5"}),
+    Failure("bf16 on a T4 in a vLLM image", "substratusai/vllm-docker issue 37", (T4,), ("SW007",),
+            job=served(stack="vllm", precision="bf16")),
+    Failure("bf16 on a P40 in vLLM", "canopyai/Orpheus-TTS issue 44", (P40,), ("SW007", "SW013"),
+            job=served(stack="vllm", precision="bf16")),
+    Failure("bf16 on a V100 in verl", "verl-project/verl issue 2594", (V100,), ("SW007",), job=trained(precision="bf16")),
+    Failure("bf16 on an RTX 2080 Ti in XAgent", "OpenBMB/XAgent issue 379", (RTX2080TI,), ("SW007",),
+            job=served(stack="vllm", precision="bf16")),
+    Failure("FlashAttention on a 2080 Ti of 22 GB", "tdrussell/diffusion-pipe issue 137", ("nvidia.geforce.rtx-2080-ti-22gb",),
+            ("SW006",), job=trained(attention="flash", precision="fp16")),
+    Failure("Compiled GRPO on a GTX 1070", "unslothai/unsloth issue 1998", (GTX1070,), ("SW018", "SW013"),
+            job=trained(flags=["compile"])),
+    Failure("Triton kernels on a P40", "unslothai/unsloth issue 813", (P40,), ("SW018",), job=trained(flags=["compile"])),
+    Failure("Gemma 3 compiled on a P100", "unslothai/unsloth issue 2816", (P100,), ("SW018",), job=trained(flags=["compile"])),
+    Failure("MXFP4 weights on a T4", "vllm-project/vllm issue 23203", (T4,), ("SW017", "SW012"),
+            job=served(stack="vllm", quant="mxfp4")),
+    Failure("MXFP4 in TensorRT-LLM on an L4", "NVIDIA/TensorRT-LLM issue 6717", ("nvidia.datacenter.l4",), ("SW012", "SW017"),
+            job=served(stack="tensorrt-llm", precision="fp4")),
+    Failure("TensorRT-LLM on a P100", "Tlntin/Qwen-TensorRT-LLM issue 17", (P100,), ("SW013",),
+            job=served(stack="tensorrt-llm", precision="fp16")),
+    Failure("RAPIDS on a GTX 980", "NVIDIA/cudf issue 302", ("nvidia.geforce.gtx-980",), ("SW020",), {"rapids": "24.12"}),
+    Failure("AlexNet on two Titan X from a hard disk", "pytorch/pytorch issue 680",
+            ("asus.x99.x99-e-ws", "intel.core.i7-5960x", ("nvidia.titan.x-maxwell", 2), "corsair.vengeance-lpx.cmk64gx4m4b3000c15",
+             "seagate.barracuda.st2000dm008-2-tb"), ("DSK004", "DSK009"), job=ALEXNET),
+    Failure("AlexNet on two 1080 Ti from a hard disk", "IntelLabs/distiller issue 202",
+            ("msi.z370.z370-godlike-gaming", "intel.core.i7-8700", (GTX1080TI, 2), "corsair.vengeance-lpx.cmk64gx4m4b3000c15",
+             "seagate.barracuda.st2000dm008-2-tb"), ("DSK004", "DSK009"), job=ALEXNET),
+    Failure("Small images on eight V100", "cybertronai/imagenet18 pull request 5", ("nvidia.dgx.dgx-1-v100-16gb",), ("HST001",),
+            job=images(batch_per_gpu=256, image_size=128)),
+    Failure("A drive in M.2_1 of a Maximus Z790", "Tom's Hardware forum 3841867; ROG forum 944193",
+            (FORMULA, "intel.core.i9-13900k", (RTX4090, 1, ("PCIEX16(G5)_1",)), ("samsung.ssd-990-pro.2-tb", 1, ("M.2_1",))),
+            ("PCI001",)),
+    Failure("A drive in M.2_1 and a card in the second slot", "Tom's Hardware forum 3841867",
+            (FORMULA, "intel.core.i9-13900k", (RTX3090, 1, ("PCIEX16(G5)_2",)), ("samsung.ssd-990-pro.2-tb", 1, ("M.2_1",))),
+            ("SLT005", "M2004")),
+    Failure("Eight A6000, wrong sums until the IOMMU was off", "NVIDIA/nccl issue 1423",
+            ("supermicro.a-plus.as-4124gs-tnr", ("amd.epyc.7543", 2), (A6000, 8), (RDIMM4, 16)), ("P2P002",), remark=True),
+    Failure("Three A6000 and more hang", "pytorch/pytorch issue 79299",
+            ("supermicro.a-plus.as-4124gs-tnr", ("amd.epyc.7543", 2), (A6000, 4), (RDIMM4, 16)), ("P2P002",), remark=True),
+    Failure("Two RTX PRO 6000 on a 9970X hang", "vllm-project/vllm issue 33041",
+            ("asus.pro-ws.trx50-sage-wifi", "amd.threadripper.9970x", ("nvidia.rtx-pro.6000-blackwell-workstation", 2)),
+            ("P2P002",), remark=True),
+    Failure("GTX 1080 beside Titan X of Maxwell", "tensorflow/tensorflow issue 4013",
+            ((GTX1080, 2), ("nvidia.titan.x-maxwell", 2)), ("GPU002", "P2P001"), remark=True),
+    Failure("64 GB modules on a Xeon of the first generation", "bios-mods.com thread 38415; Supermicro X11DPU manual",
+            ("asus.pro-ws.c621-64l-sage", "intel.xeon.gold-6148", ("samsung.server.m393a8g40ab2-cwe", 1)), ("MEM010",)),
+    Failure("Two EPYC with a few modules", "xmrig/xmrig issue 2384",
+            ("supermicro.h12.h12dsi-n6", ("amd.epyc.7452", 2), (RDIMM4, 4)), ("MEM005",)),
+    Failure("Cards of two chips exchange nothing", "aikitoria/open-gpu-kernel-modules issue 13",
+            (("nvidia.geforce.rtx-5060-ti-16gb", 2), "nvidia.geforce.rtx-5090"), ("GPU002", "P2P001"), remark=True),
+)  # fmt: skip
+
+WRX90, FRAME = "asus.pro-ws.wrx90e-sage-se", "veddha.open-frame.v3c-8-gpu"
+LINKUP = "linkup.ultra.ultra-pcie-4-0-riser-40-cm"
+FRESH_BUILDS = (
+    Build("Seven 4090 on ROMED8-2T", "mov-axbx.com: WOPR, a server of seven RTX 4090",
+          ("asrock-rack.romed8.romed8-2t", "amd.epyc.7713", (RTX4090, 7), (LINKUP, 7), (RDIMM4, 8), FRAME,
+           "noctua.nh-u9.nh-u9-tr4-sp3", NVME)),
+    Build("Two 3090 on X399", "noonghunna/club-3090 issue 178: the rig after its move to X399",
+          ("asrock.taichi.x399-taichi", "amd.threadripper.1950x", (RTX3090, 2), "noctua.nh-u14s.nh-u14s-tr4-sp3")),
+    Build("Six 3090 of 250 W on an EPYC 7313", "noonghunna/club-3090 issue 127",
+          ("asrock-rack.romed8.romed8-2t", "amd.epyc.7313", (RTX3090, 6, (), 250.0), (LINKUP, 6), (RDIMM4, 4), FRAME)),
+    Build("A WRX90 to be filled", "maxj.phd: bill of materials of MakeMachine",
+          (WRX90, "amd.threadripper-pro.7975wx", ("micron.server.mtc40f2046s1rc64bb1r", 8), ("samsung.ssd-9100-pro.2-tb", 2),
+           "seasonic.prime.px-2200", "noctua.nh-u14s.nh-u14s-tr5-sp6", ("nvidia.rtx-pro.6000-blackwell-max-q", 2))),
+    Build("RX 580 in a Thunderbolt enclosure", "zearp/Nucintosh issue 2",
+          ("asus.proart.x870e-creator-wifi", "amd.ryzen.9-9950x", "generic.egpu.thunderbolt-usb4-enclosure",
+           "amd.radeon.rx-580-8gb")),
+    Build("A 5070 Ti over OCuLink and a 3090 over USB4", "noonghunna/club-3090 issue 120",
+          ("asus.proart.x870e-creator-wifi", "amd.ryzen.9-9950x", "generic.adapter.m-2-to-oculink-adapter", "minisforum.deg.deg1",
+           "generic.egpu.thunderbolt-usb4-enclosure", ("nvidia.geforce.rtx-5070-ti", 1, (), 290.0), (RTX3090, 1, (), 290.0))),
+    Build("PRIME TRX40-PRO with a 3990X", "xmrig/xmrig issue 2701",
+          ("asus.prime.trx40-pro", "amd.threadripper.3990x", "corsair.vengeance-lpx.cmk64gx4m4b3000c15",
+           "noctua.nh-u14s.nh-u14s-tr4-sp3")),
+    Build("A 3090 Ti and a 9950X", "kvcache-ai/ktransformers issue 642",
+          ("msi.mpg.x870e-carbon-wifi", "amd.ryzen.9-9950x", "nvidia.geforce.rtx-3090-ti", "corsair.vengeance.cmk96gx5m2b6000c30")),
+)  # fmt: skip
+
+FRESH_RUNS = (
+    Failure("GTX 1070 and PyTorch 2.9 of CUDA 12.6", COMFY.format(10468), (GTX1070,), (), {"pytorch": "2.9", "cuda": "12.6"}),
+    Failure("V100 and PyTorch 2.8 of CUDA 12.8", "bitsandbytes-foundation/bitsandbytes pull request 1715", (V100,), (),
+            {"pytorch": "2.8", "cuda": "12.8"}),
+    Failure("T4 and CUDA 13", "NVIDIA/cuDecomp pull request 97", (T4,), (), {"cuda": "13.0"}),
+    Failure("RTX 5070 Ti and PyTorch 2.7 of CUDA 12.8", COMFY.format(7779), ("nvidia.geforce.rtx-5070-ti",), (),
+            {"pytorch": "2.7", "cuda": "12.8"}),
+    Failure("GB10 with SDPA", "karpathy/autoresearch pull request 373", (SPARK,), (), {"pytorch": "2.9", "cuda": "13.0"},
+            job=Workload(model="gpt2", task="train", precision="bf16", attention="sdpa")),
+    Failure("LoRA on a T4", "unslothai/unsloth issue 813", (T4,), (),
+            job=Workload(model="gpt2", task="train_lora", precision="fp16", flags=["compile"])),
+    Failure("RX 6600 XT under the name of gfx1030", ROCM.format(1756), ("amd.radeon.rx-6600-xt",), (),
+            {"rocm": "5.2"}),
+    Failure("A10 and CUDA 12.1 with compatibility packages on driver 470", "vllm-project/vllm pull request 7943",
+            (("nvidia.datacenter.a10", 4),), (), {"pytorch": "2.4", "cuda": "12.1", "driver": "470.129.06"}),
+    Failure("FP16 on a P40", "canopyai/Orpheus-TTS issue 44", (P40,), (), job=llama(task="inference", stack="llama.cpp")),
+    Failure("A 4090 and EPYC 9135", "kvcache-ai/ktransformers issue 797", (RTX4090, ("amd.epyc.9135", 2)), ()),
+    Failure("RTX 6000 Ada and 4090", "aikitoria/open-gpu-kernel-modules issue 38", ("nvidia.rtx.6000-ada", RTX4090), ()),
+    Failure("RTX PRO 6000 and 5090", "aikitoria/open-gpu-kernel-modules pull request 29",
+            ("nvidia.rtx-pro.6000-blackwell-max-q", ("nvidia.geforce.rtx-5090", 4)), ()),
+)  # fmt: skip
