@@ -38,6 +38,11 @@ DECODED_FRAMES = 11
 """Frames that a video decoder has in work at once."""
 BY_FRAME = {"wan": 2.0 * 7000}
 """Bytes per pixel in 16 bits of decoders that go frame by frame and keep what the next frame needs (comfy/sd.py, WanVAE)."""
+BY_CLIP = {"ltx": 2.0 * 900 / 16}
+"""Bytes per pixel and frame in 16 bits of decoders that start from latents of a 32nd of the edges and an eighth of the frames
+(comfy/sd.py, memory_used_decode of the LTX-Video autoencoder: 900 values for each latent's 512)."""
+WHOLE_ENCODERS = "whole_encoders"
+"""A word for pipelines whose denoiser alone is quantised."""
 TILED = 0.25
 """Share of the decoder's memory that tiles of it take."""
 
@@ -67,7 +72,7 @@ def diffuse(network: Network, job: Job, stack: MemoryStack) -> Demand:
     if job.task.startswith("train"):
         return _training(network, job, stack, 2 * vae, tokens * hidden * 2, layers)
     whole = word in ("fp32", "tf32")
-    stored = word if job.quant or word == "nf4" or whole else "bf16"
+    stored = word if whole or ((job.quant or word == "nf4") and WHOLE_ENCODERS not in job.flags) else "bf16"
     beside = weight_bytes(stored, job.quant, encoders, _left_whole(job, encoders))
     beside += (4 if whole else 2) * vae
     decode = _decode_bytes(network, job, whole)
@@ -96,6 +101,7 @@ def _decode_bytes(network: Network, job: Job, whole: bool) -> float:
     if job.frames > 1:
         whole_clip = VIDEO_DECODE_BYTES * min(job.frames, DECODED_FRAMES)
         by_frame = next((size for family, size in BY_FRAME.items() if network.slug.startswith(family)), whole_clip)
+        by_frame = next((size * job.frames for family, size in BY_CLIP.items() if network.slug.startswith(family)), by_frame)
         return by_frame * pixels(job.image) * part
     samples = 1 if "vae_slicing" in job.flags else job.batch
     width = 4.0 if whole or network.slug.startswith(FLOAT_DECODERS) else 2.0

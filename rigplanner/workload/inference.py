@@ -12,7 +12,8 @@ from rigplanner.workload.host import ACCELERATE, LLAMA_CPP, waiting
 from rigplanner.workload.job import Job
 from rigplanner.workload.net import Setting
 from rigplanner.workload.network import Network
-from rigplanner.workload.quant import BITS, KV_BITS, weight_bytes
+from rigplanner.workload.quant import BITS, KV_BITS, left_whole, weight_bytes
+from rigplanner.workload.releases import WHOLE_PROMPT as EVERY_LOGIT
 from rigplanner.workload.stacks import MemoryStack
 from rigplanner.workload.tape import BF16, F32
 from rigplanner.workload.training import Demand, untied_bytes
@@ -32,7 +33,7 @@ def weights_of(network: Network, job: Job, stack: MemoryStack) -> float:
         return job.stored_bytes
     word = "fp32" if job.precision.startswith("amp") else job.precision
     word = {"fp16": "fp16", "tf32": "fp32"}.get(word, word)
-    whole = network.embedding_params + network.side_params
+    whole = left_whole(word, job.quant, network.embedding_params, network.side_params)
     if stack.quantises_tables and BITS[word] < 16:
         return weight_bytes(word, stack.slug, network.params - network.side_params, 0.0)
     if word == "mxfp4" and network.expert_params:
@@ -117,7 +118,7 @@ def _activations(network: Network, job: Job, stack: MemoryStack, generates: bool
         batch=job.batch, length=max(1, length), dtype=dtype, training=False, eager=job.eager or stack.eager, headless=True
     )
     return float(_peak_of_layers(network, layers, precision)) + 6.0 * job.batch * network.vocab * (
-        length if network.family in WHOLE_PROMPT else 1
+        length if network.family in WHOLE_PROMPT or EVERY_LOGIT in job.flags else 1
     )
 
 

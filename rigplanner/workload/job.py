@@ -10,6 +10,7 @@ from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.limits import check_workload
 from rigplanner.workload.network import Network
 from rigplanner.workload.quant import BITS, KV_BITS
+from rigplanner.workload.releases import EAGER, habits
 from rigplanner.workload.stacks import memory_stack
 
 TASKS = {
@@ -96,6 +97,7 @@ def read_job(workload: Workload, network: Network, count: int, card: bool) -> Jo
         assumed["batch_per_gpu"] = "1"
     image = _image(workload, network, assumed)
     names, saves = _targets(workload.lora_targets)
+    flags = habits(workload.flags)
     rank = (
         workload.lora_rank if workload.lora_rank is not None else (0 if task == "train_full" else 64 if "stack" in assumed else 16)
     )
@@ -109,13 +111,13 @@ def read_job(workload: Workload, network: Network, count: int, card: bool) -> Jo
         length=_length(workload, network, image, assumed), image=image, input_tokens=workload.input_tokens or workload.seq_len or 0,
         output_tokens=workload.output_tokens or 0, generates=workload.output_tokens is not None, frames=workload.frames or 1,
             checkpointing=_checkpointing(workload, task, stack, assumed),
-        eager=workload.attention == "eager", lora_rank=rank if task in ("train_lora", "train_qlora") else 0,
-            lora_targets=names, saves_embedding=saves,
+        eager=(workload.attention or ("eager" if EAGER in flags else None)) == "eager",
+            lora_rank=rank if task in ("train_lora", "train_qlora") else 0, lora_targets=names, saves_embedding=saves,
         kv_precision=_kv(workload), data=_data(degrees, count), zero=degrees.zero, tensor=degrees.tensor, pipeline=degrees.pipeline,
         context=degrees.context, expert=degrees.expert, sequence=degrees.sequence is not False, offload=_offload(degrees),
         accumulation=workload.gradient_accumulation or 1, dora=workload.task == "train_dora" or "dora" in workload.flags,
         gpu_layers=workload.gpu_layers, utilization=workload.memory_utilization or memory_stack(stack).utilization,
-        stored_bytes=None if workload.weights_gib is None else workload.weights_gib * 2**30, flags=frozenset(workload.flags),
+        stored_bytes=None if workload.weights_gib is None else workload.weights_gib * 2**30, flags=flags,
         stack=stack, cap=bool(workload.size_is_cap), assumed=assumed,
     )  # fmt: skip
 

@@ -46,3 +46,10 @@ def weight_bytes(precision: str, quant: str | None, params: float, embedding: fl
     if precision == "mxfp4":
         scales = 0.0
     return (params - embedding) * (bits + scales) / 8 + embedding * 2
+
+
+def left_whole(precision: str, quant: str | None, embedding: float, side: float) -> float:
+    """Parameters that stay in 16 bits: embedding and head, and networks that see or hear, which the publishers of GPTQ and AWQ
+    files leave alone; bitsandbytes takes every linear layer it finds but the head (transformers, replace_with_bnb_linear)."""
+    every = (quant or "").startswith("bnb") or (quant is None and precision in ("nf4", "fp4"))
+    return embedding if every else embedding + side

@@ -48,6 +48,8 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     gradients take no memory of their own. `in_turn`: a pipeline's networks come to the GPU one after the other.
     `gathers_tables_apart`: sharded embedding and head are each gathered by themselves. `doubly_quantised`: its 4-bit scales are
     quantised too. `quantises_tables`: embedding and head are quantised like all else.
+    `sharded_masters`: what FSDP trains in bf16 is brought to fp32 first (accelerate since 0.30, with mixed precision).
+    `keeps_frozen_gradients`: FSDP's first form is the one it shards with.
     `preallocates`: the cache is there before the prompt, whether or not anything is generated.
     `flat_step`: the optimizer steps on one flat copy of a rank's gradients in fp32. `bucket_values`: values of ZeRO's bucket, 0
     where DistributedDataParallel sums gradients, null where they are summed where they lie. `frozen_norms`: batch norms of a
@@ -82,6 +84,8 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     master_fp32: bool = False
     gradients_fp32: bool = False
     waits_checkpoints: bool = False
+    sharded_masters: bool = False
+    keeps_frozen_gradients: bool = False
     in_turn: bool = False
     preallocates: bool = False
     bucket_values: float | None = 0.0

@@ -11,8 +11,9 @@ from rigplanner.workload.host import HostNeed, training_host
 from rigplanner.workload.job import OPTIMIZERS, Job
 from rigplanner.workload.net import Setting
 from rigplanner.workload.network import Network
-from rigplanner.workload.quant import weight_bytes
-from rigplanner.workload.stacks import MemoryStack
+from rigplanner.workload.quant import left_whole, weight_bytes
+from rigplanner.workload.releases import SHIFTED
+from rigplanner.workload.stacks import MemoryStack, memory_stack
 from rigplanner.workload.step import Walk
 from rigplanner.workload.tape import BF16, F32
 
@@ -57,11 +58,6 @@ def setting_of(job: Job, checkpointing: bool, stack: MemoryStack) -> Setting:
 
 FUSED_LOSS = {"fused_cross_entropy", "fused_loss", "liger"}
 """Words for a loss that never holds the logits."""
-
-
-SHIFTED = "shifted_logits"
-"""A word for transformers up to 4.47, whose loss copies the float logits of all positions but the last (logits[..., :-1, :]
-made contiguous; since 4.48 the labels are shifted instead)."""
 
 
 def sharded_amp(job: Job) -> bool:
@@ -135,6 +131,7 @@ def kept_products(network: Network, job: Job) -> float:
 
 def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
     """The demand of one training step on the fullest GPU."""
+    job, stack = _with_masters(job, stack)
     step, share = step_walk(network, job, stack)
     optimizer = OPTIMIZERS[job.optimizer]
     if _as_traced(job, stack, share):
@@ -148,7 +145,7 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
     gradients = trained * (4.0 if stack.gradients_fp32 else width)
     base = (_base_bytes(network, job, stack, step, width) + untied_bytes(network, stack, width)) / ways
     raised, spared = _raised(network, job, stack)
-    spared += _gated_in_place(network, job, stack)
+    spared += _gated_in_place(network, job, stack) - _float_checkpoints(network, job, stack)
     base += raised / ways
     if job.saves_embedding:
         extra = network.embedding_params * (2 if network.tied else 1) / ways
@@ -162,6 +159,7 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
     waits = waiting_checkpoints(network, job, stack)
     activations = _shared_activations(max(0.0, step.working * share - spared - waits), network, job)
     activations = activations * library_factor(network) + dense_bytes(network, job, width)
+    activations = max(activations, _beside_frozen(network, job, stack) - spared - waits)
     if "optimizer_in_backward" in job.flags:
         held, gradients = held / max(1, network.layers), gradients / max(1, network.layers)
     scratch = 0 if stack.fused_optimizer else optimizer.copies
@@ -184,6 +182,22 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
     return _offloaded(demand, job, training_host(network, job, float(step.trained), state, waits))
 
 
+def _with_masters(job: Job, stack: MemoryStack) -> tuple[Job, MemoryStack]:
+    """The job as a trainer shards it: FSDP brings weights that train in bf16 to fp32 first and computes in bf16; ZeRO 1 and 2 are
+    DeepSpeed's."""
+    if not stack.sharded_masters or job.data == 1:
+        return job, stack
+    if job.zero in (1, 2):
+        theirs = memory_stack("deepspeed")
+        return job, msgspec.structs.replace(
+            stack, master_fp32=theirs.master_fp32, fused_optimizer=theirs.fused_optimizer, bucket_values=theirs.bucket_values,
+            flat_step=theirs.flat_step,
+        )  # fmt: skip
+    if job.task == "train_full" and job.precision == "bf16" and job.zero == 3:
+        return msgspec.structs.replace(job, precision="amp_bf16"), stack
+    return job, stack
+
+
 def _as_traced(job: Job, stack: MemoryStack, share: float) -> bool:
     """Whether the step is the walk's own: one device, nothing quantised, saved apart or accumulated, of the operators alone."""
     alone = job.data == job.tensor == job.pipeline == job.accumulation == 1 and job.offload == "none" and share == 1.0
@@ -196,6 +210,17 @@ def _as_it_begins(network: Network, job: Job, stack: MemoryStack, less: float) -
     once or accumulated no longer put the peak of a recomputed network at its end. `less`: what is elsewhere."""
     walk, share = step_walk(network, job, stack, sheds=True)
     return _shared_activations(max(0.0, walk.working * share - less), network, job)
+
+
+def _beside_frozen(network: Network, job: Job, stack: MemoryStack) -> float:
+    """Bytes of activations while FSDP goes back through layers whose weights are frozen: what waits for a layer's parameters to be
+    dropped keeps the gradient of its input until the pass has ended, beside all checkpoints. Llama 3 8B and Llama 2 70B take 774
+    and 3,280 kB a token there, 528 and 1,880 on one card (fms-acceleration's benchmarks)."""
+    if not stack.keeps_frozen_gradients or not job.lora_rank or job.zero != 3 or job.data == 1 or job.checkpointing != "full":
+        return 0.0
+    walk, share = step_walk(network, job, msgspec.structs.replace(stack, loss="fused"))
+    row = 2.0 * job.batch * job.length / job.context * network.hidden
+    return _shared_activations(walk.working * share + row * network.layers, network, job)
 
 
 def waiting_checkpoints(network: Network, job: Job, stack: MemoryStack) -> float:
@@ -212,15 +237,37 @@ def _base_bytes(network: Network, job: Job, stack: MemoryStack, step: Walk, widt
         return params * width
     word = job.precision if job.precision not in ("bf16", "fp16", "fp32") else "nf4"
     quant = "bnb_double" if stack.doubly_quantised and job.quant in (None, "bnb") else job.quant
-    return weight_bytes(word, quant, network.params, network.embedding_params + network.side_params) + step.trained * 2.0
+    whole = left_whole(word, quant, network.embedding_params, network.side_params)
+    return weight_bytes(word, quant, network.params, whole) + step.trained * 2.0
+
+
+UNRAISED = "unraised"
+"""A word for a quantised base that is trained as it was loaded, without peft.prepare_model_for_kbit_training."""
 
 
 def _raised(network: Network, job: Job, stack: MemoryStack) -> tuple[float, float]:
-    """Bytes that embedding and head take more, and those that logits take less, where what is not quantised is kept in fp32
-    (peft.prepare_model_for_kbit_training): the head then writes float logits at once, without a 16-bit copy."""
-    if job.task != "train_qlora" or not stack.raises_rest:
+    """Bytes that embedding and head take more, and those that logits take less, where what is not quantised is kept in fp32: the
+    head of a GPTQ base then writes float logits at once, without a 16-bit copy; under autocast it writes both."""
+    if job.task != "train_qlora" or not stack.raises_rest or UNRAISED in job.flags:
         return 0.0, 0.0
-    return 2.0 * network.embedding_params, 2.0 * job.batch * job.length / job.context * network.vocab
+    plain = stack.loss == "plain" and not job.flags & {*FUSED_LOSS, "chunked_cross_entropy"}
+    spared = 2.0 * job.batch * job.length / job.context * network.vocab
+    return 2.0 * network.embedding_params, 0.0 if _autocast(job) or not plain else spared
+
+
+def _autocast(job: Job) -> bool:
+    """Whether the base is one of bitsandbytes, which trains under autocast."""
+    return (job.quant or "bnb").startswith("bnb")
+
+
+def _float_checkpoints(network: Network, job: Job, stack: MemoryStack) -> float:
+    """Bytes that the inputs of recomputed layers take more than 16 bits each: raised norms and embedding keep what runs between the
+    layers in fp32 (peft.prepare_model_for_kbit_training; PowerLM-3b keeps 4 bytes a value there, fms-acceleration's benchmarks)."""
+    if not stack.raises_rest or UNRAISED in job.flags or job.task != "train_qlora" or not _autocast(job):
+        return 0.0
+    if job.checkpointing != "full":
+        return 0.0
+    return 2.0 * job.batch * job.length / job.context * network.hidden * network.layers
 
 
 def _gated_in_place(network: Network, job: Job, stack: MemoryStack) -> float:

@@ -112,9 +112,9 @@ def test_a_multimodal_model_is_the_sum_of_its_parts(zoo: Zoo) -> None:
     assert tower_params(LLAVA, 4096) == pytest.approx(324_487_168, rel=1e-4)
     told = network(zoo, LLAVA)
     assert (told.kind, told.params) == ("vlm", pytest.approx(7.0634e9, rel=1e-3))
-    low = estimate(zoo, config=LLAVA, task="inference", precision="nf4", input_tokens=512, output_tokens=1, stack="pytorch-hf")
-    text = estimate(
-        zoo, config=LLAVA["text_config"], task="inference", precision="nf4", input_tokens=512, output_tokens=1, stack="pytorch-hf"
+    usual: dict[str, Any] = {"task": "inference", "precision": "int4", "quant": "awq", "stack": "pytorch-hf"}
+    low, text = (
+        estimate(zoo, config=config, input_tokens=512, output_tokens=1, **usual) for config in (LLAVA, LLAVA["text_config"])
     )
     assert low.parts.weights_gib - text.parts.weights_gib == pytest.approx(2 * told.side_params / GIB, rel=0.01)
 

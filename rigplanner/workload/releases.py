@@ -1,0 +1,28 @@
+"""What a named release of a library does that later ones do not: words such as `transformers 4.38` among a workload's flags."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+SHIFTED = "shifted_logits"
+"""A word for transformers up to 4.47, whose loss copies the float logits of all positions but the last (logits[..., :-1, :]
+made contiguous; since 4.48 the labels are shifted instead)."""
+WHOLE_PROMPT = "whole_prompt_logits"
+"""A word for transformers up to 4.44, which made logits of the whole prompt, in the model's type and again in float; since 4.45
+only the last position's (num_logits_to_keep). Classes that see images followed later."""
+EAGER = "eager"
+"""A word for transformers up to 4.35, where attention wrote its scores unless a fused kernel was asked for (sdpa since 4.36)."""
+NAMED = re.compile(r"transformers\s*[=<]*=?\s*v?(\d+)\.(\d+)", re.IGNORECASE)
+LAST = ((SHIFTED, (4, 47)), (WHOLE_PROMPT, (4, 44)), (EAGER, (4, 35)))
+"""The last release of transformers with each habit (its source at those tags)."""
+
+
+def habits(flags: Iterable[str]) -> frozenset[str]:
+    """The flags, and the habits that go with the releases they name."""
+    told = frozenset(flags)
+    named = [match for flag in told if (match := NAMED.fullmatch(flag.strip()))]
+    if not named:
+        return told
+    release = min((int(match[1]), int(match[2])) for match in named)
+    return told | {word for word, last in LAST if release <= last}

@@ -1,0 +1,112 @@
+"""What releases of libraries keep, and what sharding trainers hold beside the shards: published readings of single settings."""
+
+from typing import Any
+
+import pytest
+
+from rigplanner.catalog.zoo import Zoo, shipped_zoo
+from rigplanner.performance.anchors import find_gpu
+from rigplanner.rig.task import Parallelism, Workload
+from rigplanner.workload.answer import MemoryEstimate
+from rigplanner.workload.memory import estimate_memory
+from rigplanner.workload.releases import EAGER, SHIFTED, WHOLE_PROMPT, habits
+
+GIB = 2.0**30
+POWER_LM = {"model_type": "granite", "hidden_size": 2304, "num_hidden_layers": 40, "num_attention_heads": 36,
+            "num_key_value_heads": 36, "intermediate_size": 9216, "vocab_size": 49152, "tie_word_embeddings": True}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def zoo() -> Zoo:
+    return shipped_zoo()
+
+
+def estimate(zoo: Zoo, count: int = 1, **fields: Any) -> MemoryEstimate:
+    return estimate_memory(Workload(**fields), find_gpu("A100 80GB"), count, zoo)
+
+
+@pytest.mark.parametrize(
+    ("flags", "wanted"),
+    [(["transformers 4.48"], set()), (["transformers==4.47"], {SHIFTED}), (["Transformers 4.44"], {SHIFTED, WHOLE_PROMPT}),
+     (["transformers v4.35"], {SHIFTED, WHOLE_PROMPT, EAGER}), (["transformers 5.0"], set()), (["transformers"], set())],
+)  # fmt: skip
+def test_a_named_release_brings_its_habits(flags: list[str], wanted: set[str]) -> None:
+    assert habits(flags) - set(flags) == wanted
+
+
+def test_old_transformers_make_logits_of_the_whole_prompt(zoo: Zoo) -> None:
+    """DeepSeek LLM 7B: 14.47 GiB for one prompt of 1,024 tokens, 26.65 for four of 2,048."""
+    usual: dict[str, Any] = {"model": "deepseek-llm-7b", "task": "inference", "precision": "bf16", "stack": "pytorch-hf",
+                             "output_tokens": 1, "flags": ["transformers 4.35"]}  # fmt: skip
+    for batch, tokens, wanted in ((1, 1024, 14.47), (4, 2048, 26.65)):
+        told = estimate(zoo, batch_per_gpu=batch, input_tokens=tokens, **usual)
+        assert told.allocated_gib == pytest.approx(wanted, rel=0.03)
+    fused = estimate(zoo, batch_per_gpu=4, input_tokens=2048, attention="sdpa", **usual)
+    assert fused.allocated_gib < 24
+
+
+def test_raised_bases_run_in_float_between_the_layers(zoo: Zoo) -> None:
+    """PowerLM-3b in NF4, eight samples of 4,096 tokens: 31.8 GiB where PEFT prepares it, 26.2 where it is left as loaded."""
+    usual: dict[str, Any] = {"config": POWER_LM, "task": "train_qlora", "precision": "nf4", "quant": "bnb", "stack": "hf-trainer",
+                             "batch_per_gpu": 8, "seq_len": 4096, "gradient_checkpointing": True, "lora_rank": 16,
+                             "lora_targets": ["q_proj", "k_proj", "v_proj", "o_proj"]}  # fmt: skip
+    raised, left = (estimate(zoo, flags=flags, **usual).allocated_gib for flags in ([], ["unraised"]))
+    assert raised == pytest.approx(31.83, rel=0.04) and left == pytest.approx(26.2, rel=0.05)
+    base = {**usual, "precision": "int4", "quant": "gptq"}
+    assert estimate(zoo, **base).tensors_gib < raised - 4
+
+
+def test_a_fused_loss_has_no_logits_to_spare(zoo: Zoo) -> None:
+    usual: dict[str, Any] = {"model": "llama-3-8b", "task": "train_qlora", "precision": "int4", "quant": "gptq",
+                             "batch_per_gpu": 32, "seq_len": 4096, "gradient_checkpointing": True, "stack": "hf-trainer",
+                             "lora_rank": 16,
+                             "lora_targets": ["q_proj", "k_proj", "v_proj", "o_proj"], "flags": ["liger"]}  # fmt: skip
+    assert estimate(zoo, **usual).allocated_gib == pytest.approx(74119214592 / GIB, rel=0.06)
+
+
+def test_accelerate_shards_weights_in_float_that_train_in_bf16(zoo: Zoo) -> None:
+    """Llama 3 8B on four cards: 16 bytes a parameter and 4 of the step; PowerLM-3b on two 32.8 GiB; fp16 is left as it is."""
+    usual: dict[str, Any] = {"task": "train_full", "optimizer": "adamw", "seq_len": 4096, "batch_per_gpu": 2,
+                             "gradient_checkpointing": True, "stack": "hf-trainer", "parallelism": Parallelism(zero=3)}  # fmt: skip
+    told = estimate(zoo, 2, config=POWER_LM, precision="bf16", **usual)
+    assert told.allocated_gib == pytest.approx(32.78, rel=0.05)
+    half = estimate(zoo, 2, model="mistral-7b-v0.1", precision="fp16", **usual)
+    assert half.allocated_gib == pytest.approx(34.24, rel=0.07)
+
+
+def test_zero_1_and_2_of_a_trainer_are_those_of_deepspeed(zoo: Zoo) -> None:
+    usual: dict[str, Any] = {"model": "llama-3-8b", "task": "train_full", "precision": "bf16", "optimizer": "adamw",
+                             "batch_per_gpu": 1, "seq_len": 2048, "gradient_checkpointing": True}  # fmt: skip
+    told = [estimate(zoo, 8, stack=stack, parallelism=Parallelism(zero=2), **usual) for stack in ("hf-trainer", "deepspeed")]
+    assert told[0].parts.optimizer_gib == told[1].parts.optimizer_gib == pytest.approx(12 * 8.03e9 / 8 / GIB, rel=0.01)
+    assert told[0].reserved_gib == pytest.approx(told[1].reserved_gib, rel=0.02)
+
+
+def test_frozen_layers_leave_gradients_behind_under_fsdp(zoo: Zoo) -> None:
+    usual: dict[str, Any] = {"model": "llama-3-8b", "task": "train_lora", "precision": "bf16", "batch_per_gpu": 8, "seq_len": 4096,
+                             "gradient_checkpointing": True, "lora_rank": 16, "flags": ["liger"],
+                             "lora_targets": ["q_proj", "k_proj", "v_proj", "o_proj"]}  # fmt: skip
+    shards = Parallelism(zero=3)
+    first, second = (estimate(zoo, 4, stack=stack, parallelism=shards, **usual) for stack in ("hf-trainer", "torchtune"))
+    assert first.allocated_gib == pytest.approx(29.81, rel=0.06)
+    assert second.allocated_gib < first.allocated_gib - 32 * 8 * 4096 * 4096 * 2 / GIB + 2
+
+
+def test_bitsandbytes_quantises_what_sees_and_publishers_of_files_do_not(zoo: Zoo) -> None:
+    """Qwen2.5-VL 3B in NF4 with double quantisation takes 2.25 GiB."""
+    usual: dict[str, Any] = {"model": "qwen2.5-vl-3b", "task": "inference", "stack": "pytorch-hf", "input_tokens": 64}
+    bnb = estimate(zoo, precision="nf4", quant="bnb_double", **usual).parts.weights_gib
+    awq = estimate(zoo, precision="int4", quant="awq", **usual).parts.weights_gib
+    assert bnb == pytest.approx(2.25, rel=0.05) and awq > bnb + 0.7
+
+
+def test_pipelines_take_their_size_in_billions_and_encoders_left_whole(zoo: Zoo) -> None:
+    """LTX-Video 0.9: 17.75 GB for 121 frames of 512 x 768; HunyuanVideo in 4 bits with its language model whole 42.96."""
+    clip: dict[str, Any] = {"task": "inference", "stack": "diffusers", "image_size": [512, 768], "frames": 121}
+    shape = {"model_type": "dit", "hidden_size": 2048, "num_hidden_layers": 28, "num_attention_heads": 32}
+    beside = {"text_encoder": 4762.0, "vae": 419.0}
+    ltx = estimate(zoo, model="ltx-video-0.9", params_b=1.92, precision="bf16", components=beside, config=shape, **clip)
+    assert ltx.allocated_gib == pytest.approx(17.75, rel=0.1)
+    quantised: dict[str, Any] = {"model": "hunyuanvideo", "precision": "nf4", "quant": "bnb"}
+    some, every = (estimate(zoo, flags=flags, **quantised, **clip).allocated_gib for flags in (["whole_encoders"], []))
+    assert some == pytest.approx(42.96, rel=0.06) and every < some - 8
