@@ -58,10 +58,10 @@ def describe(row: Measured) -> dict[str, Any]:
         "generation": shares_of(silicon.generation), "era": silicon.era,
         "half": silicon.half, "tdp": silicon.tdp_w, "l2": silicon.l2_mib, "sustained": silicon.sustained,
         "hbm": float(silicon.fast_memory and job.stack.family not in serving.FILLS_HBM),
-        "path": job.path, "lane": job.lane if job.count > 1 else "none",
+        "path": roofline.share_path(job), "lane": job.lane if job.count > 1 else "none",
         "gpus": float(job.count), "update": 0.0, "wide": 0.0,
         "halved": float(silicon.half_rate_tensor and job.path in ("half", "tf32")),
-        "youth": roofline.youth(job), "share": roofline.share_kind(point.kind, job.task), "network": float(job.nodes > 1),
+        "youth": roofline.youth(job), "share": roofline.share_of(job), "network": float(job.nodes > 1),
         "train": float(point.task.startswith("train")),
     }  # fmt: skip
     return found | (_step_parts(job, modelled.times) if modelled.times else _stream_parts(job, modelled.samples_s))

@@ -9,7 +9,10 @@ from rigplanner.evidence import Step
 from rigplanner.performance.answer import Bound
 
 READ_BYTES = 4096
-"""One random read of scattered files, as drives are rated."""
+"""One random read, as drives are rated."""
+FILE_READS = 2.0
+"""Random reads that opening and reading one scattered file takes: its entry and its data, whose further pages the kernel reads
+ahead in sequence (ext4 and XFS, caches cold)."""
 DECODE_PER_CORE_S = 250.0
 """Images of ImageNet's size that one core decodes and augments per second. Decoding alone: 360 to 860 per thread on five
 server CPUs of 2020 to 2025 (imread-benchmark, arXiv 2605.08731); resizing, cropping and copying take about half of a loader's
@@ -32,11 +35,13 @@ class Drives(Struct, frozen=True, kw_only=True):
 
 
 class Dataset(Struct, frozen=True, kw_only=True):
-    """Samples and their size on storage; `packed` sets are read in sequence, others file by file. `decoded_mb` goes to the GPU."""
+    """Samples and their size on storage; `packed` sets are read in sequence, others file by file, `mapped` ones page by page
+    wherever the pages lie. `decoded_mb` goes to the GPU."""
 
     samples: float
     bytes_total: float
     packed: bool
+    mapped: bool = False
     decoded_mb: float = 0.15
     decoded_by: Literal["cpu", "gpu", "none"] = "cpu"
 
@@ -54,12 +59,14 @@ class Feed(Struct, frozen=True, kw_only=True):
 
 
 def storage_samples_s(data: Dataset, drives: Drives) -> float:
-    """Return the samples per second from storage: in sequence when packed, else bounded by random reads too."""
-    size = data.bytes_total / data.samples
-    in_sequence = drives.sequential_mbs * 1e6 * drives.count / size
+    """Return the samples per second from storage: in sequence when packed; else random reads first, a page each of a mapped set or
+    of samples no larger than one, an entry and the data of a file, and then what is left of the file in sequence."""
+    size, rate = data.bytes_total / data.samples, drives.sequential_mbs * 1e6
     if data.packed:
-        return in_sequence
-    return min(in_sequence, drives.random_reads_s * drives.count / math.ceil(size / READ_BYTES))
+        return rate * drives.count / size
+    pages = math.ceil(size / READ_BYTES)
+    reads = pages if data.mapped else min(pages, FILE_READS)
+    return drives.count / (reads / drives.random_reads_s + max(0.0, size - reads * READ_BYTES) / rate)
 
 
 def feed(data: Dataset, drives: Drives | None, cores: int | None, ram_gib: float | None, bus_gbs: float | None) -> Feed:

@@ -8,6 +8,7 @@ from msgspec import Struct
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.machine.machine import Machine
+from rigplanner.performance.host import host_pace
 from rigplanner.performance.links import bus_gbs, lane
 from rigplanner.performance.measured import release_of
 from rigplanner.performance.resolve import resolve_shape
@@ -70,7 +71,8 @@ class Job(Struct, frozen=True, kw_only=True):
     """One definite job on `count` equal GPUs; `stack` is the profile computed with, `named` the one
     asked for (another where that one is known by its kin only); `batch` counts samples per GPU and forward pass; `superchip`: the
     CPU is the GPU's own; `node_gbs`: the bus bandwidth within one node; `word_gbs`: what the link's word alone would give where
-    `bus_gbs` is that of the machine's own links, else 0; `fused_attention`: as the workload says, else as the stack does."""
+    `bus_gbs` is that of the machine's own links, else 0; `fused_attention`: as the workload says, else as the stack does;
+    `host_pace`: host time of a launch over the usual."""
 
     shape: Shape
     silicon: Silicon
@@ -102,6 +104,7 @@ class Job(Struct, frozen=True, kw_only=True):
     node_gbs: float = 0.0
     word_gbs: float = 0.0
     fused_attention: bool = True
+    host_pace: float = 1.0
 
 
 def read_job(
@@ -153,7 +156,7 @@ def read_job(
         release=release_of(workload.framework_text), variant=workload.variant, assumed=assumed,
         superchip=gpu.form_factor == "superchip", node_gbs=bus_gbs(gpu, count // nodes, 1, link, None) if nodes > 1 else 0.0,
         word_gbs=bus_gbs(gpu, count, nodes, link, None) if machine else 0.0,
-        fused_attention=_fused(workload.attention, stack),
+        fused_attention=_fused(workload.attention, stack), host_pace=host_pace(machine),
     )  # fmt: skip
 
 

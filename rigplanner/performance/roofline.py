@@ -27,7 +27,10 @@ ATTENTION_COST = 1.6
 CEILING = 0.85
 """Share of the matrix peak that no language model passes: the best published training runs reach 0.6 to 0.75 with recomputation
 counted (Megatron-LM, MPT and torchtitan tables), single GEMMs about 0.9."""
-CEILING_KINDS = ("llm", "moe", "vit")
+CEILING_KINDS = ("llm", "moe", "vit", "encoder-padded", "dit")
+PACKS_SEQUENCES = ("mlperf", "jetson")
+"""Beginnings of stacks whose measured encoders leave padding out (MLPerf's submissions, those for Jetson among them)."""
+PLAIN_PRODUCTS = ("llm", "moe", "moe-train", "encoder", "encoder-padded", "dit")
 DEQUANTISE_BYTES = 8.0
 """Traffic that widening a 4-bit weight costs per pass in training, from QLoRA against LoRA on 1.8B and 7B models (README of
 QwenLM/Qwen)."""
@@ -73,9 +76,24 @@ def kin_of(kind: str) -> str:
     return "encoder" if kind == "asr" else kind
 
 
-def share_kind(kind: str, task: str) -> str:
-    """Return the kind of net whose learned shares hold for a task: experts in training are sorted and exchanged as well."""
-    return "moe-train" if kind == "moe" and task.startswith("train") else kin_of(kind)
+def share_kind(kind: str, task: str, stack: str = "") -> str:
+    """Return the kind of net whose learned shares hold for a task in a stack: experts in training are sorted and exchanged as well;
+    encoders compute their padding too, but for MLPerf's, which pack sequences (half of what they are counted with)."""
+    if kind == "moe" and task.startswith("train"):
+        return "moe-train"
+    kin = kin_of(kind)
+    return "encoder-padded" if kin == "encoder" and not stack.startswith(PACKS_SEQUENCES) else kin
+
+
+def share_of(job: Job) -> str:
+    """Return the kind of net whose learned shares hold for a job."""
+    return share_kind(job.shape.kind, job.task, job.stack.slug)
+
+
+def share_path(job: Job) -> str:
+    """Return the arithmetic path whose learned share holds for a job: shaders gain nothing on plain products, where convolutions
+    need fewer operations than they are counted with (Winograd's method)."""
+    return "vector-products" if job.path == "vector" and share_of(job) in PLAIN_PRODUCTS else job.path
 
 
 def youth(job: Job) -> float:
@@ -90,8 +108,10 @@ def matrix_seconds(job: Job, flops: float) -> float:
     """Return the seconds that `flops` of matrix arithmetic take: peak x share of the stack x learned shares of path, generation and
     kind of net, less what the power limit and young software take away."""
     physics = speed_model().physics
-    share = job.stack.tuned * physics.matrix.get(job.path, 1.0) * physics.generation.get(shares_of(job.silicon.generation), 1.0)
-    share *= physics.kind_matrix.get(share_kind(job.shape.kind, job.task), 1.0) * math.exp(-physics.youth * youth(job))
+    share = (
+        job.stack.tuned * physics.matrix.get(share_path(job), 1.0) * physics.generation.get(shares_of(job.silicon.generation), 1.0)
+    )
+    share *= physics.kind_matrix.get(share_of(job), 1.0) * math.exp(-physics.youth * youth(job))
     if job.path in ("half", "tf32") and job.silicon.half_rate_tensor:
         share *= physics.half_rate
     return flops / (job.matrix_tflops * 1e12 * share) * throttling(job)
@@ -128,14 +148,19 @@ def step_times(job: Job) -> Times:
     passes = (TRAIN_PASSES if training else FORWARD_PASSES) * (1 - job.stack.fusion)
     passes *= 4 / 3 if training and job.checkpointing == "full" else 1.0
     traffic = (shape.elements_m + 2 * scores) * 1e6 * size * passes * job.batch / bandwidth
-    traffic *= physics.kind_traffic.get(share_kind(shape.kind, job.task), 1.0) * (
-        physics.traffic_train if training else physics.traffic_forward
-    )
+    traffic *= physics.kind_traffic.get(share_of(job), 1.0) * (physics.traffic_train if training else physics.traffic_forward)
     traffic *= (job.silicon.l2_mib / 6.0) ** -physics.cache * physics.generation_traffic.get(shares_of(job.silicon.generation), 1.0)
     weights = _weight_seconds(job, params, bandwidth) * physics.weights
-    kernels, kin = kernels_of(job), share_kind(shape.kind, job.task)
+    kernels, kin = kernels_of(job), share_of(job)
     tail = kernels * KERNEL_TAIL_S * physics.tail
-    launch = kernels * job.stack.launch_us * 1e-6 * physics.launch.get(job.stack.family, 1.0) * physics.kind_launch.get(kin, 1.0)
+    launch = (
+        kernels
+        * job.stack.launch_us
+        * 1e-6
+        * job.host_pace
+        * physics.launch.get(job.stack.family, 1.0)
+        * physics.kind_launch.get(kin, 1.0)
+    )
     update = update_seconds(job)
     busy = matrix + traffic + weights + tail
     total = (busy**SOFT_MAXIMUM + launch**SOFT_MAXIMUM) ** (1 / SOFT_MAXIMUM) + update
@@ -160,7 +185,7 @@ def update_seconds(job: Job) -> float:
     physics = speed_model().physics
     wide = physics.update_wide if job.precision in ("fp32", "tf32") else 1.0
     launches = UPDATE_LAUNCHES * job.shape.kernels / job.accumulate
-    return launches * job.stack.launch_us * 1e-6 * physics.update.get(job.stack.family, 1.0) * wide
+    return launches * job.stack.launch_us * 1e-6 * job.host_pace * physics.update.get(job.stack.family, 1.0) * wide
 
 
 def _weight_seconds(job: Job, params: float, bandwidth: float) -> float:
@@ -177,8 +202,8 @@ def _weight_seconds(job: Job, params: float, bandwidth: float) -> float:
 
 def ceiling(job: Job) -> float:
     """Return the samples per second that the matrix peak allows, infinite for nets that may need fewer operations than they
-    are counted with (convolutions by Winograd's method, encoders that leave out padding)."""
-    if job.shape.kind not in CEILING_KINDS or not job.shape.gflop:
+    are counted with (convolutions by Winograd's method, encoders of MLPerf, which leave out padding)."""
+    if share_of(job) not in CEILING_KINDS or not job.shape.gflop:
         return math.inf
     executed = (job.shape.gflop + job.shape.attention_gflop) * 1e9 * passes_through(job)
     return CEILING * job.matrix_tflops * 1e12 * job.count / executed

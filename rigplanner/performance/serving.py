@@ -13,10 +13,10 @@ from rigplanner.workload.quant import GGUF
 
 DECODE_BANDWIDTH_SHARE, SERVE_BANDWIDTH_SHARE = 0.8, 0.75
 ALLREDUCE_LATENCY_S = {"nvlink": 2e-5, "bridge": 2.5e-5, "pcie": 3.5e-5, "staged": 4e-5}
-"""One small all-reduce between tensor-parallel GPUs (NCCL LL protocol plus launch), two per layer. Staged through the host: what the
-halving of the weights does not explain in the times per token of an 8B model on one, two and four RTX 4090 (19.2, 16.0, 10.5 ms with
-vLLM 0.8.5) and of a 70B model in 4 bits on two and four RTX 3090 Ti (33.3 and 21.7 ms, vllm-project/vllm issue 6955), which lie on
-either side of it."""
+"""One small all-reduce between tensor-parallel GPUs (NCCL LL protocol plus launch), two per layer. Staged through the host: what
+the halving of the weights does not explain in the times per token of an 8B model on one, two and four RTX 4090 (19.2, 16.0, 10.5 ms
+with vLLM 0.8.5) and of a 70B model in 4 bits on two and four RTX 3090 Ti (33.3 and 21.7 ms, vllm-project/vllm issue 6955), which
+lie on either side of it."""
 FILLS_HBM = ("serving", "tuned")
 """Families of stacks that reach the same share of HBM as of GDDR: llama-2-7b in fp16 on an A100 at 91 to 105 tokens/s with vLLM,
 LMDeploy, TensorRT-LLM and gpt-fast is 0.6 to 0.7 of it, at 46 with transformers a third (premAI-io/benchmarks)."""
@@ -108,7 +108,7 @@ def _unpacking(job: Job, weights: float) -> float:
 def _overhead(job: Job) -> tuple[float, float]:
     """Seconds of one pass in which kernels ramp up on the GPU, and that the host needs to launch them."""
     physics, kernels = speed_model().physics, job.shape.kernels
-    launch = kernels * job.stack.launch_us * 1e-6 * physics.launch.get(job.stack.family, 1.0)
+    launch = kernels * job.stack.launch_us * 1e-6 * job.host_pace * physics.launch.get(job.stack.family, 1.0)
     return kernels * KERNEL_TAIL_S * physics.stream_tail, launch
 
 
@@ -190,7 +190,7 @@ def serve(job: Job) -> Stream:
     exchange = _exchange(job, streams * (1 + inp / out), EXPERT_EXCHANGES if experts else EXCHANGES_PER_LAYER)
     starved = streams < FEW_STREAMS and not job.batch_given
     busy = (matrix + traffic) * streams * (1 + STAGE_LOSS * max(0, job.pipeline - 2))
-    host = HOST_STREAM_S * (SUPERCHIP_HOST if job.superchip else 1.0) * streams / (n if experts else 1)
+    host = HOST_STREAM_S * (SUPERCHIP_HOST if job.superchip else job.host_pace) * streams / (n if experts else 1)
     step = _joined(busy + SERVED_TAIL * _overhead(job)[0], host) + exchange
     return Stream(streams / step, matrix * streams, traffic * streams, step - busy, streams, starved, exchange, host)
 

@@ -48,8 +48,20 @@ def test_packed_and_in_sequence_a_hard_disk_gives_the_published_rate() -> None:
 
 def test_scattered_files_crawl_on_a_hard_disk() -> None:
     scattered = Dataset(samples=14_197_122, bytes_total=250e9, packed=False)
-    assert storage_samples_s(scattered, HARD_DISK) < 50
+    assert storage_samples_s(scattered, HARD_DISK) < 55
     assert storage_samples_s(scattered, SSD) > 50 * storage_samples_s(scattered, HARD_DISK)
+
+
+def test_a_photograph_takes_two_seeks_and_the_rest_in_sequence() -> None:
+    files = Dataset(samples=1_281_167, bytes_total=147e9, packed=False)
+    assert 40 < storage_samples_s(files, HARD_DISK) < 60, "29 seeks gave 3.8"
+    twice = Dataset(samples=1_281_167, bytes_total=2 * 147e9, packed=False)
+    assert storage_samples_s(twice, HARD_DISK) > 0.9 * storage_samples_s(files, HARD_DISK)
+
+
+def test_a_mapped_set_is_read_page_by_page() -> None:
+    images = Dataset(samples=1e7, bytes_total=2**40, packed=False, mapped=True)
+    assert images.samples / storage_samples_s(images, HARD_DISK) / 3600 == pytest.approx(677, rel=0.04)
 
 
 def test_striping_multiplies() -> None:
