@@ -21,6 +21,17 @@ def outline_flowable(title: str) -> Any:
     return Outline()
 
 
+def whole_rows(table: Any, page_height: float) -> Any:
+    """Return a class of table that cuts a row in two only where a whole page of `page_height` points does not hold it."""
+
+    class WholeRows(table):  # type: ignore[misc]
+        def split(self, width: float, height: float) -> list[Any]:
+            self.splitInRow = int(height >= page_height)
+            return list(super().split(width, height))
+
+    return WholeRows
+
+
 class Figure:
     """Flowables that stay on one page, and those that follow them at once (a long table under its picture)."""
 

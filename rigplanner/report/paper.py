@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rigplanner.report.drawings import mark_flowable
-from rigplanner.report.flow import outline_flowable
+from rigplanner.report.flow import outline_flowable, whole_rows
 from rigplanner.report.inks import ACCENT, INK, LINE, PALE, QUIET, STATES
 from rigplanner.report.language import language, tr
 from rigplanner.report.shapes import cut
@@ -133,9 +133,8 @@ class Sheet:
             ("LEFTPADDING", (0, 0), (-1, -1), 5),
             ("RIGHTPADDING", (0, 0), (-1, -1), 5),
         ]
-        return (table_class() if tagged else Table)(
-            rows, colWidths=[share * self.width for share in shares], repeatRows=repeat, style=[*base, *style], splitInRow=1
-        )
+        made = whole_rows(table_class() if tagged else Table, self.height - 1)
+        return made(rows, colWidths=[share * self.width for share in shares], repeatRows=repeat, style=[*base, *style])
 
     def banner(self, state: str, text: str, detail: str = "") -> Any:
         """Return the verdict: a mark, a sentence and small print on a pale ground with a bar of the state's colour."""

@@ -121,7 +121,7 @@ def _parts(quote: Quote, sheet: Sheet) -> list[Any]:
         cells = [sheet.text(str(line.quantity), "body", align="right"), sheet.text(line.each, "body", align="right")]
         cells += [sheet.text(line.dated, "small"), sheet.text(line.amount, "body", align="right")]
         rows.append([sheet.text(str(number), "small"), name, *cells])
-    story = [*sheet.section(tr("Parts")), sheet.table(rows, (0.04, 0.44, 0.06, 0.17, 0.13, 0.16))]
+    story = [*sheet.section(tr("Parts")), sheet.table(rows, (0.04, 0.42, 0.06, 0.17, 0.15, 0.16))]
     sums = []
     for n, (word, value) in enumerate(quote.sums, 1):
         style = "strong" if n == len(quote.sums) else "body"

@@ -114,6 +114,28 @@ for content in (quote_pdf(made, catalog, day), quote_workbook(quote_content(made
 """
 
 
+@pytest.mark.parametrize("lines", range(44, 56))
+def test_a_row_stays_whole_and_its_head_does_not_stand_twice_on_a_page(lines: int) -> None:
+    sheet, buffer = Sheet("A4"), io.BytesIO()
+    rows = [[sheet.text("Finding", "head")]]
+    rows += [
+        [[sheet.text(f"title {n}", "strong"), sheet.text(f"first {n}", "body"), sheet.text(f"last {n}", "body")]] for n in range(4)
+    ]
+    document(buffer, sheet, "t", "a", "s").build([sheet.gap(12.0 * lines), sheet.table(rows, (1.0,))])
+    for page in _pages(buffer.getvalue()):
+        assert page.count("Finding") <= 1
+        assert [f"title {n}" in page for n in range(4)] == [f"last {n}" in page for n in range(4)]
+
+
+def test_a_row_longer_than_a_page_is_cut() -> None:
+    sheet, buffer = Sheet("A4"), io.BytesIO()
+    tall = [sheet.text(f"line {n} ends", "body") for n in range(150)]
+    document(buffer, sheet, "t", "a", "s").build([sheet.gap(300), sheet.table([[sheet.text("Finding", "head")], [tall]], (1.0,))])
+    pages = _pages(buffer.getvalue())
+    assert len(pages) >= 3
+    assert all(f"line {n} ends" in "\n".join(pages) for n in range(150))
+
+
 def test_every_process_writes_the_same_bytes(samples: list[Path]) -> None:
     path = next(path for path in samples if path.stem == "dgx-1-v100")
     sums = {
