@@ -114,7 +114,7 @@ for content in (quote_pdf(made, catalog, day), quote_workbook(quote_content(made
 """
 
 
-@pytest.mark.parametrize("lines", range(44, 56))
+@pytest.mark.parametrize("lines", [44, 46, 49, 53])
 def test_a_row_stays_whole_and_its_head_does_not_stand_twice_on_a_page(lines: int) -> None:
     sheet, buffer = Sheet("A4"), io.BytesIO()
     rows = [[sheet.text("Finding", "head")]]
