@@ -17,7 +17,7 @@ from rigplanner.report.shapes import SMALL_SIZE, TEXT_SIZE, Box, Label, Line, Pi
 __all__ = ["Box", "Label", "Line", "Picture", "link_weight", "machine_picture", "svg"]
 
 ROW, BOX_HEIGHT = 22.0, 17.0
-LEAST_INDENT, LEAST_BOX, LARGEST_BOX = 64.0, 130.0, 260.0
+LEAST_INDENT, LEAST_BOX, LARGEST_BOX = 64.0, 130.0, 290.0
 LEFT, TOP = 6.0, 6.0
 TRUNK = 8.0
 """How far right of a box's left edge the line to its children leaves it."""
