@@ -23,9 +23,11 @@ class Traits(Struct, frozen=True, kw_only=True):
     attention weights of a layer while the next one runs. `mask_free`: fused attention is told that it is causal and gets no
     mask. `scaled_query`: the query is scaled by itself. `spread_positions`: positions are looked up for every sample.
     `gated_result`: the query's projection is twice as wide and its second half gates the result. `sub_norms`: a norm stands
-    before the output of either layer (BitNet). `scaled_states`: the states are scaled before the head. `fixed_positions`: rows of
-    a table that never trains are added to the embedding, which may be scaled where it lies (`scaled_in_place`). `holds_normed`,
-    `holds_attended`: what the first norm, or attention, gave lives to the end of the layer, the latter with its weights. `two_masks`: one for layers that see all and one for those with a window or
+    before the output of either layer (BitNet). `scaled_states`: the states are scaled before the head. `fixed_positions`: rows
+    of a table that never trains are added to the embedding, which may be scaled where it lies (`scaled_in_place`).
+    `holds_normed`, `holds_attended`: what the first norm, or attention, gave lives to the end of the layer, the latter with its
+    weights. `down_bias`, `inner_dropout`: of the feed-forward layer's second product, and of what goes into it. `seen_square`: a table says which position sees which; `seen_places` tables number the
+    positions. `inline_feed`: the feed-forward layer lets go of its input. `two_masks`: one for layers that see all and one for those with a window or
     chunk, both made before the first layer."""
 
     names: dict[str, str] = {}
@@ -42,6 +44,11 @@ class Traits(Struct, frozen=True, kw_only=True):
     learned_positions: int = 0
     mlp: str = "gated"
     mlp_bias: bool = False
+    down_bias: bool = False
+    inner_dropout: float = 0.0
+    seen_square: bool = False
+    seen_places: int = 0
+    inline_feed: bool = False
     act: str = "silu"
     scaled_embedding: bool = False
     scaled_residual: bool = False
@@ -243,7 +250,6 @@ class Attention:
         tape, form, setting = self.net.tape, self.form, self.net.setting
         query, key, value = self._project(x)
         gate, self.gate = self.gate, None
-        query = ops.sub_self(tape, query) if form.traits.scaled_query else query
         unturned = (query, key) if form.traits.holds_unturned and self.joins else ()
         if rope is not None and form.traits.rope_wide:
             query, key = rotate_wide(tape, query, key, rope)
@@ -275,6 +281,7 @@ class Attention:
         wide, narrow = form.heads * form.head_dim, form.kv_heads * form.head_dim
         if form.traits.projection == "separate":
             asked = self.query(x)
+            asked = ops.sub_self(tape, asked) if form.traits.scaled_query else asked
             if form.traits.gated_result:
                 asked, gate = ops.split(tape, asked, (wide, wide))
                 self.gate = ops.copy(tape, gate)

@@ -1,13 +1,16 @@
-"""DeBERTa v2 and v3 on the tape: attention to content and to relative position, every score written out."""
+"""DeBERTa on the tape, the first and v2 and v3: attention to content and to relative position, every score written out."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from rigplanner.workload import ops
 from rigplanner.workload.attention import activate
 from rigplanner.workload.encoder import class_loss
 from rigplanner.workload.net import Linear, Net, Norm, checkpointed
+from rigplanner.workload.products import added_in_place, dense, matmul
+from rigplanner.workload.strided import Array, array, empty, recorded
 from rigplanner.workload.tape import BOOL, F32, I64, Tape, Tensor, like, new, record
 
 
@@ -86,10 +89,88 @@ class Disentangled:
         return total
 
 
+class FirstDisentangled:
+    """The same with one projection for query, key and value, and biases of their own for query and value (the first DeBERTa)."""
+
+    def __init__(self, net: Net, config: dict[str, Any]) -> None:
+        self.net, hidden, self.heads, self.kinds = net, config["hidden_size"], config["num_attention_heads"], position_kinds(config)
+        self.joint = net.linear("in_proj", hidden, 3 * hidden)
+        self.sides = [net.parameter(hidden) for _ in range(2)]
+        placed = config.get("relative_attention")
+        self.place_key = net.linear("pos_proj", hidden, hidden) if placed and "c2p" in self.kinds else None
+        self.place_query = net.linear("pos_q_proj", hidden, hidden, True) if placed and "p2c" in self.kinds else None
+        self.share, self.beside = config["attention_probs_dropout_prob"], config["hidden_dropout_prob"]
+        most = config.get("max_relative_positions") or -1
+        self.span = most if most > 0 else config["max_position_embeddings"]
+
+    def _heads(self, x: Array) -> Array:
+        return x.reshape(*x.shape[:2], self.heads, -1).permute(0, 2, 1, 3)
+
+    def __call__(self, x: Tensor, mask: Tensor, places: Tensor | None) -> Tensor:
+        tape, setting = self.net.tape, self.net.setting
+        joint = self._heads(dense(self.joint, array(tape, x)))
+        query, key, value = joint.split(*(joint.shape[-1] // 3,) * 3)
+        query, value = (side + self._heads(array(tape, bias).reshape(1, 1, -1)) for side, bias in
+                        zip((query, value), self.sides, strict=True))  # fmt: skip
+        query = -query
+        scores = matmul(query, key.transpose(-1, -2))
+        beside = None if places is None else self._by_place(query, key, places)
+        scores = scores if beside is None else scores + beside
+        scores = scores.masked(new(tape, mask.shape, BOOL))
+        softened = scores.float() if tape.autocast and tape.semantics.float_norms else scores
+        weights = array(tape, ops.dropout(tape, softened.softmax(), self.share, setting.training))
+        context = matmul(weights, value).permute(0, 2, 1, 3).contiguous()
+        del scores, beside
+        return context.reshape(*x.shape)
+
+    def _by_place(self, query: Array, key: Array, places: Tensor) -> Array | None:
+        tape, length = self.net.tape, query.shape[2]
+        places = ops.dropout(tape, places, self.beside, self.net.setting.training)
+        near = array(tape, places).cut(0, 2 * min(length, self.span)).unsqueeze(0)
+        total: Array | None = None
+        if self.place_key is not None:
+            place = self._heads(dense(self.place_key, near))
+            by_key = picked(matmul(query, place.transpose(-1, -2)), length)
+            total = by_key + 0.0
+        if self.place_query is not None:
+            place = self._heads(dense(self.place_query, near))
+            place = array(tape, ops.scaled_in_place(tape, place))
+            by_query = picked(matmul(key, place.transpose(-1, -2)), length).transpose(-1, -2)
+            total = by_query + 0.0 if total is None else added_in_place(total, by_query)
+        return total
+
+
+def picked(x: Array, columns: int) -> Array:
+    """torch.gather on the last axis by an index that all samples and heads share."""
+    index = new(x.tape, (columns, columns), I64)
+    return recorded(empty(x.tape, (*x.shape[:-1], columns), x.dtype), (x,), lambda grad: (x.like(),), keeps=(index, x))
+
+
+class HandNorm:
+    """A layer norm written in float (the first DeBERTa)."""
+
+    def __init__(self, net: Net, width: int) -> None:
+        self.net, self.weight, self.bias = net, net.parameter(width), net.parameter(width)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        tape = self.net.tape
+        wide = array(tape, ops.cast(tape, x, F32))
+        mean = wide.mean(-1)
+        variance = (wide - mean).squared().mean(-1)
+        normed = (wide - mean) / (variance + 0.0).of_result(beside=1)
+        return array(tape, self.weight) * normed.to(x.dtype) + array(tape, self.bias)
+
+
 def position_kinds(config: dict[str, Any]) -> tuple[str, ...]:
     """The kinds of relative score: c2p, p2c, both or none."""
     kinds = config.get("pos_att_type") or ()
     return tuple(kinds.lower().split("|")) if isinstance(kinds, str) else tuple(kinds)
+
+
+def norm_of(net: Net, config: dict[str, Any]) -> Callable[[Tensor], Tensor]:
+    """The normalisation of layers."""
+    first = config["model_type"] == "deberta"
+    return HandNorm(net, config["hidden_size"]) if first else Norm(net, "layer", config["hidden_size"])
 
 
 class DebertaBlock:
@@ -97,10 +178,11 @@ class DebertaBlock:
 
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
         self.net, hidden, ffn = net, config["hidden_size"], config["intermediate_size"]
-        self.attention, self.share = Disentangled(net, config), config["hidden_dropout_prob"]
-        self.out, self.first_norm = net.linear("dense", hidden, hidden, True), Norm(net, "layer", hidden)
+        attention = FirstDisentangled if config["model_type"] == "deberta" else Disentangled
+        self.attention, self.share = attention(net, config), config["hidden_dropout_prob"]
+        self.out, self.first_norm = net.linear("dense", hidden, hidden, True), norm_of(net, config)
         self.up, self.down = net.linear("dense", hidden, ffn, True), net.linear("dense", ffn, hidden, True)
-        self.last_norm = Norm(net, "layer", hidden)
+        self.last_norm = norm_of(net, config)
 
     def __call__(self, x: Tensor, mask: Tensor, places: Tensor | None) -> Tensor:
         tape = self.net.tape
@@ -124,7 +206,7 @@ class Deberta:
         self.positions = net.parameter(config["max_position_embeddings"], inner) if biased else None
         self.types = net.parameter(config["type_vocab_size"], inner) if config.get("type_vocab_size") else None
         self.widen = net.linear("embed_proj", inner, hidden) if inner != hidden else None
-        self.norm, self.places, self.place_norm = Norm(net, "layer", hidden), None, None
+        self.norm, self.places, self.place_norm = norm_of(net, config), None, None
         if config.get("relative_attention"):
             buckets = config.get("position_buckets") or -1
             most = config.get("max_relative_positions") or -1

@@ -27,7 +27,7 @@ class Mlp:
             self.gate = net.linear(names.get("gate_proj", "gate_proj"), form.hidden, ffn, bias)
         joint = names.get("gate_up_proj", "gate_up_proj") if kind == "gated_fused" else names.get("up_proj", "up_proj")
         self.up = net.linear(joint, form.hidden, 2 * ffn if kind == "gated_fused" else ffn, bias)
-        self.down = net.linear(names.get("down_proj", "down_proj"), ffn, form.hidden, bias)
+        self.down = net.linear(names.get("down_proj", "down_proj"), ffn, form.hidden, bias or form.traits.down_bias)
         self.sub_norm = Norm(net, form.traits.norm, ffn) if form.traits.sub_norms else None
         self.bends = [net.parameter(1, dtype=BF16) for _ in range(2)] if form.traits.act == "xielu" else []
 
@@ -35,6 +35,7 @@ class Mlp:
         tape, traits = self.net.tape, self.traits
         if traits.mlp == "gated":
             inner = ops.mul(tape, activate(tape, self.gate(x), traits.act), self.up(x))
+            inner = ops.dropout(tape, inner, traits.inner_dropout, self.net.setting.training)
             return self.down(inner if self.sub_norm is None else self.sub_norm(inner))
         if traits.mlp == "gated_fused":
             up = self.up(x)
@@ -45,6 +46,12 @@ class Mlp:
         if self.bends:
             return self.down(xielu(array(tape, x), *(array(tape, bend) for bend in self.bends)))
         x = activate(tape, x, "gelu" if self.net.setting.fused_act else traits.act)
+        return self.down(x)
+
+    def consuming(self, box: list[Tensor]) -> Tensor:
+        """The same without a gate, of the only tensor in `box`, which is let go once the first product is there."""
+        x = self.up(box.pop())
+        x = activate(self.net.tape, x, self.traits.act)
         return self.down(x)
 
 
@@ -103,7 +110,12 @@ class Block:
         x = ops.add(tape, residual, ops.sub_self(tape, x) if scaled else x)
         x = residual = self.norms[0](x) if late else x
         x = x if late else self.norms[1](x)
-        x = self.mlp(x)
+        if self.form.traits.inline_feed:
+            box = [x]
+            del x
+            x = self.mlp.consuming(box)
+        else:
+            x = self.mlp(x)
         x = self._drop(x)
         x = ops.add(tape, residual, ops.sub_self(tape, x) if scaled else x)
         del normed, attended, weights
@@ -163,6 +175,10 @@ class Decoder:
         self.positions = net.parameter(traits.learned_positions, form.hidden) if traits.learned_positions else None
         if traits.fixed_positions:
             net.buffer(form.positions, form.hidden, dtype=net.setting.dtype)
+        if traits.seen_square:
+            net.buffer(form.positions, form.positions, dtype=BOOL)
+        for _ in range(traits.seen_places):
+            net.buffer(form.positions, dtype=I64)
         self.first_norm = Norm(net, traits.norm, form.hidden) if traits.embedding_norm else None
         make = feed or (lambda net, form, _: Mlp(net, form))
         self.blocks = [block(net, form, make, at, attends) for at in range(form.layers)]

@@ -27,13 +27,14 @@ TRAITS: dict[str, Traits] = {
     block="parallel",
     qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="gelu_new", rope=0.5, head_bias=True),
     "phi3": Traits(projection="sliced", mlp="gated_fused"),
-    "gpt2": Traits(softmax="own", holds_attended=True, names={"qkv_proj": "c_attn", "o_proj": "c_proj", "up_proj": "c_fc", "down_proj": "c_proj"},
+    "gpt2": Traits(softmax="own", holds_attended=True,
+    names={"qkv_proj": "c_attn", "o_proj": "c_proj", "up_proj": "c_fc", "down_proj": "c_proj"},
     norm="layer", projection="split", qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="gelu_new", rope=0.0,
     learned_positions=1024,
                    dropout=0.1, embedding_dropout=0.1, attention_dropout=0.1),
     "gpt_neox": Traits(names=NEOX, norm="layer", block="parallel_two", projection="split", qkv_bias=True, out_bias=True,
     mlp="plain", mlp_bias=True, act="gelu", rope=0.25),
-    "opt": Traits(mask_free=True, scaled_query=True, spread_positions=True, names={"o_proj": "out_proj", "up_proj": "fc1",
+    "opt": Traits(mask_free=True, inline_feed=True, scaled_query=True, spread_positions=True, names={"o_proj": "out_proj", "up_proj": "fc1",
     "down_proj": "fc2"}, norm="layer", qkv_bias=True,
     out_bias=True, mlp="plain", mlp_bias=True, act="relu", rope=0.0, learned_positions=2050, dropout=0.1),
     "olmo": Traits(norm="layer_bare", rope_float=True),
@@ -50,7 +51,7 @@ TRAITS: dict[str, Traits] = {
     "qwen3_moe": Traits(qk_norm="head"),
     "gpt_oss": Traits(norm="rms_wide", qkv_bias=True, out_bias=True, sinks=True, two_masks=True),
     "deepseek_v3": Traits(latent=True),
-    "falcon": Traits(holds_weights=True, softmax="states", names=NEOX, norm="layer", block="parallel", projection="split",
+    "falcon": Traits(holds_weights=True, holds_attended=True, softmax="states", names=NEOX, norm="layer", block="parallel", projection="split",
     mlp="plain", act="gelu",
     broadcast_heads=True),
     "gptj": Traits(holds_weights=True, scores="float", holds_unturned=True, eager_only=True, names={"o_proj": "out_proj",
@@ -67,7 +68,7 @@ TRAITS: dict[str, Traits] = {
                     eager_only=True, embedding_norm=True),
     "mpt": Traits(holds_weights=True, scores="filled", eager_only=True, norm="layer_plain", projection="split", mlp="plain",
     act="gelu", rope=0.0),
-    "gpt_bigcode": Traits(names={"qkv_proj": "c_attn", "o_proj": "c_proj", "up_proj": "c_fc", "down_proj": "c_proj"},
+    "gpt_bigcode": Traits(holds_attended=True, seen_square=True, names={"qkv_proj": "c_attn", "o_proj": "c_proj", "up_proj": "c_fc", "down_proj": "c_proj"},
     norm="layer", projection="split",
                           qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="gelu", rope=0.0, learned_positions=1024,
                           dropout=0.1, embedding_dropout=0.1, attention_dropout=0.1),
@@ -103,7 +104,7 @@ TRAITS: dict[str, Traits] = {
     "llama4_text": Traits(softmax="own", two_masks=True),
     "afmoe": Traits(norm="rms_wide", block="sandwich", qk_norm="head"),
     "eurobert": Traits(),
-    "nomic_bert": Traits(norm="layer", block="after", softmax="own", embedding_norm=True, last_norm=False, head_bias=True),
+    "nomic_bert": Traits(norm="layer", block="after", holds_attended=True, softmax="own", embedding_norm=True, last_norm=False, head_bias=True),
     "gemma3n_text": Traits(norm="rms_wide", act="gelu", scaled_embedding=True, qk_norm="head"),
     "jais2": Traits(norm="layer", qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="relu2"),
     "hyperclovax": Traits(scaled_embedding=True, scaled_residual=True, scaled_logits=True),
@@ -125,6 +126,14 @@ TRAITS: dict[str, Traits] = {
     "lfm2": Traits(qk_norm="head", names={"o_proj": "out_proj", "gate_proj": "w1", "up_proj": "w3", "down_proj": "w2"}),
     "falcon_h1": Traits(scaled_embedding=True, scaled_logits=True),
     "gemma4_text": Traits(norm="rms_wide", act="gelu", scaled_embedding=True, block="sandwich", qk_norm="head"),
+    "gte": Traits(norm="layer", block="after", qkv_bias=True, out_bias=True, embedding_norm=True, last_norm=False, head_bias=True,
+    act="gelu", down_bias=True, holds_attended=True, softmax="own"),
+    "jina_embeddings_v3": Traits(norm="layer", block="after", qkv_bias=True, out_bias=True, embedding_norm=True, last_norm=False,
+    head_bias=True, act="gelu", mlp="plain", mlp_bias=True, names={"up_proj": "fc1", "down_proj": "fc2"}, holds_attended=True,
+    softmax="own", seen_places=2),
+    "recurrent_gemma": Traits(norm="rms_one", act="gelu", scaled_embedding=True, capped_logits=True, out_bias=True, mlp_bias=True,
+    rope=0.5, holds_normed=True),
+    "diffllama": Traits(scores="differential"),
     "internlm3": Traits(),
     "ministral": Traits(two_masks=True),
     "mellum": Traits(qk_norm="head"),
@@ -133,7 +142,7 @@ TRAITS: dict[str, Traits] = {
     "hy_v3": Traits(qk_norm="head"),
     "youtu": Traits(),
     "minicpm3": Traits(scaled_embedding=True, scaled_residual=True, scaled_states=True),
-    "xglm": Traits(names={"o_proj": "out_proj", "up_proj": "fc1", "down_proj": "fc2"}, norm="layer", qkv_bias=True, out_bias=True,
+    "xglm": Traits(inline_feed=True, names={"o_proj": "out_proj", "up_proj": "fc1", "down_proj": "fc2"}, norm="layer", qkv_bias=True, out_bias=True,
     mlp="plain", mlp_bias=True, act="gelu", rope=0.0, scaled_query=True, scores="capped_below", eager_only=True,
     fixed_positions=True),
     "openai-gpt": Traits(names={"qkv_proj": "c_attn", "o_proj": "c_proj", "up_proj": "c_fc", "down_proj": "c_proj"}, norm="layer",
@@ -171,14 +180,14 @@ BIAS_EVERYWHERE = {
     "ministral3", "dots1", "phimoe", "granitemoe", "granitemoeshared", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text",
     "llama4_text", "gemma4_text", "afmoe", "bamba", "granitemoehybrid", "falcon_h1",
     "jais2", "hyperclovax", "vaultgemma", "bitnet", "flex_olmo", "exaone_moe", "hunyuan_v1_moe", "nanochat", "eurobert",
-    "internlm3", "ministral", "hy_v3",
+    "internlm3", "ministral", "hy_v3", "diffllama",
 }  # fmt: skip
 """Families whose `attention_bias` adds a bias to query, key, value and output."""
 BIAS_BEFORE = {"glm", "glm4", "helium", "glm4_moe"}
 """Families whose `attention_bias` adds one to query, key and value only."""
 ROPE_JOINS = {
     "phi", "phi3", "gpt_neox", "glm", "glm4", "glm4_moe", "nemotron", "stablelm", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text",
-    "gptj", "codegen", "bamba", "persimmon", "minimax_m2",
+    "gptj", "codegen", "bamba", "persimmon", "minimax_m2", "recurrent_gemma",
 }  # fmt: skip
 """Families that cut the rotated part out of the head and join the rest even where there is none."""
 NO_ATTENTION_DROPOUT = {"ernie4_5", "mpt", "ctrl"}
@@ -323,7 +332,8 @@ def decoder_form(config: dict[str, Any], kind: str) -> Form:
         head_dim=pick(config, "head_dim", default=hidden // heads), ffn=ffn // 2 if config["model_type"] == "qwen" else ffn,
             vocab=config["vocab_size"],
         tied=bool(pick(config, "tie_word_embeddings", default=kind in TIED_BY_DEFAULT)),
-        traits=traits, latent=latent_form(config), delta=delta_form(config), positions=(positions or 0) + (2 if kind == "xglm" else 0),
+        traits=traits, latent=latent_form(config), delta=delta_form(config),
+        positions=(positions or 0) + (2 if kind == "xglm" else 0),
     )  # fmt: skip
 
 

@@ -86,23 +86,26 @@ class Bidirectional(Decoder):
     maskless = True
 
 
-class NomicBert(Decoder):
-    """Layers that turn positions and normalise after each sum; types of tokens, and the head of BERT (NomicBERT)."""
+class TurnedBert(Decoder):
+    """Layers that turn positions and normalise after each sum; types of tokens, and the head of BERT (NomicBERT, GTE, Jina v3)."""
 
     maskless = True
 
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
-        form, hidden = decoder_form(config, "nomic_bert"), config["hidden_size"]
+        form, hidden = decoder_form(config, config["model_type"]), config["hidden_size"]
         share = float(config.get("hidden_dropout_prob") or 0.0)
         traits = structs.replace(form.traits, dropout=share, embedding_dropout=share,
+            inner_dropout=share if form.traits.down_bias else 0.0,
             attention_dropout=float(config.get("attention_probs_dropout_prob") or 0.0))  # fmt: skip
         super().__init__(net, structs.replace(form, traits=traits))
-        self.types = net.parameter(config["type_vocab_size"], hidden)
+        self.types = net.parameter(config["type_vocab_size"], hidden) if config.get("type_vocab_size") else None
         self.transform, self.head_norm = net.linear("dense", hidden, hidden, True), Norm(net, "layer", hidden)
         self.act = ACTS.get(config["hidden_act"], "silu")
 
     def embedded(self, x: Tensor) -> Tensor:
         """The tokens with their types."""
+        if self.types is None:
+            return x
         return ops.add(self.net.tape, x, ops.embedding(self.net.tape, self.types, x.shape[:2]))
 
     def scored(self, logits: Tensor) -> Tensor:
@@ -314,7 +317,7 @@ BLOCKS: dict[str, Callable[[dict[str, Any]], Callable[[Net, EncoderForm], Encode
 """Layers of encoders that are otherwise BERT's."""
 WHOLE: dict[str, Callable[[dict[str, Any]], Callable[[Net], Any]]] = {
     "eurobert": eurobert,
-    "nomic_bert": lambda config: lambda net: NomicBert(net, config),
+    **dict.fromkeys(("nomic_bert", "gte", "jina_embeddings_v3"), lambda config: lambda net: TurnedBert(net, config)),
     "mobilebert": lambda config: lambda net: MobileBert(net, config),
     "squeezebert": lambda config: lambda net: SqueezeBert(net, config),
 }

@@ -38,6 +38,7 @@ from rigplanner.workload.modernbert import ModernBert
 from rigplanner.workload.moe import Experts
 from rigplanner.workload.net import Net
 from rigplanner.workload.pvt import Pvt
+from rigplanner.workload.recurrent import RECURRENT
 from rigplanner.workload.segmenters import PixelClassifier
 from rigplanner.workload.seq2seq import T5
 from rigplanner.workload.speech import SoundEncoder
@@ -104,7 +105,7 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "dinov2_with_registers": Vit, "clip_vision_model": Vit, "siglip_vision_model": Vit, "ijepa": Vit,
     "swin": Swin, "segformer": Segformer, "t5": T5, "umt5": T5, **dict.fromkeys(KIN, Bart),
     "wav2vec2": SoundEncoder, "hubert": SoundEncoder,
-    "modernbert": ModernBert, "whisper": Whisper, "deberta-v2": Deberta, "swinv2": Swin2,
+    "modernbert": ModernBert, "whisper": Whisper, "deberta-v2": Deberta, "deberta": Deberta, "swinv2": Swin2,
     "pvt": Pvt, "pvt_v2": Pvt2, "mobilevit": MobileVit, "cvt": Cvt, "efficientnet": efficientnet, "poolformer": poolformer,
     "focalnet": FocalNet, "swiftformer": SwiftFormer, "textnet": TextNet, "hgnet_v2": hgnet_v2, "mobilevitv2": MobileVit2,
     "rcnn": RegionDetector, "retinanet": DenseDetector, "dilated_segmenter": PixelClassifier,
@@ -148,6 +149,8 @@ def builder(config: dict[str, Any], head: str = "causal_lm") -> Callable[[Net], 
         return lambda net: Encoder(net, encoder, make)
     if kind in WHOLE:
         return WHOLE[kind](full)
+    if kind in RECURRENT:
+        return RECURRENT[kind](full)
     if kind in STATES:
         return STATES[kind]({**full, "model_type": kind})
     if kind not in TRAITS:

@@ -220,7 +220,7 @@ SAME_LAYERS = {"data2vec-vision", "vit_msn", "metaclip_2_vision_model", "mt5", "
 STAND_IN = ("hidden_size", "num_hidden_layers", "vocab_size", "num_attention_heads")
 """Fields without which layers of Llama say nothing of an unknown network (Mamba came out at 2 to 8 times the traced bytes)."""
 
-STATE_SPACE = {"recurrent_gemma", "zamba", "zamba2"}
+STATE_SPACE = {"zamba", "zamba2"}
 """Networks whose states beside attention are the most of what they keep (traced: a tenth to twice what Llama's layers give)."""
 
 

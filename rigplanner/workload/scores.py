@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from rigplanner.workload import ops
-from rigplanner.workload.attention import Attention, Form
+from rigplanner.workload.attention import Attention, Form, Rope, rotate
 from rigplanner.workload.net import Net
+from rigplanner.workload.products import cat
+from rigplanner.workload.strided import array
 from rigplanner.workload.tape import BOOL, F32, Tape, Tensor, like, new, record
 
 
@@ -124,6 +126,40 @@ class BlendedScores(Attention):
         return ops.unpacked(tape, ops.bmm(tape, weights, ops.packed(tape, value), query.shape)), weights
 
 
+class Differential(Attention):
+    """Two attentions by one set of scores to both halves of the values, the second subtracted by a learned share (DiffLlama)."""
+
+    def __init__(self, net: Net, form: Form) -> None:
+        super().__init__(net, form)
+        self.shares = [net.parameter(form.head_dim) for _ in range(4)]
+
+    def __call__(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        tape, form, setting = self.net.tape, self.form, self.net.setting
+        query, key, value = self._project(x)
+        if rope is not None:
+            query, key = rotate(tape, query, rope), rotate(tape, key, rope)
+        halves = array(tape, value).split(*(value.shape[1] // 2,) * 2, axis=1)
+        both = [ops.repeated(tape, half, value.shape) for half in halves]
+        run = self._eager if setting.eager else self._fused_pair
+        first, weights = run(query, key, both[0], mask)
+        second, _weights = run(query, key, both[1], mask)
+        tokens = setting.batch, setting.length, form.heads
+        whole = cat([array(tape, side.view(*tokens, form.head_dim)) for side in (first, second)], -1)
+        first, second = whole.split(form.heads // 2, form.heads // 2, axis=2)
+        share = ops.keeping_result(tape, ops.cast(tape, ops.mul(tape, self.shares[0], self.shares[1]), F32))
+        _other = ops.keeping_result(tape, ops.cast(tape, ops.mul(tape, self.shares[2], self.shares[3]), F32))
+        scale = array(tape, ops.cast(tape, share, x.dtype)).cut(0, 1)
+        mixed = first - scale * second
+        normed = mixed if mixed.dtype == F32 else mixed.float()
+        normed = normed * (normed.squared().mean(-1) + 0.0).reciprocal_root()
+        mixed = -normed.to(mixed.dtype)
+        return self.out(mixed.reshape(x.shape[0], x.shape[1], form.heads * form.head_dim)), weights
+
+    def _fused_pair(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        return self._fused(query, key, value, mask), None
+
+
 SCORES: dict[str, type[Attention]] = {"": Attention, "float": FloatScores, "biased": BiasedScores, "filled": FilledScores,
-    "capped_below": CappedBelow, "blended": BlendedScores}  # fmt: skip
+    "capped_below": CappedBelow, "blended": BlendedScores,
+    "differential": Differential}  # fmt: skip
 """Kinds of attention by the trait `scores`."""
