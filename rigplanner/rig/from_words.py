@@ -22,6 +22,8 @@ _LEADING = re.compile(
 )
 _TRAILING = re.compile(r"\s+(?:[xX×*]\s+|[x×*])(\d{1,6})$|\s+\((?:x\s*)?(\d{1,2})(?:\s*x)?\)$")
 """A capital X that stands against its number is a model's: "Kraken X73", "Exos X18"."""
+_LANES = re.compile(r"(?:pci-?e|gen)\s*[\d.]*\s+x\d{1,2}$", re.I)
+"""A width at the end of the words is no count: "RTX 5090, PCIe 5.0 x16"."""
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight")
 _WORD = re.compile(rf"({'|'.join(_NUMBERS)})\s+(?=\S)", re.I)
 MOST_WORDS = 10
@@ -53,7 +55,7 @@ def read_wish(text: str, index: PartIndex, kind: str | None = None) -> Wish:
 def counted(text: str) -> tuple[int, str]:
     """Return how many a wish asks for, 1 where it does not say, and its other words."""
     words = text.strip()
-    leading, trailing = _LEADING.match(words), _TRAILING.search(words)
+    leading, trailing = _LEADING.match(words), None if _LANES.search(words) else _TRAILING.search(words)
     if leading and trailing and words[leading.end() :].isdigit():
         first, last = int(next(filter(None, leading.groups()))), int(next(filter(None, trailing.groups())))
         return (first, str(last)) if first < last else (last, str(first))

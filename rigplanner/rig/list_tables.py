@@ -1,0 +1,130 @@
+"""Tables in pasted lists: which column holds what, told by the words of the heading; and which kind of part a label means."""
+
+import re
+
+from msgspec import Struct
+
+from rigplanner.catalog.money import read_money
+
+WORDS_OF_KIND = {
+    "cpu": ("cpu", "processor", "processeur", "prozessor", "procesor", "處理器", "cpus"),
+    "cooler": ("cpu cooler", "cooler", "cooling", "cpu heatsink", "heatsink", "refroidissement", "kühler", "chladič", "散熱器"),
+    "motherboard": ("motherboard", "mainboard", "board", "mobo", "carte mère", "základní deska", "主機板"),
+    "memory": ("memory", "ram", "mémoire", "arbeitsspeicher", "speicher", "paměť", "記憶體"),
+    "storage": ("storage", "ssd", "hdd", "nvme", "external storage", "drive", "stockage", "festplatte", "disk", "硬碟"),
+    "gpu": ("video card", "gpu", "graphics card", "graphics", "carte graphique", "cartes graphiques", "grafikkarte",
+            "grafická karta", "顯示卡"),
+    "chassis": ("case", "chassis", "enclosure", "boîtier", "gehäuse", "skříň", "機殼"),
+    "psu": ("power supply", "psu", "power", "alimentation", "netzteil", "zdroj", "電源供應器"),
+    "nic": ("wired network adapter", "network card", "network", "nic"),
+    "accessory": ("monitor", "ups"),
+    "system": ("barebone", "system"),
+}  # fmt: skip
+"""The words with which lists name a kind."""
+OTHER_LABELS = (
+    "custom", "case fan", "fan", "optical drive", "operating system", "os", "software", "keyboard", "mouse", "headphones",
+    "speakers", "webcam", "sound card", "thermal compound", "thermal paste", "fan controller", "wireless network adapter", "misc",
+    "other", "remote",
+)  # fmt: skip
+"""Labels of what the catalog has no kind for, or that may be anything."""
+KIND_OF_WORD = {word: kind for kind, words in WORDS_OF_KIND.items() for word in words}
+_LABEL = re.compile(
+    rf"({'|'.join(sorted(map(re.escape, (*KIND_OF_WORD, *OTHER_LABELS)), key=len, reverse=True))})s?"
+    r"(?: (?:primary|secondary|main|boot|os|data|models?|bulk|cache|\d))?"
+)
+
+_HEADINGS = (
+    ("number", re.compile(r"#|no\.?|nr\.?")),
+    ("quantity", re.compile(r"qty|quantity|count|ks|pcs|quantité|anzahl|menge|數量")),
+    ("total", re.compile(r"(?:line |sub)?total\b.*|total price|sum|celkem|gesamt|小計")),
+    ("price", re.compile(r"(?:est\.? |approx\.? |unit )?(?:price|cost|prix|preis|cena)\b.*|each|價格|單價")),
+    ("kind", re.compile(r"type|component|category|part|kind|pièce|composant|komponente|komponenta|類別|部件")),
+    ("name", re.compile(
+        r"item|product|name|choice|selection|selected|référence|reference|description|spec(?:ific)?\b.*|specification|model\b.*|modell"
+        r"|recommendation|recommended|component|part|品名|名稱|型號"
+    )),
+)  # fmt: skip
+_EACH = re.compile(r"unit|each|/", re.IGNORECASE)
+MOST_HEADING_LETTERS = 40
+
+
+class Columns(Struct, frozen=True):
+    """Which cell of a row holds what; None where the table has no such column. `each` says that the price is that of one piece."""
+
+    name: int
+    kind: int | None = None
+    quantity: int | None = None
+    price: int | None = None
+    total: int | None = None
+    each: bool = False
+
+
+class Row(Struct, frozen=True):
+    """One row of a table: the words of the part, its kind, how many, and a price with its currency, of one piece if `each`."""
+
+    words: str
+    kind: str | None
+    quantity: int
+    price: tuple[float, str] | None
+    each: bool
+
+
+def is_label(text: str) -> bool:
+    """Say whether a text only names what stands beside it ("GPUs", "PSU Primary", "Storage (OS)", "Case Fan")."""
+    return _LABEL.fullmatch(_plain(text)) is not None
+
+
+def kind_of_label(text: str) -> str | None:
+    """Return the kind that a label names, or None."""
+    found = _LABEL.fullmatch(_plain(text))
+    return KIND_OF_WORD.get(found[1]) if found else None
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.sub(r"\([^)]*\)|\*", " ", text).strip(" :").casefold().split())
+
+
+def columns_of(cells: list[str]) -> Columns | None:
+    """Return the columns that a heading names, or None for a row that is no heading."""
+    taken: dict[str, int] = {}
+    texts = {n: _plain(cell) or cell.strip() for n, cell in enumerate(cells)}
+    if any(len(text) > MOST_HEADING_LETTERS for text in texts.values()):
+        return None
+    for meaning, pattern in _HEADINGS:
+        place = next((n for n, text in texts.items() if n not in taken.values() and pattern.fullmatch(text)), None)
+        if place is not None:
+            taken[meaning] = place
+    if "name" not in taken and "kind" in taken:
+        taken["name"] = taken.pop("kind")
+    if "name" not in taken or len(taken) < 2:
+        return None
+    price = taken.get("price")
+    each = price is not None and bool(_EACH.search(cells[price]))
+    return Columns(taken["name"], taken.get("kind"), taken.get("quantity"), price, taken.get("total"), each)
+
+
+def row_of(cells: list[str], columns: Columns) -> Row | None:
+    """Return what a row says, or None where it names no part (a sum, a remark)."""
+    words = _cell(cells, columns.name)
+    label = _cell(cells, columns.kind)
+    if not words or words.casefold().startswith(("total", "prices include", "generated by", "subtotal")):
+        return None
+    if re.match(r"\W*(?:sub)?total\b", label, re.IGNORECASE):
+        return None
+    counted = _cell(cells, columns.quantity).strip(" x×")
+    quantity = int(counted) if counted.isdecimal() and len(counted) < 7 else 1
+    price, total = (_money(_cell(cells, place)) for place in (columns.price, columns.total))
+    if price is None and total is not None and quantity:
+        return Row(words, kind_of_label(label), quantity, (total[0] / quantity, total[1]), each=True)
+    return Row(words, kind_of_label(label), quantity, price, each=columns.each or total is not None)
+
+
+def _money(cell: str) -> tuple[float, str] | None:
+    amount, currency = read_money(
+        cell.partition("@")[0].casefold().removeprefix("purchased for").strip(" ~≈").upper().replace("KČ", "Kč")
+    )
+    return (amount, currency) if amount is not None and currency is not None else None
+
+
+def _cell(cells: list[str], place: int | None) -> str:
+    return cells[place].strip() if place is not None and place < len(cells) else ""
