@@ -107,6 +107,13 @@ def test_tables_of_rocm_smi() -> None:
     assert parse_rocm(rocm("0 PCIE/PCIE 0", "0 2/2 0")).cells[0] == ("X", "PHB")
     assert parse_rocm(rocm("0 PCIE/PCIE 0", nodes="0 1")).cells[0] == ("X", "SYS")
     assert parse_rocm(rocm("0 PCIE/PCIE 0")).cells[0] == ("X", "")
+
+
+def test_four_cards_three_hops_apart() -> None:
+    """ROCm/rocm_smi_lib issue 108: weight 52, three hops, PCIE for every pair."""
+    kinds, hops = ("/".join(" ".join("0" if a == b else word for b in range(4)) for a in range(4)) for word in ("PCIE", "3"))
+    cells = parse_rocm(rocm(kinds, hops)).cells
+    assert [cells[a][b] for a in range(4) for b in range(4) if a != b] == ["SYS"] * 12
     amd = "LINK TYPE TABLE:\n             0000:0c:00.0  0000:22:00.0\n0000:0c:00.0 SELF  XGMI\n0000:22:00.0 XGMI  SELF\n"
     assert parse_rocm(amd).cells == (("X", "XGMI"), ("XGMI", "X"))
 

@@ -25,7 +25,11 @@ class Owner(Struct, frozen=True):
     slots: tuple[str, ...]
     letters: tuple[str, ...]
     lanes: tuple[int, ...]
+    card: str = RTX3090
 
+
+FIVE = ("NODE",) * 9 + ("PHB",)
+"""Pairs of five cards of which the last two share a host bridge."""
 
 OWNERS = (
     Owner(CLUB.format("1125, which does not name the slots"), "supermicro.h12.h12ssl-nt", "amd.epyc.7302p",
@@ -36,12 +40,17 @@ OWNERS = (
           ("PCIEX16", "PCIEX8"), ("PHB",), (8, 8)),
     Owner(CLUB.format("1120, PCIe tree with ports 03.1 and 03.2 of one root"), "msi.meg.x570-unify", "amd.ryzen.9-5950x",
           ("PCI_E1", "PCI_E3"), ("PHB",), (8, 8)),
+    Owner("aikitoria/open-gpu-kernel-modules issue 13, five cards of 64 logical CPUs; board not named",
+          "asrock-rack.romed8.romed8-2t", "amd.epyc.7502p", ("PCIE2", "PCIE4", "PCIE7", "PCIE3", "PCIE6"), FIVE, (16,) * 5,
+          "nvidia.rtx.a4000"),
+    Owner("horovod/horovod issue 969, the slower machine; board not named", "asus.x99.x99-e-ws", "intel.xeon.e5-1650-v3",
+          ("PCIEX16_1", "PCIEX16_3", "PCIEX16_5", "PCIEX16_7"), ("PIX", "PHB", "PHB", "PHB", "PHB", "PIX"), (16,) * 4),
 )  # fmt: skip
 
 
 @pytest.mark.parametrize("owner", OWNERS, ids=lambda owner: owner.board)
 def test_letters_and_lanes_are_those_published(owner: Owner, catalog: Catalog) -> None:
-    cards = Item(uid="gpu", part=RTX3090, quantity=len(owner.slots), places=owner.slots)
+    cards = Item(uid="gpu", part=owner.card, quantity=len(owner.slots), places=owner.slots)
     items = (Item(uid="board", part=owner.board), Item(uid="cpu", part=owner.cpu), cards)
     assert [item.part for item in items if catalog.get(item.part) is None] == []
     machine = assemble(Rig(items=items), catalog)
@@ -164,6 +173,13 @@ SERVERS = (
         RIGHT + "PXB PXB " + RIGHT + "SYS SYS X PXB SYS SYS", RIGHT + "PXB PXB " + RIGHT + "SYS SYS PXB X SYS SYS",
         "SYS " * 18 + "X PIX", "SYS " * 18 + "PIX X",
     ), numa=4),
+    Server("NVIDIA/nccl-tests issue 78: the first rows of a DGX-2 with ten ports", "nvidia.dgx.dgx-2", tuple(
+        "NV6 " * a + "X " + "NV6 " * (15 - a) + ports + "SYS SYS SYS SYS SYS SYS" for a, ports in enumerate((
+            "PIX PXB NODE NODE ", "PIX PXB NODE NODE ", "PXB PIX NODE NODE ", "PXB PIX NODE NODE ", "NODE NODE PIX PXB "))
+    )),
+    Server("horovod/horovod issue 969: the faster machine (server not named)", "supermicro.superserver.sys-7048gr-tr", (
+        "X PHB SYS SYS", "PHB X SYS SYS", "SYS SYS X PHB", "SYS SYS PHB X",
+    ), "intel.xeon.e5-2620-v4", "nvidia.tesla.p40", 4),
     Server("two public captures of GB10 machines, four network functions", "nvidia.dgx.dgx-spark", (
         "X NODE NODE NODE NODE", "NODE X PIX NODE NODE", "NODE PIX X NODE NODE", "NODE NODE NODE X PIX", "NODE NODE NODE PIX X",
     )),

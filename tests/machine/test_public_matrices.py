@@ -100,6 +100,29 @@ SHOWN = (
         " ".join("X" if a == b else "PHB" for b in range(4)) for a in range(4))),
     Shown("five cards on one host bridge", "nvidia.geforce.rtx-3090", tuple(
         " ".join("X" if a == b else "PHB" for b in range(5)) for a in range(5))),
+    Shown("aikitoria/open-gpu-kernel-modules issue 13: five cards, two on one bridge", RTX4090, (
+        "X NODE NODE NODE NODE", "NODE X NODE NODE NODE", "NODE NODE X NODE NODE", "NODE NODE NODE X PHB", "NODE NODE NODE PHB X")),
+    Shown("NVIDIA/nccl issue 1617: four H100, a port beside each, nodes 3, 1, 7 and 5", H100, (
+        "X NV6 NV6 NV6 PIX SYS SYS SYS", "NV6 X NV6 NV6 SYS PIX SYS SYS", "NV6 NV6 X NV6 SYS SYS PIX SYS",
+        "NV6 NV6 NV6 X SYS SYS SYS PIX"), ("NIC0", "NIC1", "NIC2", "NIC3"), ((0, 1, 2, 3),)),
+    Shown("notes of 2025 on eight B200 with four ports of one CPU", "nvidia.datacenter.b200-sxm6-180gb", tuple(
+        " ".join("X" if a == b else "NV18" for b in range(8)) + ports for a, ports in enumerate(
+            (" PIX PIX NODE NODE",) * 2 + (" NODE NODE PIX PIX",) * 2 + (" SYS SYS SYS SYS",) * 4)),
+        ("NIC0", "NIC1", "NIC2", "NIC3"), (tuple(range(8)),)),
+    Shown("NVIDIA/nccl issue 557: two cards, three links", "nvidia.rtx.a6000", ("X NV3", "NV3 X"), islands=((0, 1),)),
+    Shown("noonghunna/club-3090 issue 1229: two RTX 5090 of one host bridge", "nvidia.geforce.rtx-5090", ("X PHB", "PHB X")),
+    Shown("noonghunna/club-3090 issue 922: two cards with the patched driver", RTX4090, ("X PHB", "PHB X")),
+    Shown("avolkov1/keras_experiments issue 13: pairs of 2017", "nvidia.tesla.p40", (
+        "X PHB SOC SOC", "PHB X SOC SOC", "SOC SOC X PHB", "SOC SOC PHB X")),
+    Shown("horovod/horovod issue 969: the slower machine, pairs below switches", "nvidia.tesla.p40", (
+        "X PIX PHB PHB", "PIX X PHB PHB", "PHB PHB X PIX", "PHB PHB PIX X")),
+    Shown("horovod/horovod issue 893: two roots of four cards, one port", "nvidia.geforce.rtx-2080-ti", tuple(
+        " ".join("X" if a == b else "PIX" if a // 4 == b // 4 else "SYS" for b in range(8)) + (" PIX" if a > 3 else " SYS")
+        for a in range(8)), ("mlx4_0",)),
+    Shown("NVIDIA/nccl issue 1453: eight H100, nine ports in the order of the last first", H100, tuple(
+        " ".join("X" if a == b else "NV18" for b in range(8)) + " SYS " + " ".join(
+            ("PIX" if a + port == 8 else "NODE") if (port > 4) == (a < 4) else "SYS" for port in range(1, 9)) for a in range(8)),
+        tuple(f"NIC{index}" for index in range(9)), (tuple(range(8)),)),
     Shown("OpenNebula: four GB200 of a tray", "nvidia.datacenter.b200-sxm6-180gb", (
         "X NV18 NV18 NV18", "NV18 X NV18 NV18", "NV18 NV18 X NV18", "NV18 NV18 NV18 X"), islands=((0, 1, 2, 3),)),
 )  # fmt: skip

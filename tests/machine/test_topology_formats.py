@@ -197,6 +197,26 @@ def test_hwloc_tells_cpus_memory_and_letters() -> None:
     assert path_cells(gpus) == [["X", "PHB", "NODE"], ["PHB", "X", "NODE"], ["NODE", "NODE", "X"]]
 
 
+def test_hwloc_of_a_power8_with_four_p100() -> None:
+    """open-mpi/hwloc, power8gpudistances.xml: each GPU on a PCI domain of its own, two per package."""
+    gpu = (
+        '<object type="Bridge" gp_index="{n}" bridge_type="0-1" bridge_pci="{d}:[00-01]"><object type="Bridge" gp_index="1{n}" '
+        'bridge_type="1-1" bridge_pci="{d}:[01-01]"><object type="PCIDev" pci_busid="{d}:01:00.0" pci_type="0302 [10de:15f9]">'
+        '<object type="OSDev" name="cuda{n}"><info name="GPUModel" value="Tesla P100-SXM2-16GB"/></object></object></object></object>'
+    )
+    packages = "".join(
+        f'<object type="Package" gp_index="3{package}"><info name="CPUModel" value="POWER8NVL, altivec supported"/>'
+        f'<object type="NUMANode" local_memory="{memory}"/>'
+        + "".join(gpu.format(n=2 * package + card, d=domains[card]) for card in (0, 1)) + "</object>"
+        for package, (memory, domains) in enumerate(((68556816384, ("0002", "0003")), (68450713600, ("000a", "000b"))))
+    )  # fmt: skip
+    machine = read_hwloc(f'<topology version="3.0"><object type="Machine">{packages}</object></topology>')
+    assert machine.cpus == ("POWER8NVL, altivec supported",) * 2
+    assert path_cells(nvidia_gpus(list(machine.devices))) == [
+        ["X", "NODE", "SYS", "SYS"], ["NODE", "X", "SYS", "SYS"], ["SYS", "SYS", "X", "NODE"], ["SYS", "SYS", "NODE", "X"],
+    ]  # fmt: skip
+
+
 def test_hwloc_of_another_kind_is_refused() -> None:
     with pytest.raises(XmlFault, match="expected topology"):
         read_hwloc('<system version="1"/>')
