@@ -10,6 +10,7 @@ from rigplanner.report.language import Words, tr
 from rigplanner.report.words_faults import fault_text
 from rigplanner.rules.assess import Job
 from rigplanner.rules.vram import part_seen
+from rigplanner.workload.room import visible_gib
 
 
 class MemoryBar(Struct, frozen=True, kw_only=True):
@@ -66,8 +67,8 @@ def memory_bars(job: Job, machine: Machine) -> tuple[MemoryBar, ...]:
             total_gib=estimate.device_gib,
             low_gib=estimate.low_gib,
             high_gib=estimate.high_gib,
-            capacity_gib=seen.memory_gib,
-            verdict=fit_verdict(estimate.low_gib, estimate.high_gib, seen.memory_gib),
+            capacity_gib=visible_gib(seen),
+            verdict=fit_verdict(estimate.low_gib, estimate.high_gib, visible_gib(seen)),
         )
     return tuple(bars.values())
 

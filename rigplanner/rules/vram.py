@@ -15,6 +15,7 @@ from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import JobFacts, Situation
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
 from rigplanner.workload.mig import partition_of
+from rigplanner.workload.room import visible_gib
 
 TIGHT = 0.95
 """Share of a GPU's memory above which a job's expected need leaves no room for fragmentation."""
@@ -55,7 +56,7 @@ def fits(situation: Situation) -> Iterator[Fit]:
 )  # fmt: skip
 def memory_fit(situation: Situation, case: Fit) -> Iterator[Finding]:
     """Compare the interval of the need with the GPU's memory, in GiB: an error when even its low end is above."""
-    have = case.card.memory_gib or 0.0
+    have = visible_gib(case.card) or 0.0
     if case.need is None:
         yield memory_fit.unknown(case, f"{case.job.name}:memory", fault=case.fault)
     elif case.need.low_gib > have:
@@ -78,7 +79,7 @@ def memory_fit(situation: Situation, case: Fit) -> Iterator[Finding]:
 )  # fmt: skip
 def memory_tight(situation: Situation, case: Fit) -> Iterator[Finding]:
     """A warning when the interval reaches above the GPU's memory, or the expected need above 95 % of it, in GiB."""
-    have, need = case.card.memory_gib or 0.0, case.need
+    have, need = visible_gib(case.card) or 0.0, case.need
     if need is not None and need.low_gib <= have and (need.high_gib > have or need.device_gib > have * TIGHT):
         yield memory_tight.finding(
             case,
@@ -111,7 +112,7 @@ def _ways(situation: Situation, case: Fit) -> tuple[Fix, ...]:
         return ()
 
     def suits(gpu: GPU) -> bool:
-        return gpu.form_factor == form and gpu.memory_gib is not None and has_room(need, gpu.memory_gib)
+        return gpu.form_factor == form and gpu.memory_gib is not None and has_room(need, visible_gib(gpu) or 0.0)
 
     bigger = swap(situation, "larger-gpu", case.name, suits, lambda gpu: (gpu.memory_gib or 0.0) * 1000 + (gpu.tdp_w or 0.0))
     return (*bigger, *_recompute(situation, case), *_smaller_batch(situation, case))
@@ -122,7 +123,7 @@ def _fits_with(situation: Situation, case: Fit, **fields: Any) -> bool:
     if situation.estimate is None or case.card.memory_gib is None:
         return False
     need = situation.estimate(replace(case.job.workload, **fields), case.card, len(situation.machine.gpus))
-    return not isinstance(need, str) and has_room(need, case.card.memory_gib)
+    return not isinstance(need, str) and has_room(need, visible_gib(case.card) or 0.0)
 
 
 def _recompute(situation: Situation, case: Fit) -> tuple[Fix, ...]:

@@ -20,6 +20,7 @@ from rigplanner.workload.levers import room_gib
 from rigplanner.workload.memory import answered, estimate_memory
 from rigplanner.workload.mig import partition_of
 from rigplanner.workload.network import Network, resolve
+from rigplanner.workload.room import visible_gib
 from rigplanner.workload.stacks import memory_stack
 from rigplanner.workload.training import Demand
 
@@ -62,7 +63,7 @@ def card_plan(workload: Workload, gpus: Sequence[GPU], zoo: Zoo, free_gib: Seque
         raise WorkloadFault(f"hardware.free_gib: expected {len(gpus)} values, one for each GPU, found {len(free_gib)}.")
     seen = [partition_of(workload, gpu) for gpu in gpus]
     rooms = [
-        room_gib(gpu) if free_gib is None else min(free, gpu.memory_gib or free)
+        room_gib(gpu) if free_gib is None else min(free, visible_gib(gpu) or free)
         for gpu, free in zip(seen, free_gib or [0.0] * len(seen), strict=True)
     ]
     network = resolve(workload, zoo)

@@ -14,6 +14,7 @@ from rigplanner.workload.net import Setting
 from rigplanner.workload.network import Network
 from rigplanner.workload.quant import BITS, KV_BITS, left_whole, weight_bytes
 from rigplanner.workload.releases import WHOLE_PROMPT as EVERY_LOGIT
+from rigplanner.workload.room import process_gib
 from rigplanner.workload.stacks import MemoryStack
 from rigplanner.workload.tape import BF16, F32
 from rigplanner.workload.training import Demand, untied_bytes
@@ -188,9 +189,10 @@ def _left_behind(network: Network, job: Job) -> float:
 def pool(network: Network, job: Job, stack: MemoryStack, card: GPU) -> tuple[Demand, float]:
     """A serving engine: what it needs before its pool, and the GiB of the whole reservation (utilisation of the card)."""
     demand = infer(network, job, stack, card)
-    if not card.memory_gib:
+    found = process_gib(card)
+    if not found:
         raise WorkloadFault("hardware.gpu: serving reserves a share of the card's memory; name a GPU of the catalog.")
     beside = stack.spare(job.task).fixed_gib
     weights, peak = demand.weights / GIB, demand.activations / GIB
-    cache = pool_gib(card.memory_gib, job.utilization, stack.pool, weights, peak, beside)
+    cache = pool_gib(found, job.utilization, stack.pool, weights, peak, beside)
     return demand, weights + peak + beside + cache

@@ -17,6 +17,7 @@ from rigplanner.workload.levers import largest_batch
 from rigplanner.workload.memory import GIB, NCCL_GIB, estimate_memory
 from rigplanner.workload.network import Network, resolve
 from rigplanner.workload.quant import KV_BITS
+from rigplanner.workload.room import process_gib
 from rigplanner.workload.stacks import MemoryStack, memory_stack
 
 BLOCK_TOKENS = 16
@@ -68,15 +69,16 @@ def per_user_bytes(network: Network, job: Job, tokens: int) -> float:
 
 
 def _of_pool(network: Network, job: Job, gpu: GPU, tokens: int, replicas: int) -> Users:
-    if not gpu.memory_gib:
+    found = process_gib(gpu)
+    if not found:
         raise WorkloadFault(f"hardware.gpu: the memory of {gpu.name} is not known.")
     stack, blocks = memory_stack(job.stack), -(-tokens // BLOCK_TOKENS)
     weights, peak, beside = _held_gib(network, job, stack, gpu)
     ways = job.tensor * job.pipeline
-    pool = pool_gib(gpu.memory_gib, job.utilization, stack.pool, weights, peak, beside) * ways
+    pool = pool_gib(found, job.utilization, stack.pool, weights, peak, beside) * ways
     one = per_user_bytes(network, job, blocks * BLOCK_TOKENS) / GIB
     users = int(pool / one) if one > 0 else (MOST_USERS if pool > 0 else 0)
-    inputs: dict[str, float | str | None] = {"utilization": job.utilization, "card_gib": gpu.memory_gib, "weights_gib": weights,
+    inputs: dict[str, float | str | None] = {"utilization": job.utilization, "card_gib": found, "weights_gib": weights,
                                              "peak_gib": peak, "beside_gib": beside}  # fmt: skip
     each: dict[str, float | str | None] = {"tokens": tokens, "block": BLOCK_TOKENS}
     steps = (
