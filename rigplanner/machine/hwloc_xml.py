@@ -1,5 +1,7 @@
 """hwloc's XML (`lstopo out.xml`): CPUs, NUMA nodes and PCI devices with the bridges above them."""
 
+import re
+
 from msgspec import Struct
 
 from rigplanner.machine.pci_paths import PciDevice
@@ -7,6 +9,8 @@ from rigplanner.machine.xml_tree import Element, XmlFault, parse_xml
 
 MOST_ELEMENTS = 60_000
 HOST_BRIDGE = "0-1"
+NVIDIA_DISPLAY = re.compile(r"03[0-9a-f]{2} \[10de:", re.IGNORECASE)
+"""Class and vendor of a GPU; drivers before 2021 and files without names of PCI devices leave the maker's name out."""
 
 
 class HwlocMachine(Struct, frozen=True):
@@ -74,9 +78,11 @@ def _device(element: Element, place: str, host: str, bridges: tuple[str, ...]) -
     vendor, device = _info(element, "PCIVendor"), _info(element, "PCIDevice")
     name = found[0] if found else " ".join(word for word in (vendor, device) if word)
     osdev = next((child.attributes.get("name", "") for child in inner), "")
-    return PciDevice(
-        element.attributes.get("pci_busid", ""), name or osdev or element.attributes.get("pci_type", ""), host, bridges, place
-    )
+    kind = element.attributes.get("pci_type", "")
+    name = name or osdev or kind
+    if NVIDIA_DISPLAY.match(kind) and "nvidia" not in name.lower():
+        name = f"NVIDIA {name}"
+    return PciDevice(element.attributes.get("pci_busid", ""), name, host, bridges, place)
 
 
 def _info(element: Element, key: str) -> str:

@@ -202,7 +202,7 @@ def test_hwloc_of_a_power8_with_four_p100() -> None:
     gpu = (
         '<object type="Bridge" gp_index="{n}" bridge_type="0-1" bridge_pci="{d}:[00-01]"><object type="Bridge" gp_index="1{n}" '
         'bridge_type="1-1" bridge_pci="{d}:[01-01]"><object type="PCIDev" pci_busid="{d}:01:00.0" pci_type="0302 [10de:15f9]">'
-        '<object type="OSDev" name="cuda{n}"><info name="GPUModel" value="Tesla P100-SXM2-16GB"/></object></object></object></object>'
+        '<object type="OSDev" name="cuda{n}"><info name="GPUModel" value="Tesla P100-SXM2-16GB"/></object>' + "</object>" * 3
     )
     packages = "".join(
         f'<object type="Package" gp_index="3{package}"><info name="CPUModel" value="POWER8NVL, altivec supported"/>'
