@@ -40,6 +40,11 @@ the only pair published (NCCL saw all 12 links; nobody told why), else what othe
 682 of 722; nvls: 480 of 552, 838 of 935; pcie-peer: 50 of 48, 12.7 of 12; pcie-host: 20 of 24, 41.1 of 48; pcie-staged: 35
 of 48; network: assumed."""
 
+SOURCES = {
+    "nvlink-hopper-bridge": "NVIDIA/nccl issue 1161, the only pair published: 47 % of the graph; bridges of other cards 80 to 105 %",
+}
+"""Where a ratio rests on less than the other ones do: said with the estimate."""
+
 HOPPER = 9
 NVLS_SHARE = {9: 0.85, 10: 0.74, 12: 0.74}
 """NCCL's efficiency of NVLink SHARP by compute capability's major number."""
@@ -48,6 +53,7 @@ BASE_US = {"ring": (6.6, 8.4), "tree": (6.8, 8.4)}
 """Start of a collective in microseconds with the LL and the Simple protocol."""
 HOP_US = {"nvlink": {"ring": (0.6, 3.4), "tree": (0.6, 4.0)}, "pcie": {"ring": (1.0, 5.7), "tree": (1.0, 4.0)}}
 """One hop likewise, by kind of link."""
+OVER_NVLINK = ("nvlink", "nvlink-hopper-bridge", "nvswitch", "nvls", "xgmi")
 NVLS_US = 25.0
 LL_SHARE = 0.5
 TREE_SHARE = 0.92
@@ -109,8 +115,9 @@ def _over_pcie(net: Interconnect) -> Estimate | None:
 
 def _estimate(kind: str, formula: str, inputs: dict[str, float | str | None], rate: float) -> Estimate:
     ratio = RATIOS[kind]
+    source = SOURCES.get(kind, SOURCE)
     graph = Step("graph", formula, inputs, rate, "GB/s", SOURCE)
-    measured = Step(kind, "graph * ratio", {"graph": rate, "ratio": ratio.value}, rate * ratio.value, "GB/s", SOURCE)
+    measured = Step(kind, "graph * ratio", {"graph": rate, "ratio": ratio.value}, rate * ratio.value, "GB/s", source)
     return Estimate(rate * ratio.value, rate * ratio.low, rate * ratio.high, "GB/s", (graph, measured))
 
 
@@ -170,7 +177,7 @@ def allreduce_time_s(size_bytes: float, estimate: Estimate, count: int, trees: b
         return 0.0
     algorithm_gbs = estimate.value / (2 * (count - 1) / count)
     kind = estimate.steps[-1].name if estimate.steps else "pcie-host"
-    family = "nvlink" if kind in ("nvlink", "nvswitch", "nvls", "xgmi") else "pcie"
+    family = "nvlink" if kind in OVER_NVLINK else "pcie"
     times = [NVLS_US * 1e-6 + size_bytes / (algorithm_gbs * 1e9)] if kind == "nvls" else []
     hops = {"ring": 2 * (count - 1), "tree": 2 * math.ceil(math.log2(count))}
     for shape, share in (("ring", 1.0), ("tree", TREE_SHARE))[: 2 if trees else 1]:

@@ -146,6 +146,10 @@ def test_a_bridged_hopper_pair_states_the_one_published_rate(catalog: Catalog) -
         estimate = allreduce_of_link(gpu, 2, "nvlink-bridge")
         assert estimate is not None
         assert estimate.steps[-1].name == "nvlink-hopper-bridge"
+        assert "only pair published" in estimate.steps[-1].source
+        slow = allreduce_of_link(gpu, 2, "pcie")
+        assert slow is not None
+        assert allreduce_time_s(8, estimate, 2) < allreduce_time_s(8, slow, 2), "hops over a bridge are hops over NVLink"
         if name.startswith("h100-pcie"):
             assert estimate.low < 116.3 < 208.0 < estimate.high
     ampere = catalog.parts["nvidia.datacenter.a100-pcie-80gb"]
