@@ -41,7 +41,7 @@ the only pair published (NCCL saw all 12 links; nobody told why), else what othe
 of 48; network: assumed."""
 
 SOURCES = {
-    "nvlink-hopper-bridge": "NVIDIA/nccl issue 1161, the only pair published: 47 % of the graph; bridges of other cards 80 to 105 %",
+    "nvlink-hopper-bridge": "NVIDIA/nccl issue 1161, the only pair published: 47 %; bridges of other cards 80 to 105 %",
 }
 """Where a ratio rests on less than the other ones do: said with the estimate."""
 
