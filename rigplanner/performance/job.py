@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
@@ -126,15 +127,15 @@ def read_job(
     task = _language_task(task, shape, workload)
     precision = workload.precision or workload.quant
     if workload.stack:
-        named = find_stack(workload.stack)
+        named = find_stack(workload.stack, task)
     else:
         embedded = gpu.form_factor in ("embedded", "chip")
-        named = usual_stack(task, shape.kind, precision, count, silicon.generation, embedded, _shares_a_copy(workload))
+        named = usual_stack(task, shape.kind, precision, silicon.generation, embedded, _shares_a_copy(workload))
         assumed["stack"] = named.slug
     if shape.steps > 1 and not asked_steps(workload):
         assumed["steps"] = f"{shape.steps}"
     if not precision:
-        precision = assumed["precision"] = _usual_precision(named, silicon)
+        precision = assumed["precision"] = "nf4" if workload.task == "train_qlora" else _usual_precision(named, silicon)
     batch, given = _batch(workload, shape, task, count, silicon)
     accumulate = _accumulate(workload) or (1 if given or task != "train" else _usual_accumulation(shape, batch))
     if not given and task in ("train", "train_lora", "inference"):
@@ -158,6 +159,22 @@ def read_job(
         word_gbs=bus_gbs(gpu, count, nodes, link, None) if machine else 0.0,
         fused_attention=_fused(workload.attention, stack), host_pace=host_pace(machine),
     )  # fmt: skip
+
+
+def settled(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zoo: Zoo | None) -> Workload:
+    """Return a workload with the stack and precision that its speed is told for, where it names none: what else is asked of the
+    job, its memory above all, is then asked of the same one. A job that cannot be timed stays as it is."""
+    if workload.stack and workload.precision:
+        return workload
+    try:
+        job = read_job(workload, gpu, count, nodes, link, zoo)
+    except WorkloadFault:
+        return workload
+    return replace(
+        workload,
+        stack=workload.stack or job.named.slug,
+        precision=workload.precision or (None if workload.quant else job.precision),
+    )
 
 
 LARGE_MODEL_M = 1000
@@ -200,10 +217,10 @@ def _language_task(task: str, shape: Shape, workload: Workload) -> str:
     if (
         task != "inference"
         or shape.kind not in ("llm", "moe")
-        or (workload.stack and "decode" not in find_stack(workload.stack).tasks)
+        or (workload.stack and "decode" not in find_stack(workload.stack, task).tasks)
     ):
         return task
-    serves = not workload.stack or "serve" in find_stack(workload.stack).tasks
+    serves = not workload.stack or "serve" in find_stack(workload.stack, task).tasks
     return "serve" if serves and (workload.batch_per_gpu or 1) > 1 else "decode"
 
 

@@ -22,6 +22,10 @@ LOOKING = 1.3
 """Time of a token over a decoder's of as many weights: what looks at the encoder adds 7 launches to the 16 of a layer."""
 SPREAD_OF_LENGTHS = 0.3
 """Standard deviation over mean of the tokens in windows of speech (estimate); a batch is done when its longest window is."""
+PREPARED_S = 0.2
+"""Seconds of the CPU for a window of 30 s of sound before the encoder sees it (spectrogram, silence, tasks of the pipeline): what
+is left of the times of models of 2 to 32 decoder layers beside their layers (Open ASR leaderboard with faster-whisper, 2025:
+large-v3 19, turbo 40, two layers 44, tiny 49 times real time)."""
 UNTOLD = 1.5
 """Factor either way by which speech has more or fewer tokens than usual (slow or fast talk, silence)."""
 MOST_BEAMS = 64
@@ -33,8 +37,8 @@ LARGEST_SIZE = 10_000_000
 
 
 class Halves(Struct, frozen=True, kw_only=True):
-    """The encoder's work and the decoder's for one sample as workloads of their own, the tokens that the decoder writes, and how
-    many of them a batch waits for over what one sample has."""
+    """The encoder's work and the decoder's for one sample as workloads of their own, the tokens that the decoder writes, how
+    many of them a batch waits for over what one sample has, and the seconds that the CPU prepares it."""
 
     reading: Workload
     writing: Workload
@@ -42,6 +46,7 @@ class Halves(Struct, frozen=True, kw_only=True):
     told: bool
     beams: int = 0
     longest: float = 1.0
+    prepared_s: float = 0.0
 
 
 def halves(workload: Workload, metric: str | None, zoo: Zoo | None) -> Halves | None:
@@ -54,7 +59,7 @@ def halves(workload: Workload, metric: str | None, zoo: Zoo | None) -> Halves | 
     family = str(config.get("model_type", "")).casefold()
     tokens = workload.output_tokens or (SPOKEN_TOKENS if family in SPEECH else 0)
     stack = workload.stack or USUAL_STACK
-    if family not in FAMILIES or not tokens or "decode" not in find_stack(stack).tasks:
+    if family not in FAMILIES or not tokens or "decode" not in find_stack(stack, "inference").tasks:
         return None
     bare = replace(workload, model=None, name=workload.name or workload.model or "", stack=stack, params_m=None, gmacs=None)
     length = workload.seq_len or workload.input_tokens or config.get("max_source_positions")
@@ -69,6 +74,7 @@ def halves(workload: Workload, metric: str | None, zoo: Zoo | None) -> Halves | 
         tokens=tokens,
         told=workload.output_tokens is not None,
         beams=beams,
+        prepared_s=PREPARED_S if family in SPEECH else 0.0,
         longest=1 + SPREAD_OF_LENGTHS * math.sqrt(2 * math.log(batch)) if workload.output_tokens is None else 1.0,
     )  # fmt: skip
 
@@ -120,7 +126,7 @@ def joined(pair: Halves, reading: SpeedEstimate, writing: SpeedEstimate) -> Spee
     waits = pair.tokens * pair.longest * LOOKING * max(1, pair.beams)
 
     def together(read_s: float, tokens_s: float, more: float = 1.0) -> float:
-        return 1 / (1 / read_s + more * waits / tokens_s)
+        return 1 / (pair.prepared_s + 1 / read_s + more * waits / tokens_s)
 
     value = together(reading.value, writing.value)
     next_ms = writing.next_token_ms * LOOKING if writing.next_token_ms else None
@@ -129,9 +135,11 @@ def joined(pair: Halves, reading: SpeedEstimate, writing: SpeedEstimate) -> Spee
     inputs: dict[str, float | str | None] = {
         "read_s": reading.value, "tokens_s": writing.value, "tokens": float(pair.tokens),
         "beams": float(max(1, pair.beams)), "longest": pair.longest, "looking": LOOKING,
+        "prepared_s": pair.prepared_s,
     }  # fmt: skip
     formula = (
-        "1 / (1 / samples read a second + tokens x beams x longest of a batch x looking at the encoder / tokens written a second)"
+        "1 / (prepared + 1 / samples read a second + tokens x beams x longest of a batch x looking at the encoder"
+        " / tokens written a second)"
     )
     step = Step("read and written", formula, inputs, value, reading.metric)
     anchors = [replace(anchor, weight=anchor.weight * share) for anchor in reading.anchors]

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from rigplanner.data import data_path
 from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.quant import GGUF
 
 
 class Kin(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -47,29 +48,47 @@ class Stack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class _File(Struct, forbid_unknown_fields=True):
+    """The shipped stacks; `same_as` has other names of them: one slug, or that of training and that of inference."""
+
     stacks: dict[str, Stack]
+    same_as: dict[str, str | tuple[str, str]] = {}
+
+
+@cache
+def _file() -> _File:
+    return msgspec.json.decode((data_path("catalog") / "benchmarks" / "stacks.json").read_bytes(), type=_File)
 
 
 @cache
 def shipped_stacks() -> dict[str, Stack]:
     """Return all stacks by slug, read once."""
-    read = msgspec.json.decode((data_path("catalog") / "benchmarks" / "stacks.json").read_bytes(), type=_File)
-    return {slug: msgspec.structs.replace(stack, slug=slug) for slug, stack in read.stacks.items()}
+    return {slug: msgspec.structs.replace(stack, slug=slug) for slug, stack in _file().stacks.items()}
 
 
-def find_stack(slug: str) -> Stack:
-    """Return the stack of this slug; raise WorkloadFault with the nearest names when there is none."""
-    stacks = shipped_stacks()
+def find_stack(slug: str, task: str = "train") -> Stack:
+    """Return the stack of this slug, or of another name of it in a task; raise WorkloadFault with the nearest names when there is
+    none."""
+    stacks, others = shipped_stacks(), _file().same_as
     if slug in stacks:
         return stacks[slug]
-    near = difflib.get_close_matches(slug.casefold(), stacks, 4, 0.4) or sorted(stacks)[:4]
+    word = slug.casefold()
+    other = others.get(word, word)
+    known = other if isinstance(other, str) else other[0 if task.startswith("train") else 1]
+    if known in stacks:
+        return stacks[known]
+    near = difflib.get_close_matches(word, [*stacks, *others], 4, 0.4) or sorted(stacks)[:4]
     raise WorkloadFault(f"stack: '{slug}' is not known; the nearest are {', '.join(near)}.")
 
 
 _LANGUAGE = ("llm", "moe")
+BEFORE_ENGINES = (
+    "kepler", "maxwell", "pascal", "gcn", "vega", "rdna", "rdna2", "apple", "alchemist", "battlemage", "xe",
+)  # fmt: skip
+"""Architectures that serving engines do not run on, or seldom (vLLM needs compute capability 7.0, ROCm's builds CDNA 2 or
+RDNA 3)."""
 
 
-def usual_stack(task: str, kind: str, precision: str | None, count: int, generation: str, embedded: bool, shared: bool) -> Stack:
+def usual_stack(task: str, kind: str, precision: str | None, generation: str, embedded: bool, shared: bool) -> Stack:
     """Return the stack that most people run such a job with (a convention, named in the answer's `assumed`); `shared` says that the
     job asks for one copy of the model over several GPUs."""
     language = kind in _LANGUAGE
@@ -83,7 +102,7 @@ def usual_stack(task: str, kind: str, precision: str | None, count: int, generat
         slug = "diffusers-xformers"
     elif not language:
         slug = "jetson" if embedded else "tensorrt" if precision in ("int8", "fp8") else "pytorch-eager"
-    elif generation == "apple" or (precision or "").startswith("q") or (task == "decode" and count == 1):
+    elif generation in BEFORE_ENGINES or precision in GGUF:
         slug = "llama.cpp"
     else:
         slug = "vllm"

@@ -19,6 +19,7 @@ from rigplanner.rules.check import check
 from rigplanner.rules.finding import CheckReport
 from rigplanner.rules.situation import JobFacts, Situation
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
+from rigplanner.workload.room import visible_gib
 
 T = TypeVar("T")
 REMEMBERED = 512
@@ -129,14 +130,26 @@ def link_of(machine: Machine) -> str:
 def job_on(index: int, workload: Workload, machine: Machine) -> Job:
     """Return memory and speed of a workload on a machine."""
     key = msgspec.msgpack.encode(workload)
-    memory, memory_fault = _memory(workload, machine)
+    memory, memory_fault = _memory(_as_timed(workload, machine), machine)
     speed, speed_fault = _speed(workload, key, machine)
     return Job(index=index, workload=workload, memory=memory, memory_fault=memory_fault, speed=speed, speed_fault=speed_fault)
 
 
-def memory_of(workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
-    """Return what the memory model says of a workload on `count` GPUs, or why it cannot; of a GPU it reads the size alone."""
+def _as_timed(workload: Workload, machine: Machine) -> Workload:
+    """The job that the speed is told for: memory takes the same stack and precision where none is named."""
     from rigplanner.catalog.zoo import shipped_zoo
+    from rigplanner.performance.job import settled
+
+    return (
+        settled(workload, machine.gpus[0].gpu, len(machine.gpus), 1, link_of(machine), shipped_zoo()) if machine.gpus else workload
+    )
+
+
+def memory_of(workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
+    """Return what the memory model says of a workload on `count` GPUs, or why it cannot; of a GPU it reads the size and, for
+    serving engines, what steps they take on it."""
+    from rigplanner.catalog.zoo import shipped_zoo
+    from rigplanner.workload.engines import batch_limits
     from rigplanner.workload.memory import estimate_memory
 
     def make() -> MemoryEstimate | str:
@@ -145,7 +158,8 @@ def memory_of(workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
         except WorkloadFault as fault:
             return str(fault)
 
-    key = (msgspec.msgpack.encode(workload), gpu.memory_gib, count, gpu.id if workload.mig else "")
+    size = (gpu.memory_gib, visible_gib(gpu), batch_limits(gpu))
+    key = (msgspec.msgpack.encode(workload), size, count, gpu.id if workload.mig else "")
     return _memories.get(key, None, make)
 
 
@@ -154,7 +168,7 @@ def _split_by_layers(workload: Workload, gpus: tuple[GPU, ...]) -> tuple[MemoryE
     from rigplanner.catalog.zoo import shipped_zoo
     from rigplanner.workload.cards import card_plan
 
-    key = ("cards", msgspec.msgpack.encode(workload), tuple(gpu.memory_gib for gpu in gpus))
+    key = ("cards", msgspec.msgpack.encode(workload), tuple(visible_gib(gpu) for gpu in gpus))
     return _memories.get(key, None, lambda: tuple(card.need for card in card_plan(workload, gpus, shipped_zoo()).cards))
 
 

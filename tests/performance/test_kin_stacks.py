@@ -7,9 +7,13 @@ import pytest
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.performance.anchors import find_gpu
+from rigplanner.performance.job import settled
 from rigplanner.performance.predict import predict_speed
-from rigplanner.performance.stacks import shipped_stacks
+from rigplanner.performance.stacks import find_stack, shipped_stacks
 from rigplanner.rig.task import Workload
+from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.stacks import memory_stacks
 
 KIN = {slug: stack.kin for slug, stack in shipped_stacks().items() if stack.kin}
 
@@ -43,3 +47,37 @@ def test_a_stack_is_its_kin_times_the_ratio_within_a_wider_interval(slug: str, m
     assert own.stack == slug
     assert own.value <= like.value * kin.ratio * 1.001
     assert math.log(own.value / own.low) > math.log(like.value / like.low)
+
+
+@pytest.mark.parametrize("name", memory_stacks())
+def test_every_stack_that_memory_knows_has_a_speed(name: str) -> None:
+    if name not in ("trace", "tensorflow"):
+        assert find_stack(name).slug and find_stack(name, "decode").slug
+
+
+def test_other_names_lead_to_the_stack_of_the_task() -> None:
+    assert find_stack("pytorch-hf").slug == "hf-trainer"
+    assert find_stack("PEFT", "decode").slug == "hf-transformers"
+    with pytest.raises(WorkloadFault, match="nearest are vllm"):
+        find_stack("vlm")
+
+
+@pytest.mark.parametrize(
+    ("gpu", "precision", "slug"),
+    [
+        ("RTX 4090", None, "vllm"),
+        ("RTX 4090", "q4_k_m", "llama.cpp"),
+        ("RTX 4090", "int4", "vllm"),
+        ("GTX 1080 Ti", None, "llama.cpp"),
+    ],
+)
+def test_memory_is_asked_of_the_job_that_is_timed(gpu: str, precision: str | None, slug: str) -> None:
+    bare = Workload(model="llama-3.1-8b", task="decode", precision=precision)
+    told = settled(bare, find_gpu(gpu), 1, 1, "none", shipped_zoo())
+    assert told.stack == slug and told.precision == (precision or {"vllm": "bf16", "llama.cpp": "q4_k_m"}[slug])
+    assert settled(told, find_gpu(gpu), 1, 1, "none", shipped_zoo()) == told
+
+
+def test_a_quantised_training_is_timed_with_packed_weights() -> None:
+    found = settled(Workload(model="llama-3.1-8b", task="train_qlora"), find_gpu("RTX 4090"), 1, 1, "none", shipped_zoo())
+    assert found.precision == "nf4" and found.stack == "hf-trainer"

@@ -63,7 +63,7 @@ CASES = (
     case("HST001", "limit", LOADED, _cores(16)),
     case("HST001", "silent", bench_rig(jobs=(replace(IMAGES, dataset_decoding="gpu"),)), _cores(2)),
     case("HST001", "unknown", LOADED, _cores(None)),
-    case("DSK009", "fires", LOADED, _reads(10)),
+    case("DSK009", "fires", LOADED, _reads(1)),
     case("DSK009", "limit", LOADED, _reads(60)),
     case("DSK009", "silent", DESK_RIG),
     case("HST002", "fires", SERVED, _cores(2)),
