@@ -11,7 +11,7 @@ from rigplanner.desktop import icons
 from rigplanner.desktop.theme import look, sized_font, small_font
 from rigplanner.desktop.words import interval, shortened
 from rigplanner.planning.compare import CompareRow
-from rigplanner.report.comparison import ATTRIBUTE_WORDS, GROUP_WORDS, delta_text, row_text, row_title
+from rigplanner.report.comparison import ATTRIBUTE_WORDS, GROUP_WORDS, delta_text, row_text, row_title, subject_text
 from rigplanner.report.language import tr
 
 Index = QModelIndex | QPersistentModelIndex
@@ -92,7 +92,7 @@ def _with_heads(rows: tuple[CompareRow, ...]) -> Iterator[CompareRow | str]:
     """Each group and each workload begins with a line that names it."""
     head = ""
     for line in rows:
-        name = line.subject or GROUP_WORDS[line.attribute.group]
+        name = subject_text(line) or GROUP_WORDS[line.attribute.group]
         if name != head:
             head = name
             yield head

@@ -20,7 +20,7 @@ from rigplanner.desktop.reasons import (
 )
 from rigplanner.evidence import Step
 from rigplanner.planning.compare import CompareRow, Hires, job_behind, offers_behind
-from rigplanner.report.comparison import ATTRIBUTE_WORDS, row_text, row_title
+from rigplanner.report.comparison import ATTRIBUTE_WORDS, row_text, row_title, subject_text
 from rigplanner.report.format import unit_text
 from rigplanner.report.language import listed, tr
 from rigplanner.report.words import finding_text, rule_title
@@ -83,7 +83,7 @@ def _hire_reason(row: CompareRow, rig: int, assessments: Sequence[Assessment], h
     formula = tr("rent × speed of the rig / speed of the hire")
     source = f"{offer.rent.source}, {offer.rent.day}"
     cost = Step(ATTRIBUTE_WORDS["hire_cost"], formula, inputs, offer.same_work, sums.currency, source)
-    pays = hire_step(row.subject, offer, sums.total)
+    pays = hire_step(subject_text(row), offer, sums.total)
     machine = f"{provider_text(offer.provider)} {offer.instance}, {offer.gpus.replace(' x ', ' × ')}"
     return Reason("", "", (cost, *filter(None, (pays,))), machine)
 

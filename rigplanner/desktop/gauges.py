@@ -9,7 +9,7 @@ from rigplanner.desktop.fade import Glow
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import look, row_px, sized_font, small_font
 from rigplanner.desktop.tokens import STATE_OF
-from rigplanner.desktop.words import THIN, VERDICT_ICONS, VERDICT_WORDS, number, percent, shortened
+from rigplanner.desktop.words import THIN, VERDICT_ICONS, VERDICT_WORDS, money, number, percent, shortened
 from rigplanner.planning.limits import Limit, limits
 from rigplanner.report.language import Words, listed, tr
 
@@ -26,9 +26,11 @@ def gauge_text(limit: Limit) -> str:
         return tr("unknown")
     if limit.axis == "price" and limit.partial and not limit.used:
         return tr("no prices yet")
-    used = (tr("at least ") if limit.partial and limit.axis != "price" else "") + number(
-        limit.used, 1 if limit.unit == "GiB" else 0
-    )
+    if limit.axis == "price":
+        if limit.limit is None:
+            return listed([money(limit.used, limit.unit, whole=True), ASKS["price"]])
+        return f"{number(limit.used, 0)} / {money(limit.limit, limit.unit, whole=True)}"
+    used = (tr("at least ") if limit.partial else "") + number(limit.used, 1 if limit.unit == "GiB" else 0)
     if limit.limit is None:
         tail = tr("limit unknown") if limit.stated else ASKS.get(limit.axis, tr("limit unknown"))
         return listed([f"{used}{THIN}{limit.unit}" if limit.unit else used, tail])

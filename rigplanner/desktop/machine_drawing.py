@@ -186,7 +186,7 @@ class MachineDrawing(QWidget):
             painter.setPen(tokens.color("accent" if wire.fabric else "soft"))
             painter.drawText(QPointF(wire.label_x, wire.label_y + metrics.ascent() / 2 - 1), wire.label)
             return
-        if len(wire.points) > 2:
+        if wire.fabric and len(wire.points) > 2:
             area = QRectF(wire.label_x - width / 2 - 2, wire.label_y - metrics.height() / 2, width + 4, metrics.height())
             painter.fillRect(area, tokens.color("window"))
             painter.setPen(tokens.color("accent"))

@@ -30,6 +30,9 @@ def machine_drawing(machine: Machine, row: float, width: float = 0.0, height: fl
     return _Draft(machine, Scale(row, squeeze, apart), places).drawing()
 
 
+MOST_INSETS = 2
+
+
 class _Draft:
     """One drawing in the making: rows are handed out from the top."""
 
@@ -42,6 +45,7 @@ class _Draft:
         self.boxes: list[Box] = []
         self.wires: list[Wire] = []
         self.device_y: dict[str, float] = {}
+        self.place_end: dict[str, tuple[float, float]] = {}
         self.y = scale.row * 0.4
         self.parents = {origin: self._parent(origin) for origin in self.by_origin}
         self.has_hubs = any(not _is_socket(origin) for origin in self.by_origin)
@@ -161,12 +165,17 @@ class _Draft:
 
     def _wire(self, left: float, right: float, y: float, leaf: Leaf) -> None:
         if leaf.link:
+            points: tuple[tuple[float, float], ...] = ((left, y), (right, y))
+            label_x = right - 6
+            if leaf.behind in self.place_end:
+                x, top = self.place_end[leaf.behind]
+                points, label_x = ((x, top), (x, y), (right + self._inset(leaf), y)), x - 6 - leaf.weight / 2
             self.wires.append(
                 Wire(
-                    points=((left, y), (right, y)),
+                    points=points,
                     weight=leaf.weight,
                     label=f"{leaf.link} {leaf.less}".strip(),
-                    label_x=right - 6,
+                    label_x=label_x,
                     label_y=y - 4,
                     state=leaf.state,
                     tip=leaf.tip,
@@ -176,12 +185,13 @@ class _Draft:
 
     def _leaf(self, leaf: Leaf) -> float:
         scale, y = self.scale, self.y
-        middle = y + scale.box / 2
+        middle, inset = y + scale.box / 2, self._inset(leaf)
+        self.place_end[leaf.place] = (self.place_x + inset + scale.row * 0.4, y + scale.box)
         self.boxes.append(
             Box(
-                x=self.place_x,
+                x=self.place_x + inset,
                 y=y,
-                width=scale.place,
+                width=scale.place - inset,
                 height=scale.box,
                 role="place",
                 text=leaf.place,
@@ -218,6 +228,10 @@ class _Draft:
             )
         self.y += scale.step
         return middle
+
+    def _inset(self, leaf: Leaf) -> float:
+        """How far a place stands in for each adapter before it."""
+        return self.scale.row * 0.8 * min(leaf.depth, MOST_INSETS)
 
     def _loose(self) -> None:
         """What found no place stands at the bottom."""

@@ -1,6 +1,7 @@
 """The places of a machine as rows of its drawing: what each is, what stands in it, its link and what is to be said of it."""
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.machine.machine import DriveUse, Machine, SlotUse
 from rigplanner.report.format import quantity
@@ -12,7 +13,7 @@ WEIGHTS = {1: 1.0, 2: 1.4, 4: 2.0, 8: 3.0, 16: 4.4}
 
 class Leaf(Struct, frozen=True, kw_only=True):
     """One place: `link` in words, `lanes` its width, `less` what the slot would offer beyond it, `note` what else is to be said,
-    `tip` the whole in a sentence."""
+    `tip` the whole in a sentence; `behind` the place of the adapter or dock that it belongs to, `depth` how many there are."""
 
     origin: str
     place: str
@@ -26,13 +27,34 @@ class Leaf(Struct, frozen=True, kw_only=True):
     less: str = ""
     lanes: int | None = None
     tip: str = ""
+    behind: str = ""
+    depth: int = 0
 
 
 def leaves(machine: Machine) -> list[Leaf]:
     """Return the slots of a machine, then its ports."""
     names = {piece.name: piece.part.name for piece in machine.pieces}
     numbers = piece_numbers(machine)
-    return [_slot_leaf(use, numbers, names) for use in machine.slots] + [_drive_leaf(use, names) for use in machine.drives]
+    found = [_slot_leaf(use, numbers, names) for use in machine.slots] + [_drive_leaf(use, names) for use in machine.drives]
+    return _behind_each_other(found)
+
+
+def _behind_each_other(found: list[Leaf]) -> list[Leaf]:
+    """Return places of adapters and docks ("M.2_3/1") after the place that the adapter stands in, and saying so."""
+    known = {leaf.place for leaf in found}
+    parents = {leaf.place: before for leaf in found if (before := leaf.place.rpartition("/")[0]) in known}
+    made: list[Leaf] = []
+
+    def put(leaf: Leaf, depth: int) -> None:
+        made.append(replace(leaf, behind=parents.get(leaf.place, ""), depth=depth))
+        for other in found:
+            if parents.get(other.place) == leaf.place:
+                put(other, depth + 1)
+
+    for leaf in found:
+        if leaf.place not in parents:
+            put(leaf, 0)
+    return made
 
 
 def piece_numbers(machine: Machine) -> dict[str, str]:

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QComboBox, QHeaderView, QSizePolicy, QSplitter, QTabWidget, QWidget
+from PySide6.QtWidgets import QComboBox, QHeaderView, QScrollArea, QSizePolicy, QSplitter, QTabWidget, QWidget
 
 from rigplanner.desktop.change import Change
 from rigplanner.desktop.machine_better import BetterPlaces
@@ -24,6 +24,16 @@ from rigplanner.planning.moves import Move, moves, split_piece
 from rigplanner.report.language import tr
 from rigplanner.report.quote_machine import link_text
 from rigplanner.report.slot_picture import slot_picture
+
+
+class Room(QScrollArea):
+    """Says when it has another size, of itself, not for its scroll bars."""
+
+    resized = Signal()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.resized.emit()
 
 
 class MachineView(QWidget):
@@ -51,7 +61,9 @@ class MachineView(QWidget):
         self.targets = QComboBox()
         self.targets.setAccessibleName(tr("Place to move it to"))
         self.go = button(tr("Move"), self._move_chosen, "move")
-        self._canvas = scrolled(self.drawing, tr("Machine drawing"))
+        room = Room()
+        room.resized.connect(self._draw)
+        self._canvas = scrolled(self.drawing, tr("Machine drawing"), room)
         left = panel(column(strip(row(label(tr("Places").upper(), "section"), 1, margins=(12, 6, 8, 2))), self.places, spacing=0))
         right = panel(column(strip(row(label(tr("Links").upper(), "section"), 1, margins=(12, 6, 8, 2))), self.matrix, spacing=0))
         tables = QSplitter(Qt.Orientation.Horizontal)
@@ -127,12 +139,12 @@ class MachineView(QWidget):
             self.drawing.show_drawing(drawing)
 
     def _fitted(self, machine: Machine) -> Drawing:
-        room = self._canvas.viewport().size()
-        return machine_drawing(machine, row_px(), room.width(), room.height())
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._draw()
+        room = self._canvas.maximumViewportSize()
+        made = machine_drawing(machine, row_px(), room.width(), room.height())
+        if made.height <= room.height():
+            return made
+        beside = room.width() - self._canvas.verticalScrollBar().sizeHint().width()
+        return machine_drawing(machine, row_px(), beside, room.height())
 
     def _show_places(self, machine: Machine, names: dict[str, str]) -> None:
         rows = [_slot_row(use, names) for use in machine.slots] + [_drive_row(use, names) for use in machine.drives]

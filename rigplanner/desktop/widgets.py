@@ -146,9 +146,9 @@ def strip(layout: QLayout, role: str = "") -> QWidget:
     return made
 
 
-def scrolled(widget: QWidget, name: str) -> QScrollArea:
+def scrolled(widget: QWidget, name: str, area: QScrollArea | None = None) -> QScrollArea:
     """Return a scroll area around a widget, as wide as there is room."""
-    area = QScrollArea()
+    area = area or QScrollArea()
     area.setWidgetResizable(True)
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setWidget(widget)

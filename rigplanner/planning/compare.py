@@ -36,7 +36,8 @@ class CompareRow(Struct, frozen=True, kw_only=True):
     or unknown); `best`: the rigs ahead.
 
     `lows` and `highs` are the intervals of predicted values, () for the rest; rigs whose intervals overlap are all ahead.
-    `partial` names the rigs of which only a part is known (a total without all prices): their values are lower bounds."""
+    `partial` names the rigs of which only a part is known (a total without all prices): their values are lower bounds.
+    `workload` is what the row speaks of, None for rows of the rigs themselves."""
 
     attribute: Attribute
     subject: str
@@ -47,6 +48,7 @@ class CompareRow(Struct, frozen=True, kw_only=True):
     lows: tuple[float | None, ...] = ()
     highs: tuple[float | None, ...] = ()
     partial: tuple[int, ...] = ()
+    workload: Workload | None = None
 
 
 def _gpus(gpus: tuple[GpuNode, ...]) -> str:
@@ -147,7 +149,7 @@ def compare(assessments: Sequence[Assessment], baseline: int = 0, hires: Hires |
     rows = [_row(attribute, "", [measure(a) for a in assessments], baseline) for attribute, measure in MEASURES]
     rows += _money_rows(assessments, baseline)
     for workload, own in _workloads(assessments):
-        rows += _workload_rows(workload, own, assessments, baseline, hires)
+        rows += [replace(row, workload=workload) for row in _workload_rows(workload, own, assessments, baseline, hires)]
     return tuple(rows)
 
 
@@ -218,17 +220,21 @@ def _subject(workload: Workload) -> str:
 
 def job_behind(row: CompareRow, rig: int, assessments: Sequence[Assessment]) -> Job | None:
     """Return the workload that a row of the comparison speaks of, on one of the rigs; None for rows of other things."""
-    found = next(((workload, own) for workload, own in _workloads(assessments) if _subject(workload) == row.subject), None)
-    return _job_of(*found, assessments[rig]) if found and row.attribute.group == "workloads" else None
+    own = _own_count(row, assessments)
+    return _job_of(row.workload, own, assessments[rig]) if row.workload is not None else None
 
 
 def offers_behind(row: CompareRow, rig: int, assessments: Sequence[Assessment], hires: Hires) -> tuple[Offer, ...]:
     """Return the machines for hire that a row of the comparison rests on for one of the rigs."""
-    found = next(((workload, own) for workload, own in _workloads(assessments) if _subject(workload) == row.subject), None)
     job = job_behind(row, rig, assessments)
-    if found is None or job is None or job.speed is None:
+    if row.workload is None or job is None or job.speed is None:
         return ()
-    return offers_among(assessments[rig], job, hires(*found, job.speed.metric))
+    return offers_among(assessments[rig], job, hires(row.workload, _own_count(row, assessments), job.speed.metric))
+
+
+def _own_count(row: CompareRow, assessments: Sequence[Assessment]) -> int:
+    """The number of GPUs of the rig that a row's workload comes from."""
+    return next((own for workload, own in _workloads(assessments) if workload == row.workload), 1)
 
 
 def _workload_rows(

@@ -12,6 +12,7 @@ from rigplanner.report import format as fmt
 from rigplanner.report.format import columns_of, padded
 from rigplanner.report.language import THIN, Words, tr
 from rigplanner.report.words_hire import machine_text
+from rigplanner.report.words_workloads import title_of
 
 ATTRIBUTE_WORDS = Words(
     {
@@ -123,7 +124,7 @@ def comparison(names: Sequence[str], rows: Sequence[CompareRow], only_difference
     lines = [
         ComparisonLine(
             title=ATTRIBUTE_WORDS[row.attribute.code],
-            subject=row.subject,
+            subject=subject_text(row),
             group=row.attribute.group,
             cells=tuple(_cell(row, n) for n in range(len(names))),
             best=row.best,
@@ -144,7 +145,7 @@ def _chart(row: CompareRow) -> Chart | None:
     return Chart(
         code=code,
         title=ATTRIBUTE_WORDS[code],
-        subject=row.subject,
+        subject=subject_text(row),
         unit=row.attribute.unit,
         values=values,
         lows=row.lows,
@@ -155,7 +156,13 @@ def _chart(row: CompareRow) -> Chart | None:
 def row_title(row: CompareRow) -> str:
     """Return what a row compares, with the workload it concerns."""
     word = ATTRIBUTE_WORDS[row.attribute.code]
-    return f"{row.subject}: {word}" if row.subject else word
+    subject = subject_text(row)
+    return f"{subject}: {word}" if subject else word
+
+
+def subject_text(row: CompareRow) -> str:
+    """Return the workload that a row speaks of, "" for none."""
+    return title_of(row.workload) if row.workload is not None else row.subject
 
 
 def _cell(row: CompareRow, n: int) -> ComparisonCell:

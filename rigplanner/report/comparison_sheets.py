@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rigplanner.planning.compare import CompareRow
-from rigplanner.report.comparison import ATTRIBUTE_WORDS, row_text
+from rigplanner.report.comparison import ATTRIBUTE_WORDS, row_text, subject_text
 from rigplanner.report.language import tr
 from rigplanner.report.spreadsheet import Cell, SheetOf, workbook
 
@@ -18,7 +18,7 @@ def comparison_workbook(names: Sequence[str], rows: Sequence[CompareRow]) -> byt
 
 
 def _line(row: CompareRow) -> tuple[Cell, ...]:
-    cells: list[Cell] = [row.subject, ATTRIBUTE_WORDS[row.attribute.code], row.attribute.unit]
+    cells: list[Cell] = [subject_text(row), ATTRIBUTE_WORDS[row.attribute.code], row.attribute.unit]
     for n, value in enumerate(row.values):
         number = isinstance(value, int | float) and n not in row.partial
         cells += [value if number else row_text(row, n), row.lows[n] if row.lows else None, row.highs[n] if row.highs else None]

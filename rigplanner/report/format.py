@@ -91,11 +91,12 @@ def interval(low: float | None, high: float | None, unit: str = "") -> str:
     return tr("{low} to {high}", low=number(low, digits), high=number(high, digits)) + tail
 
 
-def money(amount: float | None, currency: str) -> str:
-    """Return an amount with its currency code, "1 749.00 EUR"; in its own language as people write it there, "12 345,50 Kč"."""
+def money(amount: float | None, currency: str, whole: bool = False) -> str:
+    """Return an amount with its currency code, "1 749.00 EUR", `whole` without cents; in its own language as people write it
+    there, "12 345,50 Kč"."""
     if amount is None:
         return tr("no price")
-    text = number(amount, 0 if currency in WHOLE_CURRENCIES else 2)
+    text = number(amount, 0 if whole or currency in WHOLE_CURRENCIES else 2)
     if (language(), currency) == ("cs", "CZK"):
         return f"{text}{THIN}Kč"
     if (language(), currency) == ("zh_TW", "TWD"):

@@ -8,6 +8,7 @@ from rigplanner.performance.answer import Anchor, SpeedEstimate
 from rigplanner.report import format as fmt
 from rigplanner.report.language import Words, tr
 from rigplanner.report.words_faults import fault_text
+from rigplanner.report.words_workloads import title_of
 from rigplanner.rules.assess import Job
 from rigplanner.rules.vram import part_seen
 from rigplanner.workload.room import visible_gib
@@ -82,9 +83,7 @@ def fit_verdict(low_gib: float, high_gib: float, capacity_gib: float | None) -> 
 
 def workload_title(job: Job) -> str:
     """Return a workload's name, else model and task."""
-    work = job.workload
-    model = work.model or (work.config or {}).get("model_type") or "network"
-    return work.name or f"{model}, {(work.task or tr('task not set')).replace('_', ' ')}"
+    return title_of(job.workload)
 
 
 def workload_settings(job: Job) -> str:

@@ -1,6 +1,13 @@
 """What window and quote say of workloads: what limits them, what would help, and where to begin."""
 
 from rigplanner.report.language import Words, tr
+from rigplanner.rig.task import Workload
+
+TASK_WORDS = Words({
+    "train": "training", "train_full": "training of all weights", "train_lora": "LoRA training", "train_qlora": "QLoRA training",
+    "inference": "inference", "prefill": "reading prompts", "decode": "writing", "serve": "serving",
+})  # fmt: skip
+"""Task to its name within a title."""
 
 LIFT_WORDS = Words({
     "more-matrix-rate": "A GPU with a higher matrix rate, or a lower precision, would lift it.",
@@ -54,6 +61,13 @@ PRESET_WORDS = Words({
 })  # fmt: skip
 
 STAGE_WORDS = Words({"storage": "Drives", "cpu": "Decoding on the CPU", "link": "Copies to the GPUs"})
+
+
+def title_of(workload: Workload) -> str:
+    """Return a workload's name, else model and task."""
+    model = workload.model or (workload.config or {}).get("model_type") or tr("network")
+    task = workload.task or ""
+    return workload.name or f"{model}, {TASK_WORDS.get(task, task.replace('_', ' ')) or tr('task not set')}"
 
 
 def assumed_text(assumed: dict[str, str]) -> str:

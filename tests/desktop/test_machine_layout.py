@@ -1,10 +1,14 @@
 """The machine's drawing: the same each time, straight, whole, without overlaps."""
 
+from itertools import pairwise
+
 import pytest
 
+from rigplanner.catalog.find import PartIndex
 from rigplanner.data import data_path
 from rigplanner.desktop.machine_layout import machine_drawing
 from rigplanner.rig.files import read_rig
+from rigplanner.rig.from_words import read_wish, rig_from_wishes
 from rigplanner.rules.assess import machine_of
 
 SAMPLES = sorted((data_path("resources") / "samples").glob("*.rig"))
@@ -69,3 +73,24 @@ def test_rows_are_drawn_apart_where_there_is_room(machine):
 def test_every_line_of_a_place_explains_itself(machine):
     for wire in machine_drawing(machine, 23).wires:
         assert wire.tip, wire
+
+
+@pytest.fixture
+def docked(catalog):
+    words = ("RTX 3090", "Ryzen 7 7700", "ASUS TUF GAMING B650-PLUS WIFI", "Generic M.2 to OCuLink adapter", "Minisforum DEG1")
+    index = PartIndex(catalog.parts.values())
+    return machine_of(rig_from_wishes("docked", tuple(read_wish(each, index) for each in words)), catalog)
+
+
+def test_a_dock_hangs_on_its_adapter_and_the_card_on_the_dock(docked):
+    drawing = machine_drawing(docked, 23)
+    places = {box.place: box for box in drawing.boxes if box.role == "place"}
+    chain = [places[place] for place in ("M.2_3", "M.2_3/1", "M.2_3/1/1")]
+    assert [box.y for box in chain] == sorted(box.y for box in chain)
+    assert chain[0].x < chain[1].x < chain[2].x
+    for before, after in pairwise(chain):
+        wire = next(w for w in drawing.wires if w.points[-1] == (after.x, after.y + after.height / 2))
+        assert wire.points[0][1] == before.y + before.height
+        assert before.x < wire.points[0][0] < before.x + before.width
+    test_boxes_do_not_overlap(docked)
+    test_all_lines_are_straight_and_end_inside(docked)
