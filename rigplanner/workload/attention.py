@@ -26,8 +26,9 @@ class Traits(Struct, frozen=True, kw_only=True):
     before the output of either layer (BitNet). `scaled_states`: the states are scaled before the head. `fixed_positions`: rows
     of a table that never trains are added to the embedding, which may be scaled where it lies (`scaled_in_place`).
     `holds_normed`, `holds_attended`: what the first norm, or attention, gave lives to the end of the layer, the latter with its
-    weights. `down_bias`, `inner_dropout`: of the feed-forward layer's second product, and of what goes into it. `seen_square`: a table says which position sees which; `seen_places` tables number the
-    positions. `inline_feed`: the feed-forward layer lets go of its input. `two_masks`: one for layers that see all and one for those with a window or
+    weights. `down_bias`, `inner_dropout`: of the feed-forward layer's second product, and of what goes into it.
+    `seen_square`: a table says which position sees which; `seen_places` tables number the positions. `inline_feed`: the
+    feed-forward layer lets go of its input. `two_masks`: one for layers that see all and one for those with a window or
     chunk, both made before the first layer."""
 
     names: dict[str, str] = {}
@@ -96,7 +97,7 @@ class LatentForm(Struct, frozen=True, kw_only=True):
 
 
 class Form(Struct, frozen=True, kw_only=True):
-    """The sizes of a decoder."""
+    """The sizes of a decoder. `entering`: the width of what attention takes in (0: that of the states)."""
 
     layers: int
     hidden: int
@@ -110,6 +111,7 @@ class Form(Struct, frozen=True, kw_only=True):
     latent: LatentForm | None = None
     delta: DeltaForm | None = None
     positions: int = 0
+    entering: int = 0
 
 
 Rope = tuple[Tensor, Tensor]
@@ -227,12 +229,13 @@ class Attention:
     def __init__(self, net: Net, form: Form) -> None:
         self.net, self.form, traits, names = net, form, form.traits, form.traits.names
         wide, narrow = form.heads * form.head_dim, form.kv_heads * form.head_dim
+        entering = form.entering or form.hidden
         if traits.projection == "separate":
             self.query = net.linear(
                 names.get("q_proj", "q_proj"), form.hidden, wide * (2 if traits.gated_result else 1), traits.qkv_bias
             )
-            self.key = net.linear(names.get("k_proj", "k_proj"), form.hidden, narrow, traits.qkv_bias)
-            self.value = net.linear(names.get("v_proj", "v_proj"), form.hidden, narrow, traits.qkv_bias)
+            self.key = net.linear(names.get("k_proj", "k_proj"), entering, narrow, traits.qkv_bias)
+            self.value = net.linear(names.get("v_proj", "v_proj"), entering, narrow, traits.qkv_bias)
         else:
             self.joint = net.linear(traits.names.get("qkv_proj", "qkv_proj"), form.hidden, wide + 2 * narrow, traits.qkv_bias)
         self.out = net.linear(traits.names.get("o_proj", "o_proj"), wide, form.hidden, traits.out_bias)

@@ -110,7 +110,7 @@ class Block:
         x = ops.add(tape, residual, ops.sub_self(tape, x) if scaled else x)
         x = residual = self.norms[0](x) if late else x
         x = x if late else self.norms[1](x)
-        if self.form.traits.inline_feed:
+        if self.form.traits.inline_feed and isinstance(self.mlp, Mlp):
             box = [x]
             del x
             x = self.mlp.consuming(box)
@@ -186,6 +186,10 @@ class Decoder:
         side = net.parameter(form.vocab) if traits.head_bias else None
         self.head = Linear(net, self.table if form.tied else net.parameter(form.vocab, inner), side)
 
+    def beside(self, x: Tensor) -> tuple[Tensor, ...]:
+        """What the layers take in besides the states."""
+        return ()
+
     def embedded(self, x: Tensor) -> Tensor:
         """The embedded tokens and what is added to them."""
         return x
@@ -214,15 +218,15 @@ class Decoder:
         windowed = causal_mask(net, x.dtype, traits.eager_only) if traits.two_masks else None
         turned = form.latent.turned if form.latent else int(form.head_dim * traits.rope)
         rope = rope_tables(net, turned, F32 if traits.rope_float else x.dtype) if traits.rope else None
-        weights: Tensor | None = None
+        weights, beside = None, self.beside(x)
         for block in self.blocks:
             block.returns_weights = traits.holds_weights
-            x = checkpointed(net, lambda y, block=block: block(y, rope, mask), x)
+            x = checkpointed(net, lambda y, *more, block=block: block(y, rope, mask, *more), x, *beside)
             weights, block.weights, block.returns_weights = block.weights, None, False
         x = x if self.norm is None else self.norm(x)
         del weights
         x = x if self.narrow is None else self.narrow(x)
-        del embedded, placed, windowed
+        del embedded, placed, windowed, beside
         return x
 
     def loss(self) -> Tensor:

@@ -24,7 +24,9 @@ class EncoderForm(Struct, frozen=True, kw_only=True):
     `first_dropout`, `last_dropout`: what attention and the feed-forward layer give is dropped. `inner`: the width of query,
     key and value (0: that of the states). `fixed_places`: rows of a table of angles that counts as a parameter and never trains.
     `square_mask`: a mask of all pairs lives with the states (ConvBERT). `holds_narrow`: what the embedding
-    gives before it is brought to the width of the states lives as long (RemBERT)."""
+    gives before it is brought to the width of the states lives as long (RemBERT). `projects`: a linear layer follows the
+    embedding although it is as wide as the states (FNet). `pools`: a pooler that the head does not use, and two tables that
+    number positions and types (BigBird, FNet)."""
 
     layers: int
     hidden: int
@@ -57,6 +59,8 @@ class EncoderForm(Struct, frozen=True, kw_only=True):
     fixed_places: int = 0
     square_mask: bool = False
     holds_narrow: bool = False
+    projects: bool = False
+    pools: bool = False
     names: tuple[str, str, str, str, str, str] = ("query", "key", "value", "dense", "dense", "dense")
 
 
@@ -139,7 +143,8 @@ class Encoder:
             net.parameter(form.fixed_places, form.hidden // form.heads, frozen=True)
         self.types = net.parameter(form.token_types, form.embedding) if form.token_types else None
         self.norm = Norm(net, "layer", form.embedding) if form.embedding_norm else None
-        self.widen = net.linear("embeddings_project", form.embedding, form.hidden, True) if form.embedding != form.hidden else None
+        wider = form.projects or form.embedding != form.hidden
+        self.widen = net.linear("embeddings_project", form.embedding, form.hidden, True) if wider else None
         shared = block(net, form) if form.shared_layers else None
         self.blocks = [shared or block(net, form) for _ in range(form.layers)]
         self.last_norm = Norm(net, "layer", form.hidden) if form.early else None
@@ -147,6 +152,11 @@ class Encoder:
         if form.contacts:
             net.parameter(1, form.layers * form.heads, frozen=True)
             net.parameter(1, frozen=True)
+        if form.pools:
+            net.parameter(form.hidden, form.hidden, frozen=True)
+            net.parameter(form.hidden, frozen=True)
+            for _ in range(2):
+                net.buffer(form.positions, dtype=I64)
         width = form.head_width or form.embedding
         self.transform = net.linear("dense", form.hidden, width, True)
         self.head_norm = Norm(net, "layer", width)

@@ -15,7 +15,7 @@ from rigplanner.workload.encoder import EncoderBlock, EncoderForm, class_loss
 from rigplanner.workload.net import Linear, Net, Norm, checkpointed
 from rigplanner.workload.products import added_in_place, cat, conv1d, dense, matmul, unfolded
 from rigplanner.workload.strided import Array, array
-from rigplanner.workload.tape import F32, I64, Tensor, new
+from rigplanner.workload.tape import F32, I64, Tensor, new, record
 
 
 class RoformerBlock(EncoderBlock):
@@ -78,6 +78,34 @@ class ConvBertBlock(EncoderBlock):
         windows = windows.transpose(1, 2).reshape(batch, -1, inner, kernel)
         windows = windows.reshape(-1, heads[3], kernel)
         return matmul(windows, kernels).reshape(*heads)
+
+
+class FourierBlock(EncoderBlock):
+    """The real part of a Fourier transform over tokens and width in the place of attention (FNet)."""
+
+    def __init__(self, net: Net, form: EncoderForm) -> None:
+        self.net, self.form, hidden = net, form, form.hidden
+        self.first_norm, self.last_norm = Norm(net, "layer", hidden), Norm(net, "layer", hidden)
+        self.up, self.down = net.linear("dense", hidden, form.ffn, True), net.linear("dense", form.ffn, hidden, True)
+
+    def __call__(self, x: Tensor, bias: Tensor | None = None, rope: Rope | None = None) -> tuple[Tensor, Tensor | None]:
+        tape = self.net.tape
+        mixed = self._transformed(x)
+        mixed = self._joined(mixed, x, self.first_norm)
+        fed = self._drop(self.down(activate(tape, self.up(mixed), self.form.act)))
+        return self._joined(fed, mixed, self.last_norm), None
+
+    def _transformed(self, x: Tensor) -> Tensor:
+        """torch.fft.fftn(x).real: the complex result stays while its real part does; so goes its gradient."""
+        tape, shape = self.net.tape, x.shape
+
+        def pull(grad: Tensor) -> tuple[Tensor]:
+            _complex = new(tape, (2, *shape), F32)
+            back = new(tape, (2, *shape), F32)
+            return (Tensor(shape, F32, back.storage),)
+
+        raised = ops.cast(tape, x, F32)
+        return record(tape, Tensor(shape, F32, new(tape, (2, *shape), F32).storage), (raised,), pull)
 
 
 class Bidirectional(Decoder):
@@ -312,6 +340,7 @@ def eurobert(config: dict[str, Any]) -> Callable[[Net], Decoder]:
 
 BLOCKS: dict[str, Callable[[dict[str, Any]], Callable[[Net, EncoderForm], EncoderBlock]]] = {
     "roformer": lambda _: RoformerBlock,
+    "fnet": lambda _: FourierBlock,
     "convbert": lambda config: lambda net, form: ConvBertBlock(net, form, config),
 }
 """Layers of encoders that are otherwise BERT's."""

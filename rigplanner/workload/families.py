@@ -48,6 +48,7 @@ from rigplanner.workload.video_transformer import VideoTransformer
 from rigplanner.workload.vision import Vit
 from rigplanner.workload.wan import Wan
 from rigplanner.workload.whisper import Whisper
+from rigplanner.workload.zamba import zamba2
 
 ENCODERS: dict[str, dict[str, Any]] = {
     "bert": {}, "electra": {"spare_bias": False}, "roberta": {}, "xlm-roberta": {}, "layoutlm": {}, "data2vec-text": {},
@@ -62,6 +63,8 @@ ENCODERS: dict[str, dict[str, Any]] = {
     "mpnet": {"names": ("q", "k", "v", "o", "dense", "dense"), "eager_only": True},
     "roformer": {"masked": True, "square_mask": True, "eager_only": True, "holds_weights": True, "rotary": True},
     "convbert": {"spare_bias": False, "square_mask": True},
+    "big_bird": {"masked": True, "square_mask": True, "eager_only": True, "pools": True},
+    "fnet": {"projects": True, "spare_bias": False, "pools": True},
     "esm": {"early": True, "contacts": True, "act": "gelu_erf", "head_act": "gelu_erf", "spare_bias": False},
 }  # fmt: skip
 HEADS_OF_CONFIG = {"bert", "albert", "distilbert", "layoutlm", "megatron-bert", "rembert", "ernie", "roformer"}
@@ -87,7 +90,8 @@ def encoder_form(config: dict[str, Any], kind: str) -> EncoderForm:
         told["buckets"] = config["relative_attention_num_buckets"]
     placed = config["max_position_embeddings"] if not told.get("rotary") else 0
     return EncoderForm(
-        layers=pick(config, "num_hidden_layers", "n_layers"), hidden=hidden, heads=pick(config, "num_attention_heads", "n_heads"),
+        layers=pick(config, "num_hidden_layers", "n_layers"), hidden=hidden,
+        heads=pick(config, "num_attention_heads", "n_heads", default=1),
         ffn=pick(config, "intermediate_size", "hidden_dim"), vocab=config["vocab_size"], embedding=pick(config,
             "embedding_size", "input_embedding_size", default=hidden),
         positions=placed, token_types=0 if kind in ("esm", "mpnet") else config.get("type_vocab_size") or 0,
@@ -151,6 +155,8 @@ def builder(config: dict[str, Any], head: str = "causal_lm") -> Callable[[Net], 
         return WHOLE[kind](full)
     if kind in RECURRENT:
         return RECURRENT[kind](full)
+    if kind == "zamba2":
+        return zamba2(full)
     if kind in STATES:
         return STATES[kind]({**full, "model_type": kind})
     if kind not in TRAITS:

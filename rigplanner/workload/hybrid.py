@@ -319,11 +319,11 @@ def state_values(config: dict[str, Any]) -> float:
         return float(scans * (joint * kernel + 2 * config["linear_num_value_heads"] * width * depth))
     if family in ("lfm2", "lfm2_moe"):
         return float(scans * config["hidden_size"] * config["conv_L_cache"])
-    if family not in STATES:
+    if family not in STATES and family != "zamba2":
         return 0.0
     form = (first_form if family == "jamba" else state_form if family in PLAIN else second_form)(config)
     width = form.inner + (2 * form.groups * form.state if form.heads else 0)
-    layers = config["num_hidden_layers"] if family == "falcon_h1" else scans
+    layers = config["num_hidden_layers"] if family in ("falcon_h1", "zamba2") else scans
     return float(layers * (width * form.kernel + 2 * form.inner * form.state))
 
 

@@ -160,7 +160,7 @@ def _exaone_moe(config: dict[str, Any]) -> dict[str, Any]:
 def _dense_or_sparse(config: dict[str, Any]) -> dict[str, Any]:
     """Which layers have experts is told layer by layer; shared experts by a name of their own. Two kinds of attention make two
     masks."""
-    kinds = config.get("mlp_layer_types") or ()
+    kinds = config.get("mlp_layer_types") or (["dense"] if config["model_type"] == "hy_v3" else ())
     shared = pick_first(config, "num_shared_experts", "n_shared_experts")
     return {"mlp_only_layers": [at for at, kind in enumerate(kinds) if kind == "dense"], "n_shared_experts": shared or 0,
             "first_k_dense_replace": 0}  # fmt: skip
@@ -182,11 +182,27 @@ def _plain_pairs(config: dict[str, Any]) -> dict[str, Any]:
     return {"rope_interleave": False}
 
 
+def _zamba2(config: dict[str, Any]) -> dict[str, Any]:
+    """A layer that looks at everything scans too; heads of attention are as wide as states and embeddings together."""
+    count, hidden = int(config["num_hidden_layers"]), int(config["hidden_size"])
+    kinds = config.get("layers_block_type") or ["hybrid" if at in (config.get("hybrid_layer_ids") or ()) else "mamba"
+        for at in range(count)]  # fmt: skip
+    kinds = kinds[:count]
+    return {
+        "layer_types": ["full_attention" if kind == "hybrid" else "linear_attention" for kind in kinds],
+        "num_hidden_layers": len(kinds), "head_dim": 2 * hidden // int(config["num_attention_heads"]),
+        "intermediate_size": config.get("intermediate_size") or 4 * hidden, "mamba_n_heads": config["n_mamba_heads"],
+        "mamba_head_dim": config.get("mamba_headdim"), "mamba_n_groups": config.get("mamba_ngroups") or 1,
+        "mamba_chunk_size": config.get("chunk_size") or 256, "mamba_proj_bias": config.get("add_bias_linear"),
+        "mamba_conv_bias": config.get("use_conv_bias", True),
+    }  # fmt: skip
+
+
 LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "afmoe": _afmoe, "gemma4_text": _gemma4, "gemma3n_text": _gemma3n, "llama4_text": _llama4, "ernie4_5_moe": _ernie,
     "granitemoeshared": _granite_shared, "phimoe": _phimoe, "mamba": _all_scan, "mamba2": _all_scan,
     "falcon_mamba": _all_scan, "bamba": _bamba, "granitemoehybrid": _granite_hybrid, "nemotron_h": _nemotron_h,
     "jamba": _jamba, "lfm2": _lfm2, "lfm2_moe": _lfm2_moe, "hunyuan_v1_moe": _hunyuan_moe, "exaone_moe": _exaone_moe,
-    "mellum": _dense_or_sparse, "hy_v3": _dense_or_sparse, "internlm3": _internlm3, "minicpm3": _plain_pairs,
+    "mellum": _dense_or_sparse, "hy_v3": _dense_or_sparse, "internlm3": _internlm3, "minicpm3": _plain_pairs, "zamba2": _zamba2,
 }  # fmt: skip
 """Fields by kind of network that full configurations get besides."""

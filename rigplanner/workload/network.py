@@ -220,8 +220,9 @@ SAME_LAYERS = {"data2vec-vision", "vit_msn", "metaclip_2_vision_model", "mt5", "
 STAND_IN = ("hidden_size", "num_hidden_layers", "vocab_size", "num_attention_heads")
 """Fields without which layers of Llama say nothing of an unknown network (Mamba came out at 2 to 8 times the traced bytes)."""
 
-STATE_SPACE = {"zamba", "zamba2"}
-"""Networks whose states beside attention are the most of what they keep (traced: a tenth to twice what Llama's layers give)."""
+OWN_LAYERS = {"zamba", "reformer"}
+"""Networks of which Llama's layers say nothing: what they keep beside attention is the most of it (Zamba traced: a tenth to twice
+what Llama's layers give), or they keep next to nothing (Reformer's layers are reversible)."""
 
 
 @lru_cache(1024)
@@ -245,7 +246,7 @@ def _from_config(encoded: bytes, slug: str) -> Network:
     except WorkloadFault:
         told = given.get("text_config") or given
         wide = pick(told, "intermediate_size", "moe_intermediate_size")
-        if kind in STATE_SPACE or not (wide and all(told.get(field) for field in STAND_IN)) or config.get("conv_dim"):
+        if kind in OWN_LAYERS or not (wide and all(told.get(field) for field in STAND_IN)) or config.get("conv_dim"):
             raise
         relative, stand_in = "llama", True
         given = {**given, "model_type": "llama"}
