@@ -8,6 +8,16 @@ UNKNOWN_BUS_GBS = 12.0
 """Sixteen lanes of PCIe 3."""
 
 
+ETHERNET_GBS = {"gaudi2": 21 * 12.5 * 0.8, "gaudi3": 21 * 25.0 * 0.8}
+"""Accelerators that meet over Ethernet ports of their own, 21 of them between the eight of a board (Intel's Gaudi white papers), at
+four fifths of their line rate (estimate)."""
+
+
+def _by_ethernet(gpu: GPU) -> float | None:
+    name = gpu.id.rsplit(".", 1)[-1].split("-")[0]
+    return ETHERNET_GBS.get(name) if gpu.form_factor == "oam" else None
+
+
 def lane(link: str, gpu: GPU, count: int) -> str:
     """Return the class of link that an exchange runs over: nvlink, bridge, pcie, staged (PCIe without peer access)."""
     if link in ("nvswitch", "nvlink-mesh", "xgmi"):
@@ -21,5 +31,7 @@ def bus_gbs(gpu: GPU, count: int, nodes: int, link: str, machine: Machine | None
     """Return the all-reduce bus bandwidth in GB/s: over the machine's own links, else of the link word; 12 where neither tells."""
     if count < 2:
         return UNKNOWN_BUS_GBS
+    if nodes == 1 and (own := _by_ethernet(gpu)):
+        return own
     found = allreduce(machine) if machine else allreduce_of_link(gpu, count, link, nodes)
     return found.value if found and found.value > 0 else UNKNOWN_BUS_GBS

@@ -70,7 +70,7 @@ def test_other_names_lead_to_the_stack_of_the_task() -> None:
         ("RTX 4090", "int4", "vllm"),
         ("GTX 1080 Ti", None, "llama.cpp"),
     ],
-)
+)  # fmt: skip
 def test_memory_is_asked_of_the_job_that_is_timed(gpu: str, precision: str | None, slug: str) -> None:
     bare = Workload(model="llama-3.1-8b", task="decode", precision=precision)
     told = settled(bare, find_gpu(gpu), 1, 1, "none", shipped_zoo())
