@@ -94,7 +94,7 @@ def _gpu(record: Record) -> Fields:
         Plug(ours, n) for theirs, ours in GPU_PLUGS.items() if (n := record.count(f"power_connectors.{theirs}", 6)) is not None
     )
     outputs = record.at("video_outputs")
-    names = outputs if isinstance(outputs, dict) else {}
+    names = [name for name in outputs if not name.startswith("_")] if isinstance(outputs, dict) else []
     chipset = record.text("chipset")
     rate = record.number("effective_memory_clock", 64_000)
     return {
@@ -205,7 +205,7 @@ def _psu(record: Record) -> Fields | None:
         plugs=said if whole else None,
     )
     return {
-        "form_factor": record.text("form_factor", 20),
+        "form_factor": (record.text("form_factor", 20) or "").removesuffix("/EPS") or None,
         "length_mm": record.number("length", 500),
         "modular": record.word("modular", MODULAR),
         "supply": supply,

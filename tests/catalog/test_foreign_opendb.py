@@ -62,6 +62,17 @@ def test_a_card(tmp_path: Path) -> None:
     assert (card.bandwidth_gbs, card.nvlink, card.has_nvlink) == (None, None, None)
 
 
+def test_notes_beside_counts_are_no_outputs(tmp_path: Path) -> None:
+    outputs = {"hdmi_2_1": 1, "displayport_2_1": 3, "_note": "DisplayPort runs at UHBR 13.5"}
+    bench.write_opendb(tmp_path, "GPU", {**deepcopy(bench.RECORDS["GPU"]), "video_outputs": outputs})
+    made = _read(tmp_path)
+    assert (made.parts[0].display_outputs, made.refused) == (4, ())
+
+
+def test_a_supply_for_atx_and_eps_boards_is_an_atx_one(tmp_path: Path) -> None:
+    assert _one(tmp_path, "PSU", form_factor="ATX/EPS").form_factor == "ATX"
+
+
 def test_no_connector_at_all_is_unknown(tmp_path: Path) -> None:
     assert _one(tmp_path, "GPU", power_connectors={"pcie_6_pin": 0, "pcie_8_pin": 0, "pcie_12VHPWR": 0}).connectors is None
 
