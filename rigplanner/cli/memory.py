@@ -133,6 +133,7 @@ def _other_way_round(case: Case, place: Place, zoo: Zoo, args: argparse.Namespac
                 "sure": one.sure,
                 "room_gib": one.room_gib,
                 "users": msgspec.to_builtins(one.users),
+                "positions": one.positions,
             }
             for one in reached
         ]

@@ -31,8 +31,9 @@ CHANGES = Words({
     "eight_bit_optimizer": "8-bit optimizer states", "fused_loss": "fused loss, no logits kept",
     "half_batch": "half the batch, twice the steps", "lora": "LoRA instead of all weights", "quantised_base": "4-bit base (QLoRA)",
     "zero_1": "ZeRO stage 1", "zero_2": "ZeRO stage 2", "zero_3": "ZeRO stage 3 or FSDP",
-    "offload_optimizer": "optimizer states in host memory", "one_more_gpu": "one more GPU", "eight_bit_weights": "8-bit weights",
-    "four_bit_weights": "4-bit weights", "eight_bit_cache": "8-bit key-value cache",
+    "offload_optimizer": "optimizer states in host memory", "one_more_gpu": "one more GPU, layers dealt over all",
+    "one_more_gpu_sharded": "one more GPU, everything sharded over all (ZeRO stage 3 or FSDP)",
+    "eight_bit_weights": "8-bit weights", "four_bit_weights": "4-bit weights", "eight_bit_cache": "8-bit key-value cache",
     "tensor_parallel": "tensor parallel over two GPUs", "fewer_gpu_layers": "fewer layers on the GPU",
 })  # fmt: skip
 STEPS = Words({
@@ -145,6 +146,8 @@ def _cards(answer: dict[str, Any]) -> Iterator[str]:
 def _reached(answer: dict[str, Any]) -> Iterator[str]:
     for one in answer.get("largest", ()):
         yield tr(REACHED[one["what"]], value=number(one["value"], 0), sure=number(one["sure"], 0))
+        if one.get("positions") and one["value"] > one["positions"]:
+            yield "  " + tr("The network was made for {tokens} tokens.", tokens=number(one["positions"], 0))
         if one["users"]:
             users = one["users"]
             yield "  " + tr(BASES[users["basis"]], pool=_gib(users["pool_gib"]), tokens=number(users["tokens"], 0),
@@ -156,7 +159,9 @@ def _changes(answer: dict[str, Any]) -> Iterator[str]:
         yield tr("No change that we know makes it smaller.")
     for change in answer.get("changes", ()):
         word = tr("fits") if change["fits"] else tr("does not fit yet")
-        yield tr("{change}: {need}, {verdict}, {share} of the speed ({source})", change=change_text(change["code"]),
+        sharded = change["fields"].get("parallelism", {}).get("zero") == 3
+        code = change["code"].replace("one_more_gpu", "one_more_gpu_sharded") if sharded else change["code"]
+        yield tr("{change}: {need}, {verdict}, {share} of the speed ({source})", change=change_text(code),
                  need=_gib(change["device_gib"]), verdict=word, share=f"{100 * change['speed_share']:.0f} %",
                  source=change["source"])  # fmt: skip
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import WorkloadFault
-from rigplanner.workload.limits import check_workload
+from rigplanner.workload.limits import check_shares, check_workload, unheard_flags
 from rigplanner.workload.network import Network
 from rigplanner.workload.quant import BITS, KV_BITS
 from rigplanner.workload.releases import EAGER, habits
@@ -106,6 +106,9 @@ def read_job(workload: Workload, network: Network, count: int, card: bool) -> Jo
         assumed["lora_rank"] = str(rank)
     stack = _stack(workload, network, task, precision, card, assumed)
     degrees = workload.parallelism or _usual_degrees(workload, network, task, stack, count, assumed)
+    check_shares(degrees, count, network.heads)
+    if unheard := unheard_flags(flags):
+        assumed["flags_ignored"] = unheard
     return Job(
         task=task, precision=precision, quant=workload.quant, optimizer=_optimizer(workload, task, assumed), batch=batch,
         length=_length(workload, network, image, assumed), image=image, input_tokens=workload.input_tokens or workload.seq_len or 0,

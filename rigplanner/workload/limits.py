@@ -1,5 +1,9 @@
 """Numbers and words of a workload that no machine can mean."""
 
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import WorkloadFault
 
@@ -25,8 +29,16 @@ KINDS = (
     "diffusion_unet", "diffusion_transformer", "video_diffusion", "gan", "rnn", "recommender", "gnn",
 )  # fmt: skip
 """Words for kinds of networks."""
+FLAGS = (
+    "fused_loss", "fused_cross_entropy", "liger", "chunked_cross_entropy", "shifted_logits", "whole_prompt_logits", "eager",
+    "unraised", "compile", "dora", "nvlink", "optimizer_in_backward", "activation_offload", "model_cpu_offload",
+    "sequential_cpu_offload", "vae_tiling", "vae_slicing", "whole_encoders", "cpu_moe",
+)  # fmt: skip
+"""Flags that a model of memory or speed hears; beside them releases of libraries and cpu_moe=N."""
+HEARD = re.compile(r"cpu_moe=.*|(transformers|torch)\s*[=<]*=?\s*v?\d+\.\d+.*", re.IGNORECASE)
 LARGEST_EDGE = 100_000
 LARGEST_MESSAGE = 10**15
+MOST_NAMED = 8
 MAY_BE_NONE = ("output_tokens", "input_tokens", "lora_rank", "gpu_layers")
 
 
@@ -48,8 +60,9 @@ def check_workload(workload: Workload) -> None:
 def _check_sizes(workload: Workload) -> None:
     for field, most in LARGEST.items():
         value = getattr(workload, field)
-        if value is not None and not (0 if field in MAY_BE_NONE else 1) <= value <= most:
-            raise WorkloadFault(f"{field}: expected a whole number from 1 to {most}, found {value}.")
+        least = 0 if field in MAY_BE_NONE else 1
+        if value is not None and not least <= value <= most:
+            raise WorkloadFault(f"{field}: expected a whole number from {least} to {most}, found {value}.")
     if workload.weights_gib is not None and not 0 < workload.weights_gib < 1e6:
         raise WorkloadFault(f"weights_gib: expected GiB from 0 to 1e6, found {workload.weights_gib}.")
     share = workload.memory_utilization
@@ -79,3 +92,23 @@ def _check_degrees(degrees: Parallelism) -> None:
         raise WorkloadFault(f"parallelism.zero: expected 0, 1, 2 or 3, found {degrees.zero}.")
     if degrees.data is not None and not 1 <= degrees.data <= 1_000_000:
         raise WorkloadFault(f"parallelism.data: expected 1 to 1000000, found {degrees.data}.")
+
+
+def check_shares(degrees: Parallelism, count: int, heads: int) -> None:
+    """Raise WorkloadFault for degrees that need more GPUs than there are, and for heads that tensor ranks cannot share."""
+    needed = degrees.tensor * degrees.pipeline * degrees.context * (degrees.data or 1)
+    if needed > count:
+        named = {name: getattr(degrees, name) for name in ("data", "tensor", "pipeline", "context")}
+        told = " x ".join(f"{name} {degree}" for name, degree in named.items() if degree and degree > 1)
+        raise WorkloadFault(f"parallelism: expected degrees of at most {count} GPUs together, found {told} = {needed}.")
+    if heads and degrees.tensor > 1 and heads % degrees.tensor:
+        raise WorkloadFault(f"parallelism.tensor: expected a divisor of the {heads} attention heads, found {degrees.tensor}.")
+
+
+def unheard_flags(flags: Iterable[str]) -> str:
+    """The flags that no model hears, each with the known one that is nearest; "" where all are heard."""
+    unheard = sorted(flag for flag in flags if flag not in FLAGS and not HEARD.fullmatch(flag.strip()))
+    meant = [next(iter(get_close_matches(flag, FLAGS, 1, 0.8)), None) for flag in unheard]
+    return ", ".join(
+        f"{flag[:60]} ({known}?)" if known else flag[:60] for flag, known in list(zip(unheard, meant, strict=True))[:MOST_NAMED]
+    )

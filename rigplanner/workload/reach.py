@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -15,6 +16,7 @@ from rigplanner.workload.cards import card_plan, deals_layers
 from rigplanner.workload.levers import LARGEST_BATCH, LONGEST_CONTEXT, largest, room_gib, with_context
 from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.mig import partition_of
+from rigplanner.workload.network import Network, resolve
 from rigplanner.workload.stacks import memory_stack
 from rigplanner.workload.users import Users, most_users
 
@@ -23,7 +25,8 @@ WHAT = ("batch", "context", "users")
 
 class Reach(Struct, frozen=True, kw_only=True):
     """The largest `value` (samples, tokens or users) whose expected need fits in `room_gib`, `sure` the largest whose whole
-    interval does, and the need at `value` (None when not even one fits)."""
+    interval does, and the need at `value` (None when not even one fits). `positions`: tokens that the network was made for, of a
+    context."""
 
     what: str
     value: int
@@ -31,6 +34,7 @@ class Reach(Struct, frozen=True, kw_only=True):
     room_gib: float
     at: MemoryEstimate | None
     users: Users | None = None
+    positions: int | None = None
 
 
 def reach(what: str, workload: Workload, gpu: GPU, count: int, zoo: Zoo, gpus: Sequence[GPU] = ()) -> Reach:
@@ -43,7 +47,25 @@ def reach(what: str, workload: Workload, gpu: GPU, count: int, zoo: Zoo, gpus: S
     seen = min(cards, key=lambda one: one.memory_gib or 0.0)
     if what == "users":
         return _users(plain, seen, count, cards, zoo)
-    if workload.task == "serve" and memory_stack(workload.stack or "vllm").pool:
+    found = _of_size(what, plain, seen, count, cards, zoo)
+    return found if what == "batch" else replace(found, positions=positions_of(resolve(plain, zoo)))
+
+
+POSITIONS = ("max_position_embeddings", "n_positions", "max_target_positions", "max_seq_len", "seq_length")
+"""Names of the longest sequence in configurations; of those that give several the first."""
+
+
+def positions_of(network: Network) -> int | None:
+    """The tokens of one sequence that a network was made for; None where its configuration does not say."""
+    fields = msgspec.json.decode(network.config) if network.config else {}
+    fields = fields.get("text_config") or fields
+    told = next((fields[name] for name in POSITIONS if isinstance(fields.get(name), int) and fields[name] > 0), None)
+    return int(told) if told is not None else None
+
+
+def _of_size(what: str, plain: Workload, seen: GPU, count: int, cards: tuple[GPU, ...], zoo: Zoo) -> Reach:
+    """A batch or a context, of an engine's pool or of all that a card has."""
+    if plain.task == "serve" and memory_stack(plain.stack or "vllm").pool:
         return _served(what, plain, seen, count, cards, zoo)
     if what == "batch":
         return _found(what, lambda size: replace(plain, batch_per_gpu=size), LARGEST_BATCH, seen, count, cards, zoo)

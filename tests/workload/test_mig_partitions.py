@@ -121,7 +121,7 @@ def test_a_job_on_a_partition_sees_its_memory(zoo: Zoo) -> None:
     serve = {"model": "qwen3-1.7b", "task": "serve", "precision": "bf16"}
     whole = estimate_memory(Workload(**serve), gpu, 1, zoo)
     part = estimate_memory(Workload(**serve, mig="3g.20gb"), gpu, 1, zoo)
-    assert part.reserved_gib == pytest.approx(0.9 * 19.5) and whole.reserved_gib == pytest.approx(0.9 * 40)
+    assert part.reserved_gib == pytest.approx(0.9 * 0.985 * 19.5) and whole.reserved_gib == pytest.approx(0.9 * 0.985 * 40)
 
 
 def test_a_partition_is_a_smaller_gpu_without_links() -> None:

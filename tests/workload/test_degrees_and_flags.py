@@ -1,0 +1,61 @@
+"""Degrees that the GPUs cannot hold, flags that nothing hears, and contexts beyond what a network was made for."""
+
+from typing import Any
+
+import pytest
+
+from rigplanner.catalog.zoo import Zoo, shipped_zoo
+from rigplanner.performance.anchors import find_gpu
+from rigplanner.rig.task import Parallelism, Workload
+from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.changes import cheapest_changes
+from rigplanner.workload.limits import unheard_flags
+from rigplanner.workload.memory import estimate_memory
+from rigplanner.workload.reach import reach
+
+
+@pytest.fixture(scope="module")
+def zoo() -> Zoo:
+    return shipped_zoo()
+
+
+@pytest.mark.parametrize(
+    ("degrees", "told"),
+    [({"tensor": 8}, "at most 2 GPUs together, found tensor 8 = 8"), ({"data": 16, "zero": 3}, "data 16 = 16"),
+     ({"tensor": 2, "pipeline": 2}, "tensor 2 x pipeline 2 = 4"), ({"context": 4}, "context 4 = 4")],
+)  # fmt: skip
+def test_degrees_need_as_many_gpus_as_there_are(zoo: Zoo, degrees: dict[str, Any], told: str) -> None:
+    work = Workload(model="llama-3.1-8b", task="train_full", parallelism=Parallelism(**degrees))
+    with pytest.raises(WorkloadFault, match=told):
+        estimate_memory(work, find_gpu("RTX 4090"), 2, zoo)
+
+
+def test_tensor_ranks_share_the_heads(zoo: Zoo) -> None:
+    work = Workload(model="llama-3.1-8b", task="inference", parallelism=Parallelism(tensor=3))
+    with pytest.raises(WorkloadFault, match="divisor of the 32 attention heads, found 3"):
+        estimate_memory(work, find_gpu("RTX 4090"), 4, zoo)
+
+
+def test_flags_that_nothing_hears_are_told_with_the_nearest_known(zoo: Zoo) -> None:
+    heard = ["vae_tiling", "cpu_moe=4", "transformers 4.35", "torch 1.13"]
+    assert unheard_flags(heard) == ""
+    assert unheard_flags([*heard, "model_cpu_ofload", "packed"]) == "model_cpu_ofload (model_cpu_offload?), packed"
+    told = estimate_memory(Workload(model="gpt2", task="inference", flags=["packed"]), find_gpu("RTX 4090"), 1, zoo)
+    assert told.assumed["flags_ignored"] == "packed"
+
+
+def test_a_context_beyond_the_positions_is_told(zoo: Zoo) -> None:
+    gpu = find_gpu("RTX 4090")
+    assert gpu is not None
+    found = reach("context", Workload(model="gpt2", task="inference", output_tokens=1), gpu, 1, zoo)
+    assert found.positions == 1024 < found.value
+    assert reach("batch", Workload(model="gpt2", task="inference"), gpu, 1, zoo).positions is None
+
+
+def test_no_change_needs_more_gpus_than_it_says(zoo: Zoo) -> None:
+    gpu = find_gpu("RTX 3090")
+    assert gpu is not None
+    work = Workload(model="llama-3.1-70b", task="inference", precision="q4_k_m", stack="llama.cpp", input_tokens=8192)
+    for change in cheapest_changes(work, gpu, 2, zoo):
+        ways = change.fields.get("parallelism", {})
+        assert ways.get("tensor", 1) * ways.get("pipeline", 1) <= change.count
