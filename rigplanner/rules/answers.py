@@ -1,7 +1,6 @@
 """What rules said of candidates, kept under the fields that were read for it, and within ranges of the figures compared."""
 
-from collections.abc import Callable, Hashable, Iterable
-from functools import cached_property
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from operator import itemgetter
 from typing import Any, Generic, Literal, TypeVar
 
@@ -9,7 +8,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.parts import AnyPart
 from rigplanner.rules.figures import Ranges, also_read, observed
-from rigplanner.rules.watching import SOLVED, Placement
+from rigplanner.rules.watching import Placement
 
 T = TypeVar("T")
 
@@ -30,14 +29,26 @@ class Fitting(Struct, frozen=True, gc=False):
 class Row(dict[str, Hashable]):
     """What may be read of a candidate, by field; what is not there yet is looked up."""
 
-    def __init__(self, fields: dict[str, Hashable], part: AnyPart, look_up: Callable[["Row", str], Hashable]) -> None:
+    def __init__(self, fields: dict[str, Hashable], part: AnyPart, readers: Mapping[str, Callable[["Row"], Hashable]]) -> None:
         super().__init__(fields)
-        self.part, self.look_up = part, look_up
+        self.part, self.readers = part, readers
         self.placement: Placement | None = None
 
     def __missing__(self, field: str) -> Hashable:
-        value = self[field] = self.look_up(self, field)
+        value = self[field] = self.readers[field](self)
         return value
+
+
+class Readers(dict[str, Callable[[Row], Hashable]]):
+    """How a field of a row is looked up, made once for each field."""
+
+    def __init__(self, make: Callable[[str], Callable[[Row], Hashable]]) -> None:
+        super().__init__()
+        self.make = make
+
+    def __missing__(self, field: str) -> Callable[[Row], Hashable]:
+        reader = self[field] = self.make(field)
+        return reader
 
 
 class Remembered(Generic[T]):
@@ -88,48 +99,50 @@ class Said:
     """What rules said of candidates that agree in some fields: `bits` of the rules that gave all of them one answer, what these
     say that they bring, and by bit the boxes of the others."""
 
+    __slots__ = ("bits", "boxes", "brought")
+
     def __init__(self) -> None:
         self.bits: int = 0
         self.brought: Brought = ()
         self.boxes: dict[int, list[Box[Brought]]] = {}
 
 
+class _Known(dict[Hashable, Said]):
+    def __missing__(self, key: Hashable) -> Said:
+        said = self[key] = Said()
+        return said
+
+
 class Shelf:
-    """Answers for which the same fields were read, by the values of these fields."""
+    """Answers for which the same fields were read, by the values of these fields, which `take` takes of a candidate. They are
+    looked up from the `stage` of the questions on in which the first of them was given."""
 
-    def __init__(self, fields: frozenset[str]) -> None:
-        self.placed = any(field.startswith(SOLVED) for field in fields)
-        self._take = taking(fields)
-        self._known: dict[Hashable, Said] = {}
+    __slots__ = ("known", "stage", "take")
 
-    def said(self, row: Row) -> Said:
-        """Return what is known of candidates like this one."""
-        key = self._take(row)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = Said()
-        return found
+    def __init__(self, fields: frozenset[str], stage: int) -> None:
+        self.stage, self.take = stage, taking(fields)
+        self.known = _Known()
 
 
 class Alike:
     """Candidates that agree in all that tells them apart but in their figures: where the answers about them are kept, and the
-    boxes of figures whose fitting is known. Some are `kept`, so that no other objects take over the identities of their fields."""
+    boxes of figures whose fitting is known."""
 
-    def __init__(self, row: Row, shelves: Iterable[Shelf]) -> None:
+    def __init__(self, row: Row) -> None:
         self.row = row
-        self.kept: list[AnyPart] = []
         self.boxes: list[Box[Fitting]] = []
-        self.unplaced = [shelf.said(row) for shelf in shelves if not shelf.placed]
-        self._placed_on = [shelf for shelf in shelves if shelf.placed]
+        self.known: dict[int, list[Said]] = {}
 
-    @cached_property
-    def placed(self) -> list[Said]:
-        """What is known by places: looked up when they are asked for."""
-        return [shelf.said(self.row) for shelf in self._placed_on]
+    def said(self, stage: int, shelves: Iterable[Shelf]) -> list[Said]:
+        """Return what is known of these candidates from a stage of the questions on."""
+        known = self.known.get(stage)
+        if known is None:
+            known = self.known[stage] = [shelf.known[shelf.take(self.row)] for shelf in shelves if shelf.stage == stage]
+        return known
 
     def said_on(self, shelf: Shelf) -> Said:
         """Return what a shelf keeps of these candidates, which then are told by it."""
-        said, known = shelf.said(self.row), self.placed if shelf.placed else self.unplaced
+        said, known = shelf.known[shelf.take(self.row)], self.known[shelf.stage]
         if said not in known:
             known.append(said)
         return said
@@ -146,13 +159,18 @@ class Tally:
 
     def recall(self, known: Iterable[Said]) -> None:
         """Add what is known."""
+        bits = self.bits
         for said in known:
-            self.bits |= said.bits
-            self.brought += said.brought
-            for bit, boxes in said.boxes.items():
-                box = holding(boxes, self.figures)
-                if box is not None:
-                    self._add(bit, box)
+            bits |= said.bits
+            if said.brought:
+                self.brought += said.brought
+            if said.boxes:
+                for bit, boxes in said.boxes.items():
+                    box = holding(boxes, self.figures)
+                    if box is not None:
+                        bits |= bit
+                        self._keep_within(box)
+        self.bits = bits
 
     def learn(self, said: Said, bit: int, brought: Brought, ranges: Ranges) -> None:
         """Add the answer of one rule, and keep it."""
@@ -161,10 +179,10 @@ class Tally:
             said.boxes.setdefault(bit, []).append(box)
         else:
             said.bits, said.brought = said.bits | bit, said.brought + brought
-        self._add(bit, box)
-
-    def _add(self, bit: int, box: Box[Brought]) -> None:
         self.bits |= bit
+        self._keep_within(box)
+
+    def _keep_within(self, box: Box[Brought]) -> None:
         self.brought += box.holds
         for place, low, high in box.ranges:
             known = self._ranges.get(place, (low, high))

@@ -66,7 +66,8 @@ def _trial(rig: Rig, catalog: Catalog, kind: str, uid: str | None, today: str) -
     key = (id(catalog), id(rig.snapshot) if rig.snapshot else 0, kind, uid, today, msgspec.msgpack.encode(judged))
     entry = _trials.get(key)
     if entry is None:
-        entry = _trials[key] = (Trial(rig, catalog, kind, uid, today), catalog, rig)
+        numbers = next((former.likeness.numbers for former, known, _ in reversed(_trials.values()) if known is catalog), None)
+        entry = _trials[key] = (Trial(rig, catalog, kind, uid, today, numbers), catalog, rig)
         if len(_trials) > KEPT_TRIALS:
             _trials.popitem(last=False)
     return entry[0]

@@ -7,11 +7,12 @@ to make it.
 
 from collections.abc import Callable, Iterable
 from functools import cache, cached_property
+from operator import attrgetter
 from typing import Any, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from rigplanner.catalog.parts import AnyPart
 from rigplanner.machine.machine import Machine, Piece, PowerTree
@@ -28,14 +29,20 @@ SOLVED = "@"
 
 def is_watched(part: object) -> bool:
     """Say whether a part is under watch."""
-    return type(part).__module__ == __name__
+    return isinstance(part, Struct) and type(part).__module__ == __name__
 
 
-class _Once:
+class Once:
     """Answers made once and given to many questions, each of which then has read what was read for them."""
 
     def __init__(self) -> None:
         self.known: dict[object, tuple[Any, Reading]] = {}
+
+    def forget(self, changed: set[str]) -> None:
+        """Drop the answers for which one of these fields was read."""
+        for key, (_, read) in list(self.known.items()):
+            if not (changed.isdisjoint(read.fields) and changed.isdisjoint(read.ranges)):
+                del self.known[key]
 
     def get(self, key: object, question: Callable[[], Any]) -> Any:
         entry = self.known.get(key)
@@ -94,6 +101,19 @@ def _under_watch(struct: Any, prefix: str, figures: tuple[str, ...], **own: Any)
             fields[field] = _under_watch(value, f"{path}.", figures)
     base: Any = type(struct)
     return _watched_type(base, prefix, figures)(**{**fields, **own})
+
+
+def _turn(watched: Any, struct: Any, prefix: str, figures: tuple[str, ...]) -> None:
+    """Let a struct under watch hold the fields of another one."""
+    for field in struct.__struct_fields__:
+        path, value = prefix + field, getattr(struct, field)
+        if value is not None and path in figures:
+            value = Figure(value, ((path, value, 1.0),))
+        elif value is not None and path in NESTED:
+            _turn(object.__getattribute__(watched, field), value, f"{path}.", figures)
+            continue
+        if path != "id":
+            force_setattr(watched, field, value)
 
 
 RANK = "rank"
@@ -155,10 +175,10 @@ class WatchedMachine:
     """The machine with a candidate in it, made as far as it is asked for. `outline` is any placement of the same pieces, for
     candidates that bring no pieces of their own."""
 
-    def __init__(self, rig: Rig, part: AnyPart, outline: Placement | None, place: Callable[[], Placement]) -> None:
-        self._rig, self._part, self._place = rig, part, place
+    def __init__(self, rig: Rig, part: AnyPart, outline: Placement | None, place: Callable[[], Placement], once: Once) -> None:
+        self._rig, self._part, self._place, self._once = rig, part, place, once
         self._fields: dict[str, Any] = {}
-        self._once = _Once()
+        self._decided: dict[str, Placement] = {}
         if outline is not None:
             self.pieces: tuple[Piece, ...] = _exchanged(outline, "pieces", part)
 
@@ -167,58 +187,69 @@ class WatchedMachine:
             raise AttributeError(name)
         also_read((SOLVED + name,))
         if name not in self._fields:
-            self._fields[name] = _exchanged(self._place(), name, self._part)
+            placement = self._decided[name] = self._place()
+            self._fields[name] = _exchanged(placement, name, self._part)
         return self._fields[name]
+
+    def move(self) -> set[str]:
+        """Let go of what another placement decides otherwise; return these fields, as they are noted."""
+        if not self._fields:
+            return set()
+        placement = self._place()
+        moved = {name for name, former in self._decided.items() if placement.said_of(name) != former.said_of(name)}
+        for name in moved:
+            del self._fields[name], self._decided[name]
+        return {SOLVED + name for name in moved}
 
     @cached_property
     def power(self) -> "_WatchedPower":
         """The power tree, its plugs and its watts made apart."""
-        return _WatchedPower(self._rig, self)
+        return _WatchedPower(self._rig, self, self._once)
 
     @property
     def p2p(self) -> tuple[tuple[str, ...], ...]:
         """Peer access between GPUs."""
         machine: Any = self
-        return cast(tuple[tuple[str, ...], ...], self._once.get("p2p", lambda: peer_access(self._rig, machine)))
+        return cast(tuple[tuple[str, ...], ...], self._once.get(("machine", "p2p"), lambda: peer_access(self._rig, machine)))
 
 
 class _WatchedPower:
-    def __init__(self, rig: Rig, machine: WatchedMachine) -> None:
-        self._rig, self._machine, self._once = rig, machine, _Once()
+    def __init__(self, rig: Rig, machine: WatchedMachine, once: Once) -> None:
+        self._rig, self._machine, self._once = rig, machine, once
 
     @property
     def plugs(self) -> Any:
-        return self._once.get("plugs", lambda: plugs_of(self._rig, self._machine.pieces))
+        return self._once.get(("power", "plugs"), lambda: plugs_of(self._rig, self._machine.pieces))
 
     def _loads(self) -> PowerTree:
-        return cast(PowerTree, self._once.get("loads", lambda: load_tree(self._rig, self._machine.pieces)))
+        return cast(PowerTree, self._once.get(("power", "loads"), lambda: load_tree(self._rig, self._machine.pieces)))
 
     def __getattr__(self, name: str) -> Any:
         if name in ("transient_w", "steps"):
-            return getattr(self._once.get("peaks", lambda: with_peaks(self._loads(), self._machine.pieces)), name)
+            return getattr(self._once.get(("power", "peaks"), lambda: with_peaks(self._loads(), self._machine.pieces)), name)
         return getattr(self._loads(), name)
 
 
 class WatchedJob:
     """A job whose memory is estimated when a rule looks at it."""
 
-    def __init__(self, facts: JobFacts, estimate: Callable[[], JobFacts]) -> None:
+    def __init__(self, facts: JobFacts, estimate: Callable[[], JobFacts], once: Once) -> None:
         self.name, self.index, self.workload, self.subjects = facts.name, facts.index, facts.workload, facts.subjects
-        self._estimate, self._once = estimate, _Once()
+        self._estimate, self._once = estimate, once
 
     @property
     def memory(self) -> Any:
-        return self._once.get("need", self._estimate).memory
+        return self._once.get(("need", self.index), self._estimate).memory
 
     @property
     def fault(self) -> Any:
-        return self._once.get("need", self._estimate).fault
+        return self._once.get(("need", self.index), self._estimate).fault
 
 
 class WatchedSituation(Situation, frozen=True, kw_only=True, dict=True):
     """A situation whose views pass on what was read to make them."""
 
-    once: _Once
+    once: Once
 
     def cases(self, over: Callable[[Situation], Iterable[Any]]) -> tuple[Any, ...]:
         """Return what a rule's `over` picks."""
@@ -234,6 +265,29 @@ for _name, _view in vars(Situation).items():
         setattr(WatchedSituation, _name, _passing_on(_name, _view.func))
 
 
-def watched_situation(**fields: Any) -> Situation:
-    """Return the situation of these fields, under watch."""
-    return WatchedSituation(once=_Once(), advise=False, **fields)
+class Scene:
+    """A rig with a candidate under watch in it, as rules look at it. Candidates take turns: what was made of one stays for the
+    next, as far as they agree in the fields that were read for it.
+
+    `row` tells by field what may be read of the candidate whose turn it is."""
+
+    situation: Situation
+
+    def __init__(self, part: AnyPart, row: Any, figures: tuple[str, ...]) -> None:
+        self.part, self.row, self.figures, self.once = watched(part, row["id"], figures), row, figures, Once()
+        self.values = self._values(part)
+
+    def _values(self, part: AnyPart) -> list[float | None]:
+        return [attrgetter(path)(part) for path in self.figures]
+
+    def turn_to(self, part: AnyPart, row: Any, fields: Iterable[str]) -> None:
+        """Give the turn to another candidate; `fields` are those that tell candidates apart."""
+        changed = {field for field in fields if self.row[field] != row[field]}
+        values = self._values(part)
+        for path, value, former in zip(self.figures, values, self.values, strict=True):
+            if value != former:
+                changed.update((path, ABSENT + path) if value is None or former is None else (path,))
+        _turn(self.part, part, "", self.figures)
+        self.row, self.values = row, values
+        machine: Any = self.situation.machine
+        self.once.forget(changed | machine.move())

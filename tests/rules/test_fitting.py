@@ -94,3 +94,11 @@ def test_a_warning_between_two_limits_is_not_passed_over(catalog: Catalog) -> No
     for part, fitting in zip(cards, found, strict=True):
         full = {(f.severity, f.code) for f in brings(rig, catalog, part) if counts(f)}
         assert set(fitting.brings) == full, part.id
+
+
+def test_a_part_that_a_known_pair_names_lends_its_answer_to_no_other(catalog: Catalog) -> None:
+    rig = read_rig(next(path for path in SAMPLES if path.stem == "quad-rtx-4090"))
+    named = next(part for part in catalog.of_kind("motherboard") if part.id == "supermicro.h11.h11ssl-i")
+    other = replace(named, id="a.b.board")
+    found = fits(rig, catalog, "motherboard", (named, other))
+    assert [("warning", "KNO001") in fitting.brings for fitting in found] == [True, False]
