@@ -138,6 +138,8 @@ TRAITS: dict[str, Traits] = {
     "recurrent_gemma": Traits(norm="rms_one", act="gelu", scaled_embedding=True, capped_logits=True, out_bias=True, mlp_bias=True,
     rope=0.5, holds_normed=True),
     "zamba2": Traits(act="gelu", rope=0.0),
+    "granite_swa": Traits(scaled_embedding=True, scaled_residual=True, scaled_logits=True, two_masks=True, eager_only=True,
+    scores="sunk"),
     "diffllama": Traits(scores="differential"),
     "internlm3": Traits(),
     "ministral": Traits(two_masks=True),
@@ -186,7 +188,7 @@ BIAS_EVERYWHERE = {
     "ministral3", "dots1", "phimoe", "granitemoe", "granitemoeshared", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text",
     "llama4_text", "gemma4_text", "afmoe", "bamba", "granitemoehybrid", "falcon_h1",
     "jais2", "hyperclovax", "vaultgemma", "bitnet", "flex_olmo", "exaone_moe", "hunyuan_v1_moe", "nanochat", "eurobert",
-    "internlm3", "ministral", "hy_v3", "diffllama",
+    "internlm3", "ministral", "hy_v3", "diffllama", "granite_swa",
 }  # fmt: skip
 """Families whose `attention_bias` adds a bias to query, key, value and output."""
 BIAS_BEFORE = {"glm", "glm4", "helium", "glm4_moe"}

@@ -26,7 +26,8 @@ class EncoderForm(Struct, frozen=True, kw_only=True):
     `square_mask`: a mask of all pairs lives with the states (ConvBERT). `holds_narrow`: what the embedding
     gives before it is brought to the width of the states lives as long (RemBERT). `projects`: a linear layer follows the
     embedding although it is as wide as the states (FNet). `pools`: a pooler that the head does not use, and two tables that
-    number positions and types (BigBird, FNet)."""
+    number positions and types (BigBird, FNet). `more_types`: sizes of
+    tables of types that are added besides (TAPAS)."""
 
     layers: int
     hidden: int
@@ -61,6 +62,7 @@ class EncoderForm(Struct, frozen=True, kw_only=True):
     holds_narrow: bool = False
     projects: bool = False
     pools: bool = False
+    more_types: tuple[int, ...] = ()
     names: tuple[str, str, str, str, str, str] = ("query", "key", "value", "dense", "dense", "dense")
 
 
@@ -142,6 +144,7 @@ class Encoder:
         if form.fixed_places:
             net.parameter(form.fixed_places, form.hidden // form.heads, frozen=True)
         self.types = net.parameter(form.token_types, form.embedding) if form.token_types else None
+        self.more_types = [net.parameter(size, form.embedding) for size in form.more_types]
         self.norm = Norm(net, "layer", form.embedding) if form.embedding_norm else None
         wider = form.projects or form.embedding != form.hidden
         self.widen = net.linear("embeddings_project", form.embedding, form.hidden, True) if wider else None
@@ -180,6 +183,8 @@ class Encoder:
             x = ops.add(tape, x, ops.embedding(tape, self.types, shape))
         if self.positions is not None:
             x = ops.add(tape, x, ops.embedding(tape, self.positions, (1, shape[1])))
+        for table in self.more_types:
+            x = ops.add_in_place(tape, x, ops.embedding(tape, table, shape))
         if self.norm is not None:
             x = self.norm(x)
         if not form.contacts:

@@ -48,6 +48,7 @@ from rigplanner.workload.video_transformer import VideoTransformer
 from rigplanner.workload.vision import Vit
 from rigplanner.workload.wan import Wan
 from rigplanner.workload.whisper import Whisper
+from rigplanner.workload.xlnet import Xlnet
 from rigplanner.workload.zamba import zamba2
 
 ENCODERS: dict[str, dict[str, Any]] = {
@@ -63,11 +64,24 @@ ENCODERS: dict[str, dict[str, Any]] = {
     "mpnet": {"names": ("q", "k", "v", "o", "dense", "dense"), "eager_only": True},
     "roformer": {"masked": True, "square_mask": True, "eager_only": True, "holds_weights": True, "rotary": True},
     "convbert": {"spare_bias": False, "square_mask": True},
+    "tapas": {"spare_bias": False},
     "big_bird": {"masked": True, "square_mask": True, "eager_only": True, "pools": True},
     "fnet": {"projects": True, "spare_bias": False, "pools": True},
     "esm": {"early": True, "contacts": True, "act": "gelu_erf", "head_act": "gelu_erf", "spare_bias": False},
 }  # fmt: skip
-HEADS_OF_CONFIG = {"bert", "albert", "distilbert", "layoutlm", "megatron-bert", "rembert", "ernie", "roformer"}
+HEADS_OF_CONFIG = {
+    "bert",
+    "albert",
+    "distilbert",
+    "layoutlm",
+    "megatron-bert",
+    "rembert",
+    "ernie",
+    "roformer",
+    "tapas",
+    "big_bird",
+    "fnet",
+}
 """Encoders whose head activates as the configuration says; the others by GELU."""
 
 
@@ -86,6 +100,8 @@ def encoder_form(config: dict[str, Any], kind: str) -> EncoderForm:
         told["fixed_places"] = config["max_position_embeddings"]
     if kind == "convbert":
         told["inner"] = convbert_width(config)[1]
+    if kind == "tapas":
+        told["more_types"] = tuple(config["type_vocab_sizes"])
     if kind == "mpnet":
         told["buckets"] = config["relative_attention_num_buckets"]
     placed = config["max_position_embeddings"] if not told.get("rotary") else 0
@@ -109,7 +125,8 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "dinov2_with_registers": Vit, "clip_vision_model": Vit, "siglip_vision_model": Vit, "ijepa": Vit,
     "swin": Swin, "segformer": Segformer, "t5": T5, "umt5": T5, **dict.fromkeys(KIN, Bart),
     "wav2vec2": SoundEncoder, "hubert": SoundEncoder,
-    "modernbert": ModernBert, "whisper": Whisper, "deberta-v2": Deberta, "deberta": Deberta, "swinv2": Swin2,
+    "modernbert": ModernBert, "modernbert-decoder": ModernBert, "xlnet": Xlnet,
+    "whisper": Whisper, "deberta-v2": Deberta, "deberta": Deberta, "swinv2": Swin2,
     "pvt": Pvt, "pvt_v2": Pvt2, "mobilevit": MobileVit, "cvt": Cvt, "efficientnet": efficientnet, "poolformer": poolformer,
     "focalnet": FocalNet, "swiftformer": SwiftFormer, "textnet": TextNet, "hgnet_v2": hgnet_v2, "mobilevitv2": MobileVit2,
     "rcnn": RegionDetector, "retinanet": DenseDetector, "dilated_segmenter": PixelClassifier,

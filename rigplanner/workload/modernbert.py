@@ -1,4 +1,5 @@
-"""ModernBERT on the tape: an encoder that normalises first, rotates positions in float, and looks far in every third layer only."""
+"""ModernBERT on the tape, encoder and decoder: it normalises first, rotates positions in float, and looks far in every third layer
+only."""
 
 from __future__ import annotations
 
@@ -18,6 +19,11 @@ def _norm(net: Net, config: dict[str, Any]) -> Norm:
     return Norm(net, "layer" if config.get("norm_bias") else "layer_plain", config["hidden_size"])
 
 
+def causal(config: dict[str, Any]) -> bool:
+    """Whether it is the decoder."""
+    return bool(config["model_type"] == "modernbert-decoder")
+
+
 class ModernBlock:
     """Norm, attention, residual; norm, gated feed-forward layer, residual. The first layer has no norm before its attention."""
 
@@ -26,15 +32,18 @@ class ModernBlock:
         self.heads, self.share = config["num_attention_heads"], config.get("attention_dropout") or 0.0
         bias, fed = bool(config.get("attention_bias")), bool(config.get("mlp_bias"))
         self.first_norm = None if first else _norm(net, config)
-        self.joint, self.out = net.linear("Wqkv", hidden, 3 * hidden, bias), net.linear("Wo", hidden, hidden, bias)
+        self.apart = [net.linear(name, hidden, hidden, bias) for name in ("q_proj", "k_proj", "v_proj")] if causal(config) else []
+        self.joint = None if self.apart else net.linear("Wqkv", hidden, 3 * hidden, bias)
+        self.out = net.linear("Wo", hidden, hidden, bias)
         self.last_norm, self.ffn = _norm(net, config), ffn
         self.up, self.down = net.linear("Wi", hidden, 2 * ffn, fed), net.linear("Wo", ffn, hidden, fed)
 
     def __call__(self, x: Tensor, rope: Rope, mask: Tensor | None) -> Tensor:
         tape, training = self.net.tape, self.net.setting.training
-        attended, _weights = self._attend(x if self.first_norm is None else self.first_norm(x), rope, mask)
+        attended, weights = self._attend(x if self.first_norm is None else self.first_norm(x), rope, mask)
         x = ops.add(tape, x, ops.dropout(tape, attended, self.share, training))
-        del attended
+        if not self.apart:
+            del attended, weights
         return ops.add(tape, x, self._feed(self.last_norm(x)))
 
     def _feed(self, x: Tensor) -> Tensor:
@@ -46,7 +55,8 @@ class ModernBlock:
     def _attend(self, x: Tensor, rope: Rope, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
         tape, setting, hidden = self.net.tape, self.net.setting, x.shape[-1]
         shape = (setting.batch, self.heads, setting.length, hidden // self.heads)
-        query, key, value = (piece.view(*shape) for piece in ops.split(tape, self.joint(x), (hidden,) * 3))
+        pieces = [side(x) for side in self.apart] if self.joint is None else ops.split(tape, self.joint(x), (hidden,) * 3)
+        query, key, value = (piece.view(*shape) for piece in pieces)
         query, key = self._turned(query, rope), self._turned(key, rope)
         if not setting.eager:
             return self.out(attend(self.net, query, key, value, mask, self.share).view(*x.shape)), None
@@ -86,11 +96,12 @@ class ModernBert:
         embedded = ops.embedding(tape, self.table, (setting.batch, setting.length))
         x = ops.dropout(tape, self.norm(embedded), config.get("embedding_dropout") or 0.0, setting.training)
         near = self._near(x.dtype)
+        everything = self._near(x.dtype) if causal(config) else None
         width = config["hidden_size"] // config["num_attention_heads"]
         ropes = rope_tables(net, width, x.dtype), rope_tables(net, width, x.dtype)
         for at, block in enumerate(self.blocks):
             far = at % (config.get("global_attn_every_n_layers") or EVERY) == 0
-            mask, rope = None if far else near, ropes[0 if far else 1]
+            mask, rope = everything if far else near, ropes[0 if far else 1]
             x = checkpointed(net, lambda y, block=block, rope=rope, mask=mask: block(y, rope, mask), x)
         x = self.last_norm(x)
         del embedded

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rigplanner.workload import ops
-from rigplanner.workload.attention import Attention, Form, Rope, rotate
+from rigplanner.workload.attention import Attention, Form, Rope, repeat_heads, rotate
 from rigplanner.workload.net import Net
 from rigplanner.workload.products import cat
 from rigplanner.workload.strided import array
@@ -126,6 +126,42 @@ class BlendedScores(Attention):
         return ops.unpacked(tape, ops.bmm(tape, weights, ops.packed(tape, value), query.shape)), weights
 
 
+class SunkScores(Attention):
+    """The result is scaled by how far the scores of a token rise above a learned sink of its head (Granite with windows)."""
+
+    def __init__(self, net: Net, form: Form) -> None:
+        super().__init__(net, form)
+        self.sink = net.parameter(form.heads)
+
+    def _eager(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        tape, form, setting = self.net.tape, self.form, self.net.setting
+        keys, values = repeat_heads(tape, key, form.heads), repeat_heads(tape, value, form.heads)
+        repeated = 1 < key.shape[1] < form.heads
+        square = (setting.batch, form.heads, setting.length, setting.length)
+        weights = ops.sub_self(tape, self._scores(query, keys, repeated, square))
+        weights = weights if mask is None else ops.add(tape, weights, mask)
+        above = ops.add(tape, _summed_exponents(tape, weights), Tensor((1, form.heads, 1), self.sink.dtype, self.sink.storage))
+        scale = ops.keeping_result(tape, ops.cast(tape, above, F32))
+        weights = self._softmax(weights, query.dtype)
+        weights = ops.dropout(tape, weights, form.traits.attention_dropout, setting.training)
+        result = ops.bmm(tape, weights, values if repeated else ops.packed(tape, values), query.shape)
+        result = ops.mul(tape, result, ops.cast(tape, scale, result.dtype).view(*query.shape[:3], 1))
+        return ops.unpacked(tape, result), weights
+
+
+def _summed_exponents(tape: Tape, x: Tensor) -> Tensor:
+    """torch.logsumexp over the last axis: keeps its input."""
+    kept = x
+
+    def pull(grad: Tensor) -> tuple[Tensor]:
+        _difference = like(tape, kept)
+        _exponents = like(tape, kept)
+        return (like(tape, kept),)
+
+    tape.saves()
+    return record(tape, new(tape, x.shape[:-1], x.dtype), (x,), pull)
+
+
 class Differential(Attention):
     """Two attentions by one set of scores to both halves of the values, the second subtracted by a learned share (DiffLlama)."""
 
@@ -161,5 +197,5 @@ class Differential(Attention):
 
 SCORES: dict[str, type[Attention]] = {"": Attention, "float": FloatScores, "biased": BiasedScores, "filled": FilledScores,
     "capped_below": CappedBelow, "blended": BlendedScores,
-    "differential": Differential}  # fmt: skip
+    "differential": Differential, "sunk": SunkScores}  # fmt: skip
 """Kinds of attention by the trait `scores`."""
