@@ -133,7 +133,8 @@ def modelled(data: Data, p: dict[str, Tensor]) -> Tensor:
     c, step, kind = constants(p), data["step"], data.index("share")
     softplus = torch.nn.functional.softplus
     excess = 3 * (data["half"] / (data["tdp"] * c["watt_rate"] * (0.15 * (data["era"] - 4.6) * c["watt_era"]).exp())).log()
-    vector = (data.index("path") == data.words["path"].index("vector")).double()
+    shaders = [i for i, word in enumerate(data.words["path"]) if word.startswith("vector")]
+    vector = torch.isin(data.index("path"), torch.tensor(shaders)).double()
     throttled = (c["power_slope"] * softplus(excess) / 3 * (1 - (1 - c["power_vector"]) * vector)).exp()
     throttled = throttled * data["sustained"] ** -(c["clock_matrix"] + (c["clock_vector"] - c["clock_matrix"]) * vector)
     generation = data.index("generation")
