@@ -15,6 +15,8 @@ from rigplanner.catalog.lint_parts import (
     check_storage,
     check_supply,
 )
+from rigplanner.catalog.lint_platform import check_platform, check_year
+from rigplanner.catalog.lint_prices import check_prices
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import Part
 
@@ -83,5 +85,5 @@ def check_ranges(part: Part, catalog: Catalog) -> Iterator[Complaint]:
 
 CHECKS: tuple[Callable[[Part, Catalog], Iterator[Complaint]], ...] = (
     check_id, check_sources, check_ranges, check_gpu, check_chip, check_layout, check_lanes, check_supply, check_storage, check_cpu,
-    check_memory, check_network_card, check_chassis,
+    check_memory, check_network_card, check_chassis, check_platform, check_year, check_prices,
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from rigplanner.catalog.complaint import Complaint
+from rigplanner.catalog.lint_platform import suits
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import CPU, DrivePort, LaneMode, Layout, Motherboard, Part, Slot, System
 
@@ -75,7 +76,7 @@ def check_lanes(part: Part, catalog: Catalog) -> Iterator[Complaint]:
     if not isinstance(part, Motherboard | System) or not part.layout.sockets:
         return
     layout = part.layout
-    classes = {cpu.lane_class: cpu for cpu in catalog.of_kind("cpu") if isinstance(cpu, CPU) and _suits(cpu, layout) and cpu.lanes}
+    classes = {cpu.lane_class: cpu for cpu in catalog.of_kind("cpu") if isinstance(cpu, CPU) and suits(cpu, part) and cpu.lanes}
     most = max((cpu.lanes or 0 for cpu in classes.values()), default=0)
     for cpu in classes.values():
         for socket in range(len(layout.sockets)):
@@ -85,10 +86,6 @@ def check_lanes(part: Part, catalog: Catalog) -> Iterator[Complaint]:
             if taken > lanes:
                 found = f"{taken} lanes of cpu{socket}"
                 yield Complaint(part.id, "layout.lane_modes", "lanes-beyond-cpu", found, f"at most {lanes} ({cpu.lane_class})")
-
-
-def _suits(cpu: CPU, layout: Layout) -> bool:
-    return cpu.socket in layout.sockets and (layout.chipset is None or layout.chipset in cpu.chipsets)
 
 
 def lanes_taken(layout: Layout, cpu: CPU, origin: str, uplink: int | None) -> int:

@@ -1,8 +1,9 @@
 """The collector rests while any thread asks for it, and goes on afterwards."""
 
 import gc
+import weakref
 
-from rigplanner.catalog.garbage import collector_paused
+from rigplanner.catalog.garbage import collector_paused, sweep
 
 
 def test_the_collector_goes_on_when_the_last_pause_ends() -> None:
@@ -25,3 +26,18 @@ def test_a_collector_that_was_off_stays_off() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_a_sweep_collects_what_a_paused_collector_left() -> None:
+    class Knot:
+        pass
+
+    with collector_paused():
+        knot = Knot()
+        knot.itself = knot  # type: ignore[attr-defined]
+        gone = weakref.ref(knot)
+        del knot
+        kept = [[] for _ in range(2 * gc.get_threshold()[0])]
+        assert gone() is not None
+        sweep()
+        assert gone() is None and kept

@@ -12,9 +12,11 @@ from rigplanner.catalog.parts import (
     GPU,
     Chassis,
     Doubt,
+    DrivePort,
     Enclosure,
     LaneMode,
     Layout,
+    MemoryChannels,
     MemoryKit,
     Motherboard,
     NetworkCard,
@@ -128,6 +130,21 @@ def test_a_good_part_has_no_complaint(part: Part) -> None:
         (replace(NETWORK, port_gbps=200), "faster-than-interface"),
         (replace(CASE, enclosure=Enclosure(rack_units=3, gpu_height_mm=140)), "higher-than-rack-units"),
         (replace(CASE, enclosure=Enclosure(board_form_factors=("ATX",), slot_columns=4)), "columns-of-atx"),
+        (
+            replace(BOARD, layout=Layout(sockets=("AM4",), chipset="B550", slots=(Slot(id="P1", origin="chipset", gen=4),))),
+            "generation-beyond-origin",
+        ),
+        (
+            replace(BOARD, layout=Layout(sockets=("SP3",), drives=(DrivePort(id="SATA", kind="sata", origin="chipset"),))),
+            "chipset-unnamed",
+        ),
+        (replace(BOARD, layout=Layout(remote_management=True, display_outputs=0)), "management-without-output"),
+        (replace(CARD, released="2021-05", connectors=(Plug("pcie8", 3),), architecture="Ada Lovelace"), "before-technology"),
+        (replace(CHIP, released="2020"), "before-technology"),
+        (replace(SUPPLY, released="2019", supply=Supply(ratings=(Rating(100, 1000),), standard="ATX 3.0")), "before-technology"),
+        (replace(BOARD, released="2019", layout=Layout(memory_type="DDR5")), "before-technology"),
+        (replace(STICKS, prices=(Price(amount=17999, currency="USD", day="2026-01-01", source="x"),)), "price-per-gb"),
+        (replace(DRIVE, prices=(Price(amount=899, currency="JPY", day="2026-01-01", source="x"),)), "price-per-gb"),
         (replace(CHIP, tdp_w=400), "watts-per-core"),
         (replace(CHIP, tdp_w=170, max_power_w=120), "power-below-tdp"),
         (replace(CHIP, boost_ghz=57.0, base_ghz=4.3), "boost-below-base"),
@@ -162,6 +179,32 @@ def test_a_board_never_needs_more_lanes_than_its_cpu_has() -> None:
     assert _codes(cpu, board) == ["lanes-beyond-cpu"]
     halved = LaneMode(when=When(used=("P1", "P2")), widths={"P1": 8, "P2": 8})
     assert _codes(cpu, replace(board, layout=replace(board.layout, lane_modes=(halved,)))) == []
+
+
+def test_a_board_gives_no_more_than_the_cpus_that_fit() -> None:
+    cpu = replace(CHIP, chipsets=("B850",), pcie_gen=4, memory=MemoryChannels(channels=2, types=("DDR5",)))
+    layout = Layout(
+        sockets=("AM5",), chipset="B850", memory_type="DDR5", memory_channels=2, slots=(Slot(id="P1", origin="cpu0", gen=4),)
+    )
+    board = replace(BOARD, layout=layout)
+    assert _codes(cpu, board) == []
+    faster = replace(layout, slots=(replace(slot, gen=5),))
+    assert _codes(cpu, replace(board, layout=faster)) == ["generation-beyond-origin"]
+    assert _codes(replace(cpu, chipsets=("X870",)), replace(board, layout=faster)) == []
+    assert _codes(cpu, replace(board, layout=replace(layout, memory_type="DDR4"))) == ["memory-beyond-cpu"]
+    assert _codes(cpu, replace(board, layout=replace(layout, memory_channels=4))) == ["memory-beyond-cpu"]
+
+
+def test_a_place_that_firmware_moves_to_the_chipset_may_be_faster_before() -> None:
+    moved = LaneMode(when=When(used=("M2_2",), bios="m2-chipset"), gens={"M2_2": 3})
+    drives = (DrivePort(id="M2_2", kind="m2", origin="chipset", gen=4, width=4),)
+    layout = Layout(sockets=("AM4",), chipset="B550", drives=drives)
+    assert _codes(replace(BOARD, layout=layout)) == ["generation-beyond-origin"]
+    assert _codes(replace(BOARD, layout=replace(layout, lane_modes=(moved,)))) == []
+
+
+def test_a_price_in_a_currency_without_a_rate_is_not_judged() -> None:
+    assert _codes(replace(STICKS, prices=(Price(amount=17999, currency="TWD", day="2026-01-01", source="x"),))) == []
 
 
 def test_what_is_in_doubt_is_not_judged() -> None:
