@@ -5,7 +5,7 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.economics.running import energy_per_year, three_year_total
 from rigplanner.planning.renting import Offer, OwnHire, offers, own_hires
 from rigplanner.report import format as fmt
-from rigplanner.report.language import tr, trn
+from rigplanner.report.language import listed, tr, trn
 from rigplanner.report.quote_jobs import workload_title
 from rigplanner.report.words_hire import provider_text
 from rigplanner.rules.assess import Assessment
@@ -96,4 +96,7 @@ def _offer(offer: Offer, currency: str) -> tuple[str, str, str, str]:
             "{hours}, {days} at {daily} h a day", hours=fmt.quantity(offer.hours, "h", 0),
             days=fmt.quantity(offer.days, tr("days"), 0), daily=fmt.number(offer.hours_per_day),
         )  # fmt: skip
-    return f"{provider_text(offer.provider)} {offer.instance}, {offer.gpus.replace(' x ', ' × ')}", rent, both, after
+    machine = f"{provider_text(offer.provider)} {offer.instance}"
+    if offer.gpus.partition(" x ")[2] not in offer.instance:
+        machine = listed([machine, offer.gpus.replace(" x ", " × ")])
+    return machine, rent, both, after

@@ -95,6 +95,7 @@ def workload_settings(job: Job) -> str:
         (tr("prompt"), work.input_tokens), (tr("output"), work.output_tokens), (tr("optimizer"), work.optimizer),
         (tr("LoRA rank"), work.lora_rank),
         (tr("checkpointing"), work.gradient_checkpointing), ("ZeRO", work.parallelism.zero if work.parallelism else None),
+        (tr("offload"), work.parallelism.offload if work.parallelism and work.parallelism.offload != "none" else None),
         (tr("tensor parallel"), work.parallelism.tensor if work.parallelism and work.parallelism.tensor > 1 else None),
     )  # fmt: skip
     return ", ".join(f"{word} {value}".strip() for word, value in named if value not in (None, False, 0, ""))

@@ -223,7 +223,7 @@ def _renting(quote: Quote, sheet: Sheet) -> list[Any]:
         for n, row in enumerate(alike):
             rows.append([sheet.text(cell, "body") for cell in (row[0] if n == 0 else "", *row[1:])])
     note = tr("Hours are hours of the rig's own work; both speeds come from the same model. Rents are those of the day named.")
-    story = [*sheet.section(tr("Against renting")), sheet.table(rows, (0.16, 0.26, 0.17, 0.23, 0.18)), sheet.text(note, "small")]
+    story = [*sheet.section(tr("Against renting")), sheet.table(rows, (0.17, 0.22, 0.2, 0.22, 0.19)), sheet.text(note, "small")]
     return [*story, sheet.gap(14)]
 
 

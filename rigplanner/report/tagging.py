@@ -4,10 +4,14 @@ While paragraphs, tables and pictures draw themselves, each wraps its ink in mar
 open on the canvas; the tree is written when all pages are known. Its order is that of the story, which is how people read.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
+
+SPACES = re.compile(r"[^\S\u00a0\u202f]+")
+"""Spaces at which a line may break."""
 
 
 class Element:
@@ -77,10 +81,17 @@ def drawn_as(flowable: Any, role: str, alt: str) -> Any:
     return flowable
 
 
+def _words(text: str, mark: str | None = None) -> list[str]:
+    """Return the words of a text. Reportlab's own function parts numbers at their narrow no-break spaces, and draws wide ones."""
+    return text.split(mark) if mark else [word for word in SPACES.split(text) if word]
+
+
 @cache
 def paragraph_class() -> Any:
     """Return reportlab's paragraph with a role."""
-    from reportlab.platypus import Paragraph
+    from reportlab.platypus import Paragraph, paragraph
+
+    paragraph.split = _words
 
     class Tagged(Paragraph):  # type: ignore[misc]
         role = "P"

@@ -127,6 +127,18 @@ def test_a_row_stays_whole_and_its_head_does_not_stand_twice_on_a_page(lines: in
         assert [f"title {n}" in page for n in range(4)] == [f"last {n}" in page for n in range(4)]
 
 
+def test_numbers_are_not_parted_at_the_ends_of_lines() -> None:
+    sheet = Sheet("A4")
+    made = sheet.text("Expected 3\u202f580 tokens", "body")
+    made.wrap(60, 100)
+    assert [words for _, words in made.blPara.lines] == [["Expected"], ["3\u202f580", "tokens"]]
+    mixed = sheet.value("2\u202f298 tokens/s", "(1\u202f339 to 3\u202f580)", "strong")
+    for width in range(40, 110, 10):
+        mixed.wrap(width, 500)
+        lines = ["".join(word.text for word in line.words) for line in mixed.blPara.lines if hasattr(line, "words")]
+        assert not any(line.rstrip().endswith(("1", "2", "3")) for line in lines), lines
+
+
 def test_a_row_longer_than_a_page_is_cut() -> None:
     sheet, buffer = Sheet("A4"), io.BytesIO()
     tall = [sheet.text(f"line {n} ends", "body") for n in range(150)]
