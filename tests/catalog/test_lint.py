@@ -183,9 +183,8 @@ def test_a_board_never_needs_more_lanes_than_its_cpu_has() -> None:
 
 def test_a_board_gives_no_more_than_the_cpus_that_fit() -> None:
     cpu = replace(CHIP, chipsets=("B850",), pcie_gen=4, memory=MemoryChannels(channels=2, types=("DDR5",)))
-    layout = Layout(
-        sockets=("AM5",), chipset="B850", memory_type="DDR5", memory_channels=2, slots=(Slot(id="P1", origin="cpu0", gen=4),)
-    )
+    slot = Slot(id="P1", origin="cpu0", gen=4)
+    layout = Layout(sockets=("AM5",), chipset="B850", memory_type="DDR5", memory_channels=2, slots=(slot,))
     board = replace(BOARD, layout=layout)
     assert _codes(cpu, board) == []
     faster = replace(layout, slots=(replace(slot, gen=5),))
