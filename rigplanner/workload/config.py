@@ -94,7 +94,8 @@ def full_config(config: dict[str, Any]) -> dict[str, Any]:
         config, kind = {**inside, "model_type": tower}, tower
     if not isinstance(kind, str) or not kind:
         raise WorkloadFault(f"config.model_type: expected the name of an architecture such as 'llama', found {_shown(kind)}.")
-    known = defaults().get(kind) or (defaults().get(SAME_AS.get(kind, "")) if inner else None) or {}
+    relative = SAME_AS.get(kind, "")
+    known = defaults().get(kind) or (defaults().get(relative) if inner or relative == kind + "_text" else None) or {}
     if kind == "chatglm" and "ffn_hidden_size" in config:
         config = {"tie_word_embeddings": False, **{CHATGLM.get(name, name): value for name, value in config.items()}}
     _check_numbers(config, known)

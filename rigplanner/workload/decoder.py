@@ -142,9 +142,12 @@ class Block:
         tape, residual = self.net.tape, x
         x = self.norms[0](residual)
         attended = self._attend(x, rope, mask)
-        attended = self._drop(attended)
         if len(self.norms) > 1:
             x = self.norms[1](residual)
+        if self.form.traits.joint_dropout:
+            joined = ops.add_in_place(tape, self.mlp(x), attended)
+            return ops.add(tape, residual, self._drop(joined))
+        attended = self._drop(attended)
         fed = self._drop(self.mlp(x))
         return ops.add(tape, ops.add(tape, attended, fed), residual)
 

@@ -52,7 +52,7 @@ TRAITS: dict[str, Traits] = {
     "qwen3_moe": Traits(qk_norm="head"),
     "gpt_oss": Traits(norm="rms_wide", qkv_bias=True, out_bias=True, sinks=True, two_masks=True),
     "deepseek_v3": Traits(latent=True),
-    "falcon": Traits(holds_weights=True, holds_attended=True, softmax="states",
+    "falcon": Traits(holds_weights=True, holds_attended=True, joint_dropout=True, softmax="states",
     names=NEOX, norm="layer", block="parallel", projection="split",
     mlp="plain", act="gelu",
     broadcast_heads=True),
@@ -232,7 +232,8 @@ def traits_of(config: dict[str, Any], kind: str) -> Traits:
 
 def _falcon(config: dict[str, Any], traits: Traits) -> dict[str, Any]:
     bias, heads = bool(config.get("bias")), bool(config.get("multi_query", True)) or bool(config.get("new_decoder_architecture"))
-    told: dict[str, Any] = {"qkv_bias": bias, "out_bias": bias, "mlp_bias": bias, "projection": "picked" if heads else "split"}
+    told: dict[str, Any] = {"qkv_bias": bias, "out_bias": bias, "mlp_bias": bias, "projection": "picked" if heads else "split",
+        "dropout": float(config.get("hidden_dropout") or 0.0)}  # fmt: skip
     if not config.get("parallel_attn", True) and not config.get("new_decoder_architecture"):
         return told | {"block": "pre"}
     norms = config.get("num_ln_in_parallel_attn") or (2 if config.get("new_decoder_architecture") else 1)
