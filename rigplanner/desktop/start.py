@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 NO_WINDOW = 2
+SWEEP_MS = 1000
+"""How often the window's thread collects garbage: see `desktop/tasks.py`."""
 SWITCH_S = 0.0005
 """How long a worker may keep the interpreter while the window waits; Python's own 5 ms shows as jerks when much is painted."""
 XCB_LIBRARIES = (
@@ -82,10 +84,11 @@ def open_window(rig_path: str | None) -> int:
 
 def make_window(path: Path | None = None):  # type: ignore[no-untyped-def]
     """Return a window on the user's preferences and journals, not yet shown."""
+    from PySide6.QtCore import QTimer
     from PySide6.QtWidgets import QApplication
 
     from rigplanner import __version__
-    from rigplanner.catalog.garbage import spare_the_living
+    from rigplanner.catalog.garbage import spare_the_living, sweep
     from rigplanner.catalog.user_catalog import full_catalog
     from rigplanner.desktop import faults
     from rigplanner.desktop.documents import open_file
@@ -113,6 +116,9 @@ def make_window(path: Path | None = None):  # type: ignore[no-untyped-def]
     spare_the_living()
     sys.setswitchinterval(SWITCH_S)
     session = Session(full.catalog, preferences, journals)
+    sweeper = QTimer(session.tasks)
+    sweeper.timeout.connect(sweep)
+    sweeper.start(SWEEP_MS)
     window = Window(session, journals)
     session.shelf.follow(folder)
     faults.show_in(window)

@@ -1,4 +1,7 @@
-"""The one door to the thread pool: work runs aside, its answer comes back on the window's thread, stale answers are dropped."""
+"""The one door to the thread pool: work runs aside, its answer comes back on the window's thread, stale answers are dropped.
+
+Widgets may be destroyed on the window's thread only, by whatever lets go of them last. So the collector rests on all threads as
+long as there are tasks (the window sweeps now and then), and work with what it refers to, its answer and its fault end there."""
 
 import contextlib
 import logging
@@ -23,37 +26,42 @@ class Ticket:
         self.cancelled = False
 
 
-class _Run(QRunnable):
-    """Holds the bound signals of the caller, which lives on the window's thread, and owns no QObject. The collector rests while it
-    runs: on this thread it would destroy widgets that are gone under the window's hands."""
+Work = Callable[[Ticket], Any]
 
-    def __init__(self, ticket: Ticket, work: Callable[[Ticket], Any], answered: Any, progressed: Any) -> None:
+
+class _Run(QRunnable):
+    """Holds the bound signals of the caller, which lives on the window's thread, and owns no QObject. `held` is emptied here before
+    the answer goes out in it: what it held is let go of by the caller, who keeps the work as well."""
+
+    def __init__(self, ticket: Ticket, held: list[Any], answered: Any, progressed: Any) -> None:
         super().__init__()
-        self._ticket, self._work, self._answered, self._progressed = ticket, work, answered, progressed
+        self._ticket, self._held, self._answered, self._progressed = ticket, held, answered, progressed
 
     def run(self) -> None:
-        if self._ticket.cancelled:
-            return
-        answer: Any = None
-        fault: Exception | None = None
-        with collector_paused(), contextlib.suppress(RuntimeError):  # the window may have gone meanwhile
-            try:
-                answer = self._work(self._ticket)
-                if isinstance(answer, Iterator):
-                    for piece in answer:
-                        if self._ticket.cancelled:
-                            break
-                        self._progressed.emit(self._ticket, piece)
-                    answer = None
-            except Exception as caught:
-                fault = caught
-            self._answered.emit(self._ticket, answer, fault)
+        if not self._ticket.cancelled:
+            self._held += self._outcome(self._held.pop())
+        with contextlib.suppress(RuntimeError):  # the window may have gone meanwhile
+            self._answered.emit(self._ticket, self._held)
+
+    def _outcome(self, work: Work) -> tuple[Any, Exception | None]:
+        """Return the answer of some work, or its fault."""
+        try:
+            answer = work(self._ticket)
+            if not isinstance(answer, Iterator):
+                return answer, None
+            for piece in answer:
+                if self._ticket.cancelled:
+                    break
+                self._progressed.emit(self._ticket, piece)
+        except Exception as fault:
+            return None, fault
+        return None, None
 
 
 class Tasks(QObject):
     """Runs work by topic: a new task on a topic cancels the former one and makes its answer stale."""
 
-    _answered = Signal(object, object, object)
+    _answered = Signal(object, object)
     _progressed = Signal(object, object)
     busy_changed = Signal(bool)
 
@@ -65,15 +73,18 @@ class Tasks(QObject):
         self._callers: dict[
             str, tuple[Callable[[Any], None], Callable[[Exception], None] | None, Callable[[Any], None] | None]
         ] = {}
+        self._works: dict[Ticket, Work] = {}
         self._count = 0
         self._closed = False
+        self._pause = contextlib.ExitStack()
+        self._pause.enter_context(collector_paused())
         self._answered.connect(self._deliver)
         self._progressed.connect(self._deliver_piece)
 
     def run_task(
         self,
         topic: str,
-        work: Callable[[Ticket], Any],
+        work: Work,
         done: Callable[[Any], None],
         failed: Callable[[Exception], None] | None = None,
         piece: Callable[[Any], None] | None = None,
@@ -89,13 +100,17 @@ class Tasks(QObject):
             return ticket
         self._current[topic] = ticket
         self._callers[topic] = (done, failed, piece)
-        run = _Run(ticket, work, self._answered, self._progressed)
         if wait_ms:
-            QTimer.singleShot(wait_ms, self, lambda: None if ticket.cancelled else self._pool.start(run))
+            QTimer.singleShot(wait_ms, self, lambda: self._start(ticket, work))
         else:
-            self._pool.start(run)
+            self._start(ticket, work)
         self.busy_changed.emit(True)
         return ticket
+
+    def _start(self, ticket: Ticket, work: Work) -> None:
+        if not ticket.cancelled:
+            self._works[ticket] = work
+            self._pool.start(_Run(ticket, [work], self._answered, self._progressed))
 
     def cancel(self, topic: str) -> None:
         """Ask the work on a topic to stop; its answer will be dropped."""
@@ -115,6 +130,8 @@ class Tasks(QObject):
             self.cancel(topic)
         self._pool.clear()
         self._pool.waitForDone(5000)
+        self._works.clear()
+        self._pause.close()
 
     def _deliver_piece(self, ticket: Ticket, answer: Any) -> None:
         if self._current.get(ticket.topic) is ticket:
@@ -122,9 +139,13 @@ class Tasks(QObject):
             if piece is not None:
                 piece(answer)
 
-    def _deliver(self, ticket: Ticket, answer: Any, fault: Exception | None) -> None:
+    def _deliver(self, ticket: Ticket, held: list[Any]) -> None:
+        self._works.pop(ticket, None)
         if self._current.get(ticket.topic) is not ticket:
+            held.clear()
             return
+        answer, fault = held
+        held.clear()
         done, failed, _ = self._callers.pop(ticket.topic)
         del self._current[ticket.topic]
         if fault is None:

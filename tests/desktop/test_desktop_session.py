@@ -1,5 +1,8 @@
 """The document: history, files, journal, locks, work aside."""
 
+import functools
+import gc
+import threading
 import time
 from pathlib import Path
 
@@ -219,3 +222,44 @@ def test_preferences_survive_and_broken_ones_start_anew(tmp_path: Path, caplog):
     assert PreferenceStore(file).now.favourites == ("a.b.c",)
     file.write_text('{"theme": "pink"}', "utf-8")
     assert PreferenceStore(file).now.theme == "system"
+
+
+def test_nothing_is_destroyed_on_the_thread_of_work(tasks, qtbot):
+    """Neither by the collector nor with the last reference to work, its answer or its fault: widgets bear it on their own thread
+    alone."""
+    ended: list[bool] = []
+    answers: list = []
+    faults: list = []
+
+    class Dialog:
+        def __del__(self) -> None:
+            ended.append(threading.current_thread() is threading.main_thread())
+
+    def litter(dialog: Dialog) -> list:
+        knot: list = [Dialog()]
+        knot.append(knot)
+        return [[n] for n in range(5 * gc.get_threshold()[0])]
+
+    def fail(dialog: Dialog) -> None:
+        raise ValueError("no")
+
+    def hand_over(dialog: Dialog) -> Dialog:
+        return dialog
+
+    for work in (litter, fail, hand_over):
+        tasks.run_task(
+            work.__name__, functools.partial(lambda work, dialog, _: work(dialog), work, Dialog()), answers.append, faults.append
+        )
+    qtbot.waitUntil(lambda: not tasks.is_busy())
+    assert len(answers) == 2 and len(faults) == 1
+    answers.clear()
+    faults.clear()
+    gc.collect()
+    assert ended == [True] * 4
+
+
+def test_the_collector_goes_on_when_the_tasks_are_closed(qapp):
+    made = Tasks()
+    assert not gc.isenabled()
+    made.close()
+    assert gc.isenabled()
