@@ -47,7 +47,17 @@ def compare_reason(row: CompareRow, rig: int, assessments: Sequence[Assessment],
         made = Reason("", "", year_steps(assessment), tr("Energy and years need a tariff and hours a day."))
     else:
         made = MAKERS[code](assessment, catalog) if code in MAKERS else Reason("", "", ())
-    return Reason(title, headline, made.steps, made.note)
+    return Reason(title, headline, (*made.steps, *_exchange_step(row, rig, assessment)), made.note)
+
+
+def _exchange_step(row: CompareRow, rig: int, assessment: Assessment) -> tuple[Step, ...]:
+    """Return how a sum in other money was counted, () for one in the rig's own."""
+    own, value, rates = assessment.totals.currency, row.values[rig], assessment.rig.exchange
+    if row.attribute.code != "total" or not isinstance(value, int | float) or row.attribute.unit == own or not value:
+        return ()
+    inputs: Inputs = {own: assessment.totals.total, tr("rate"): value / assessment.totals.total}
+    source = f"{rates.source}, {rates.day}" if rates else ""
+    return (Step(tr("Total"), tr("amount × rate"), inputs, value, row.attribute.unit, source),)
 
 
 def _workload_reason(row: CompareRow, rig: int, assessments: Sequence[Assessment]) -> Reason:

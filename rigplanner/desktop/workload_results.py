@@ -14,7 +14,7 @@ from rigplanner.desktop.widgets import button, column, icon_button, label, panel
 from rigplanner.desktop.words import interval, percent, quantity, shortened
 from rigplanner.desktop.workload_prospects import Prospects, ProspectsPanel
 from rigplanner.report.language import tr
-from rigplanner.report.quote_jobs import BOUND_WORDS, memory_bars, workload_title
+from rigplanner.report.quote_jobs import BOUND_WORDS, host_text, memory_bars, workload_title
 from rigplanner.report.words_faults import fault_text
 from rigplanner.report.words_speed import speed_facts
 from rigplanner.report.words_workloads import LIFT_WORDS, STAGE_WORDS, assumed_text
@@ -92,10 +92,7 @@ class WorkloadResults(QWidget):
         self.bars.show_bars(bars)
         self.bars.setVisible(bool(bars))
         fault = fault_text(job.memory_fault) or ("" if bars else tr("There is no GPU in the rig."))
-        host = job.memory[0].host_gib if job.memory else 0.0
-        said = tr("Not computed: {fault}", fault=fault) if fault else ""
-        if host and not fault:
-            said = tr("{size} of RAM are needed beside it.", size=quantity(host, "GiB", 1))
+        said = tr("Not computed: {fault}", fault=fault) if fault else host_text(job)
         self.memory_note.setText(said)
         self.memory_note.setVisible(bool(said))
         self._show_speed(job)

@@ -11,6 +11,7 @@ from rigplanner.catalog.parts import MemoryKit
 from rigplanner.economics.running import three_year_total
 from rigplanner.machine.machine import GpuNode
 from rigplanner.performance.answer import TIME_METRICS
+from rigplanner.planning.one_currency import counted_in
 from rigplanner.planning.renting import Hire, Offer, offers_among, own_hires, yearly_energy
 from rigplanner.planning.what_if import split_over
 from rigplanner.rig.task import Workload
@@ -145,7 +146,9 @@ Hires = Callable[[Workload, int, str], tuple[Hire, ...]]
 def compare(assessments: Sequence[Assessment], baseline: int = 0, hires: Hires | None = None) -> tuple[CompareRow, ...]:
     """Return the rows that compare two or more rigs; `baseline` is the rig that the deltas refer to. A workload of one rig is
     predicted on the others too; a model that is split over all GPUs of its rig is split over those of the other. What does not
-    fit into memory has no speed. With `hires` the rows say too what the work costs on machines for hire."""
+    fit into memory has no speed. Money is that of the baseline, others counted by the rates of their rigs. With `hires` the rows
+    say too what the work costs on machines for hire."""
+    assessments = [counted_in(a, assessments[baseline]) for a in assessments]
     rows = [_row(attribute, "", [measure(a) for a in assessments], baseline) for attribute, measure in MEASURES]
     rows += _money_rows(assessments, baseline)
     for workload, own in _workloads(assessments):

@@ -40,6 +40,7 @@ class QuoteJob(Struct, frozen=True, kw_only=True):
     bound: str
     anchors: tuple[str, ...]
     assumed: str
+    host: str = ""
 
 
 MOST_ANCHORS = 3
@@ -115,6 +116,12 @@ def anchor_text(anchor: Anchor, catalog: Catalog) -> str:
     return tr("{measured} (weight {weight}; {source})", measured=measured, weight=fmt.percent(anchor.weight), source=anchor.source)
 
 
+def host_text(job: Job) -> str:
+    """Return how much of the host's memory a workload takes beside the cards, "" for none."""
+    host_gib = job.memory[0].host_gib if job.memory else 0.0
+    return tr("{size} of RAM are needed beside it.", size=fmt.quantity(host_gib, "GiB", 1)) if host_gib else ""
+
+
 def job_content(job: Job, machine: Machine, catalog: Catalog) -> QuoteJob:
     """Return one workload of a quote."""
     speed, bars = job.speed, memory_bars(job, machine)
@@ -124,6 +131,7 @@ def job_content(job: Job, machine: Machine, catalog: Catalog) -> QuoteJob:
         settings=workload_settings(job),
         bars=bars,
         memory_note=fault_text(job.memory_fault),
+        host=host_text(job),
         speed=fmt.quantity(speed.value, speed.metric)
         if speed
         else tr("not predicted: {reason}", reason=fault_text(job.speed_fault) or tr("unknown")),

@@ -187,6 +187,8 @@ def _job(job: QuoteJob, sheet: Sheet) -> list[Any]:
             )
         )
         rows.append(drawn_as(memory_bar(bar, sheet.width), "Figure", tr("Memory per GPU")))
+    if job.host:
+        rows.append(sheet.text(job.host, "small"))
     if job.memory_note:
         rows.append(sheet.text(tr("Memory not predicted: {memory_note}", memory_note=job.memory_note), "body"))
     speed = tr("Expected speed: {speed}", speed=job.speed)

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.cloud import CloudInstance
+from rigplanner.catalog.exchange import ExchangeRates
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import Price
 from rigplanner.planning.compare import CompareRow, compare
@@ -75,6 +76,27 @@ def test_work_is_compared_with_the_least_expensive_hire(pair: list[Assessment], 
 def test_a_rig_without_a_whole_price_is_compared_with_no_hire(pair: list[Assessment]) -> None:
     partly = [replace(a, totals=replace(a.totals, unpriced=("gpu",))) for a in pair]
     assert not [row for row in compare(partly, hires=_hired) if row.attribute.code.startswith("hire")]
+
+
+def test_other_money_is_counted_by_the_rates_of_the_rig(pair: list[Assessment]) -> None:
+    rates = ExchangeRates(day="2026-10-09", source="bank", rates={"USD": 1.25})
+    tariff = Price(amount=0.40, currency="EUR", day="2026-01-01", source="contract")
+    site = Site(energy_per_kwh=tariff, hours_per_day=24.0, volts=230.0, breaker_a=16.0)
+    dollars = replace(pair[0], totals=replace(pair[0].totals, currency="USD", total=1000.0, unpriced=(), foreign=()))
+    euros = replace(
+        pair[0], totals=replace(dollars.totals, currency="EUR"), rig=replace(pair[0].rig, currency="EUR", exchange=rates, site=site)
+    )
+    rows = compare([dollars, euros])
+    total = _row(rows, "total")
+    assert total.attribute.unit == "USD"
+    assert total.values == (1000.0, pytest.approx(1250.0))
+    speed = _row(rows, "speed_per_1000")
+    assert speed.values[0] == pytest.approx(1.25 * speed.values[1])  # type: ignore[operator]
+    year = _row(rows, "energy_year").values[1]
+    assert isinstance(year, float)
+    assert year == pytest.approx(_row(compare([euros, euros]), "energy_year").values[1] * 1.25)  # type: ignore[operator]
+    unknown = replace(euros, rig=replace(euros.rig, exchange=None))
+    assert not [row for row in compare([dollars, unknown]) if row.attribute.group == "money"]
 
 
 def test_a_hire_that_the_site_names_is_compared_too(pair: list[Assessment]) -> None:
