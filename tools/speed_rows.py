@@ -72,8 +72,8 @@ def _step_parts(job: Job, times: Any) -> dict[str, float]:
     read = times.weights_s if job.shape.steps > 1 else 0.0
     several = job.count > 1 and job.task != "inference"
     exchange = scaling.exchange_seconds(job) if several and scaling.replicas(job) > 1 else 0.0
-    return {"step": 1.0, "matrix": times.matrix_s, "traffic": times.traffic_s, "weights": times.weights_s - read, "tail": times.tail_s,
-            "launch": times.launch_s, "rest": 0.0, "host": 0.0, "exchange": exchange, "samples": job.batch * job.count,
+    return {"step": 1.0, "matrix": times.matrix_s, "traffic": times.traffic_s, "weights": times.weights_s - read,
+            "tail": times.tail_s, "launch": times.launch_s, "rest": 0.0, "host": 0.0, "exchange": exchange, "samples": job.batch * job.count,
             "together": scaling.tensor_seconds(job) + scaling.shuffle_seconds(job) if several else read,
             "bubble": scaling.pipeline_bubble(job),
             "update": times.update_s, "wide": float(job.precision in ("fp32", "tf32"))}  # fmt: skip

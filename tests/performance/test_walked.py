@@ -8,6 +8,7 @@ from rigplanner.performance.anchors import find_gpu
 from rigplanner.performance.job import Job, read_job
 from rigplanner.performance.modelled import model_speed
 from rigplanner.performance.resolve import resolve_shape
+from rigplanner.performance.roofline import dense_params, kernels_of, local_experts
 from rigplanner.performance.scaling import exchange_seconds
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
@@ -111,3 +112,17 @@ def test_crowding_is_not_counted_twice() -> None:
     slower = msgspec.structs.replace(word, bus_gbs=word.bus_gbs / 40, word_gbs=word.bus_gbs)
     assert exchange_seconds(slow) == pytest.approx(exchange_seconds(word), rel=0.05)
     assert exchange_seconds(slower) > 3 * exchange_seconds(word)
+
+
+def test_experts_are_dealt_out_over_the_gpus_of_a_node_in_training() -> None:
+    asked = {"model": "qwen3-30b-a3b", "task": "train", "stack": "megatron-lm", "precision": "bf16", "batch_per_gpu": 1}
+    eight, gathered = job("B200", 8, "nvswitch", **asked), job("B200", 8, "nvswitch", **{**asked, "stack": "torchtitan"})
+    two_nodes = read_job(work(**asked), find_gpu("B200"), 16, 2, "nvswitch", shipped_zoo())
+    assert local_experts(eight) == local_experts(two_nodes) == 16 and local_experts(gathered) == 128
+    assert dense_params(eight) < 0.2 * dense_params(gathered) == pytest.approx(0.2 * 30.5e9, rel=0.02)
+
+
+def test_each_expert_launches_kernels_of_its_own_in_training() -> None:
+    asked = {"model": "qwen3-30b-a3b", "stack": "megatron-lm", "precision": "bf16", "batch_per_gpu": 1}
+    few, many = (kernels_of(job("B200", count, "nvswitch", task="train", **asked)) for count in (64, 8))
+    assert many > 3 * few
