@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any
+
 import msgspec
 from msgspec import Struct
 
@@ -231,10 +234,16 @@ def _native_image(network: Network) -> int | tuple[int, int]:
         return USUAL_EDGE if USUAL_EDGE in listed else listed[0]
     if network.kind in DRAWN:
         return EARLY_EDGE if network.kind == "diffusion_unet" and network.params < EARLY_PARAMS else DRAWN_EDGE
-    edge = msgspec.json.decode(network.config).get("image_size") if network.config else None
+    edge = _named_edge(network.config) if network.config else None
     if network.kind == "detector" and isinstance(edge, list) and len(edge) == 2:
         return edge[0], edge[1]
     return edge if isinstance(edge, int) else USUAL_EDGE if network.kind in PICTURES else DRAWN_EDGE
+
+
+@lru_cache(1024)
+def _named_edge(config: bytes) -> Any:
+    """The edge of images that a configuration names."""
+    return msgspec.json.decode(config).get("image_size")
 
 
 def _length(workload: Workload, network: Network, image: int | tuple[int, int], assumed: dict[str, str]) -> int:

@@ -1,7 +1,7 @@
 """Numbers and words of a workload that no machine can mean."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 from difflib import get_close_matches
 
 from rigplanner.rig.task import Parallelism, Workload
@@ -60,8 +60,10 @@ def check_workload(workload: Workload) -> None:
 def _check_sizes(workload: Workload) -> None:
     for field, most in LARGEST.items():
         value = getattr(workload, field)
+        if value is None or 0 < value <= most:
+            continue
         least = 0 if field in MAY_BE_NONE else 1
-        if value is not None and not least <= value <= most:
+        if not least <= value <= most:
             raise WorkloadFault(f"{field}: expected a whole number from {least} to {most}, found {value}.")
     if workload.weights_gib is not None and not 0 < workload.weights_gib < 1e6:
         raise WorkloadFault(f"weights_gib: expected GiB from 0 to 1e6, found {workload.weights_gib}.")
@@ -72,7 +74,8 @@ def _check_sizes(workload: Workload) -> None:
     if split is not None and (not 0 < len(split) <= 256 or not all(0 <= one < 1e9 for one in split) or not sum(split)):
         raise WorkloadFault(f"tensor_split: expected shares of 1 to 256 GPUs, found {str(split)[:60]}.")
     check_image(workload.image_size)
-    _check_degrees(workload.parallelism or Parallelism())
+    if workload.parallelism is not None:
+        _check_degrees(workload.parallelism)
 
 
 def check_image(size: int | list[int] | None) -> None:
@@ -105,8 +108,10 @@ def check_shares(degrees: Parallelism, count: int, heads: int) -> None:
         raise WorkloadFault(f"parallelism.tensor: expected a divisor of the {heads} attention heads, found {degrees.tensor}.")
 
 
-def unheard_flags(flags: Iterable[str]) -> str:
+def unheard_flags(flags: Collection[str]) -> str:
     """The flags that no model hears, each with the known one that is nearest; "" where all are heard."""
+    if not flags:
+        return ""
     unheard = sorted(flag for flag in flags if flag not in FLAGS and not HEARD.fullmatch(flag.strip()))
     meant = [next(iter(get_close_matches(flag, FLAGS, 1, 0.8)), None) for flag in unheard]
     return ", ".join(
