@@ -75,6 +75,7 @@ class CompareView(QWidget):
         self.baseline = QComboBox()
         self.baseline.setAccessibleName(tr("Rig that the others are compared with"))
         self.baseline.setMinimumContentsLength(14)
+        self.baseline.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.baseline.activated.connect(lambda _: self._show())
         self._chips = row(spacing=4)
         self.model = CompareModel(self)

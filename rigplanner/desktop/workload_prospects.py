@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rigplanner.desktop.breakdown import show_breakdown
 from rigplanner.desktop.curve import Curve, Mark
@@ -16,7 +16,7 @@ from rigplanner.desktop.words import interval, number, percent, quantity
 from rigplanner.performance.answer import TIME_METRICS
 from rigplanner.planning.what_if import CapPoint, Room, ScalePoint, Scaling, changed_fields, gpu_item, power_caps, room, scaling
 from rigplanner.report.format import unit_text
-from rigplanner.report.language import tr, trn
+from rigplanner.report.language import listed, tr, trn
 from rigplanner.report.quote_jobs import BOUND_WORDS, memory_bars
 from rigplanner.report.words_workloads import CHANGE_WORDS
 from rigplanner.rig.edits import Edit
@@ -153,13 +153,20 @@ class ProspectsPanel:
             return
         self._ways.addWidget(label(tr("Ways to need less:"), "small"))
         for change in found.changes[:MOST_WAYS]:
-            words = " + ".join(CHANGE_WORDS.get(code, code.replace("_", " ")) for code in change.code.split("+"))
-            use = button(words, partial(self._use_change, change), role="link", name=tr("Use {size}", size=words))
+            codes = change.code.split("+")
+            words = listed((CHANGE_WORDS.get(code, code.replace("_", " ")) for code in codes), "; ")
+            title = words if len(codes) == 1 else trn("{count} change", "{count} changes together", len(codes))
+            use = button(title, partial(self._use_change, change), role="link", name=tr("Use {size}", size=words))
             use.setToolTip(change.source)
+            use.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
             kept = tr("{share} of the speed", share=percent(change.speed_share))
             verdict = tr("fits") if change.fits else tr("still too much")
-            text = f"{quantity(change.device_gib, 'GiB', 1)}, {verdict}, {kept}"
+            text = listed([quantity(change.device_gib, "GiB", 1), verdict, kept])
             self._ways.addLayout(row(use, stretchy(label(text, "small", wrap=True))))
+            if len(codes) > 1:
+                what = label(words, "small", wrap=True)
+                what.setContentsMargins(4, 0, 0, 4)
+                self._ways.addWidget(what)
         if not found.changes:
             self._ways.addWidget(
                 label(tr("No single change of its settings needs less; a larger GPU or more of them would."), "small")

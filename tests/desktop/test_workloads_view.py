@@ -13,6 +13,7 @@ from rigplanner.desktop.step_slider import BATCHES, StepSlider
 from rigplanner.desktop.unit_cells import split_unit
 from rigplanner.planning.what_if import room
 from rigplanner.rig.edits import Edit
+from rigplanner.rig.task import Workload
 
 THIN = "\u202f"
 
@@ -140,6 +141,24 @@ def test_the_input_pipeline_is_shown_when_the_data_set_is_named(window, sample_f
     view.form._fields["dataset_gb"].setValue(0)
     settle(window)
     assert not view.results._pipeline.isVisible()
+
+
+def test_changes_that_fit_only_together_are_one_click_and_named(window, sample_folder):
+    documents.open_file(window, sample_folder / "hgx-h100.rig", sample=True)
+    window.show_tab("Workloads")
+    session = window.session
+    bare = Workload(model="llama-3.1-70b", task="train", precision="bf16", seq_len=4096)
+    session.edit("bare", Edit("remove_workload", {"index": 1}), Edit("remove_workload", {"index": 0}),
+                 Edit("add_workload", {"workload": bare}))  # fmt: skip
+    settle(window)
+    ways = window.view("Workloads").results.prospects._ways
+    first, what = ways.itemAt(1).layout().itemAt(0).widget(), ways.itemAt(2).widget()
+    assert "changes together" in first.text()
+    assert "Gradient checkpointing" in what.text()
+    first.click()
+    settle(window)
+    assert session.rig.workloads[0].gradient_checkpointing == "full"
+    assert session.assessment.report.count("error") == 0
 
 
 def test_a_preset_takes_the_settings_of_another_task_away(window, sample_folder):
