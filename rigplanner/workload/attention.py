@@ -87,7 +87,7 @@ class Traits(Struct, frozen=True, kw_only=True):
 
 class LatentForm(Struct, frozen=True, kw_only=True):
     """Multi-head latent attention: ranks of the compressed query (0: none) and of key and value together, and the parts of a
-    head; whether pairs of neighbours are rotated."""
+    head; whether pairs of neighbours are rotated, and whether anything is (`turns`)."""
 
     query_rank: int
     value_rank: int
@@ -95,6 +95,7 @@ class LatentForm(Struct, frozen=True, kw_only=True):
     turned: int
     value: int
     interleaved: bool = True
+    turns: bool = True
 
 
 class Form(Struct, frozen=True, kw_only=True):
@@ -137,9 +138,9 @@ def activate(tape: Tape, x: Tensor, act: str) -> Tensor:
     return ops.keeping_input(tape, x)
 
 
-def rope_tables(net: Net, width: int, dtype: str) -> Rope:
-    """cos and sin of the positions."""
-    tape, shape = net.tape, (1, net.setting.length, width)
+def rope_tables(net: Net, width: int, dtype: str, samples: int = 1) -> Rope:
+    """cos and sin of the positions, of every sample where a model numbers them so."""
+    tape, shape = net.tape, (samples, net.setting.length, width)
     return new(tape, shape, dtype), new(tape, shape, dtype)
 
 
@@ -233,7 +234,7 @@ class Attention:
         entering = form.entering or form.hidden
         if traits.projection == "separate":
             self.query = net.linear(
-                names.get("q_proj", "q_proj"), form.hidden, wide * (2 if traits.gated_result else 1), traits.qkv_bias
+                names.get("q_proj", "q_proj"), entering, wide * (2 if traits.gated_result else 1), traits.qkv_bias
             )
             self.key = net.linear(names.get("k_proj", "k_proj"), entering, narrow, traits.qkv_bias)
             self.value = net.linear(names.get("v_proj", "v_proj"), entering, narrow, traits.qkv_bias)

@@ -140,6 +140,7 @@ TRAITS: dict[str, Traits] = {
     "zamba2": Traits(act="gelu", rope=0.0),
     "granite_swa": Traits(scaled_embedding=True, scaled_residual=True, scaled_logits=True, two_masks=True, eager_only=True,
     scores="sunk"),
+    "kimi_linear": Traits(rope=0.0),
     "diffllama": Traits(scores="differential"),
     "internlm3": Traits(),
     "ministral": Traits(two_masks=True),
@@ -354,13 +355,15 @@ def latent_form(config: dict[str, Any]) -> LatentForm | None:
     return LatentForm(query_rank=config.get("q_lora_rank") or 0, value_rank=config["kv_lora_rank"], plain=pick(config,
         "qk_nope_head_dim", default=128),
                       turned=pick(config, "qk_rope_head_dim", default=64),
-                      interleaved=bool(config.get("rope_interleave", True)), value=pick(config, "v_head_dim",
+                      interleaved=bool(config.get("rope_interleave", True)), turns=config["model_type"] != "kimi_linear",
+                      value=pick(config, "v_head_dim",
                           default=128))  # fmt: skip
 
 
 FLOAT_ROUTERS = {
     "deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "dots1", "glm4_moe", "glm4_moe_lite", "glm_moe_dsa",
     "mimo_v2_flash", "solar_open", "ernie4_5_moe", "exaone_moe", "hunyuan_v1_moe", "hy_v3",
+    "kimi_linear",
 }  # fmt: skip
 """Families whose router raises states and its own weight to float."""
 

@@ -1,4 +1,5 @@
-"""Gated delta-rule layers on the tape (Qwen3-Next, Qwen3.5): linear attention, a short convolution, a state of fixed size."""
+"""Gated delta-rule layers on the tape (Qwen3-Next, Qwen3.5, Kimi Linear): linear attention, a short convolution, a state of fixed
+size."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from msgspec import Struct
 
 from rigplanner.workload.net import Net, Norm
 from rigplanner.workload.products import cat, conv1d, dense, matmul, solved, written
-from rigplanner.workload.strided import Array, array, empty, recorded, zeros
+from rigplanner.workload.strided import Array, array, empty, recorded, seen, zeros
 from rigplanner.workload.tape import BOOL, Grads, Tensor, record
 
 CHUNK = 64
@@ -183,3 +184,91 @@ def _scanned(query: Array, key: Array, sums: Array, inside: Array, fresh: Array,
         result = written(result, crossing + matmul(inside.pick(2), changed))
         state = state * fading.pick(2) + matmul(key.pick(2).transpose(-1, -2), changed)
     return result
+
+
+class KimiAttention:
+    """Projections, convolution over time, a delta rule that forgets by channel, a gated norm and the output (Kimi Linear,
+    arXiv 2510.26692)."""
+
+    def __init__(self, net: Net, hidden: int, heads: int, width: int, kernel: int) -> None:
+        self.net, self.heads, self.width, self.kernel, inner = net, heads, width, kernel, heads * width
+        self.joint = [net.linear(name, hidden, inner) for name in ("q_proj", "k_proj", "v_proj")]
+        self.filter = net.parameter(3 * inner, 1, kernel)
+        self.forget = net.linear("f_a_proj", hidden, width), net.linear("f_b_proj", width, inner)
+        self.bias, self.rate = net.parameter(inner), net.parameter(1, 1, heads, 1)
+        self.beta = net.linear("b_proj", hidden, heads)
+        self.gate = net.linear("g_a_proj", hidden, width), net.linear("g_b_proj", width, inner)
+        self.norm, self.out = net.parameter(width), net.linear("o_proj", inner, hidden)
+
+    def __call__(self, x: Tensor, rope: object, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        tape, shape = self.net.tape, (*x.shape[:2], self.heads, self.width)
+        states, inner = array(tape, x), self.heads * self.width
+        mixed = cat([dense(side, states) for side in self.joint], -1).transpose(1, 2)
+        mixed = conv1d(mixed, self.filter, None, self.kernel - 1, groups=3 * inner).cut(2, x.shape[1]).of_input().to(mixed.dtype)
+        query, key, value = (side.reshape(*shape) for side in mixed.transpose(1, 2).split(inner, inner, inner))
+        decay = self._decay(dense(self.forget[1], dense(self.forget[0], states)), shape)
+        rates = dense(self.beta, states).of_result()
+        rule = kimi_rule if tape.semantics.explicit_mask else delta_kernel
+        result = rule(query, key, value, decay, rates)
+        gate = dense(self.gate[1], dense(self.gate[0], states)).reshape(*shape)
+        wide = result.float()
+        wide = wide * (wide.squared().mean(-1) + 0.0).reciprocal_root()
+        wide = array(tape, self.norm).float() * wide
+        wide = wide * gate.float().of_result()
+        return dense(self.out, wide.to(x.dtype).reshape(*shape[:2], inner)), None
+
+    def _decay(self, x: Array, shape: tuple[int, ...]) -> Array:
+        """How much every channel forgets: a softplus written out, of which both cases are made."""
+        tape = self.net.tape
+        x = (x.float() + array(tape, self.bias).float().reshape(1, 1, -1)).reshape(*shape)
+        rate = array(tape, self.rate).float().of_result()
+        large = empty(tape, x.shape, BOOL)
+        bent = (x.of_result() + 1.0).of_input()
+        chosen = recorded(x.like(), (x, bent), lambda grad: (grad.like(), grad.like()), keeps=(large,))
+        return -rate * chosen
+
+
+def kimi_rule(query: Array, key: Array, value: Array, decay: Array, rates: Array) -> Array:
+    """The rule as transformers writes it out (chunk_kimi_delta_attention): products over all pairs of a chunk and all channels."""
+    low, length = query.dtype, query.shape[1]
+    query, key, value, rates, decay = (item.transpose(1, 2).copy().float() for item in (query, key, value, rates, decay))
+    query, key = (side / ((side * side).sum(-1) + 0.0).of_result(beside=1) for side in (query, key))
+    more = -length % CHUNK
+    query, key, value, decay, rates = (item.padded(2, more) for item in (query, key, value, decay, rates))
+    query = -query
+    scaled_value, scaled_key = value * rates.unsqueeze(-1), key * rates.unsqueeze(-1)
+    query, key, decay, scaled_key, scaled_value = (
+        item.reshape(*item.shape[:2], -1, CHUNK, item.shape[-1]) for item in (query, key, decay, scaled_key, scaled_value)
+    )
+    decay = decay.cumsum()
+    fading = (decay.unsqueeze(-2) - decay.unsqueeze(-3)).masked(empty(query.tape, (CHUNK, CHUNK, 1), BOOL)).of_result()
+    system = -(scaled_key.unsqueeze(-2) * key.unsqueeze(-3) * fading).sum(-1, keeps=False)
+    system = _eliminated(system.masked(empty(query.tape, (CHUNK, CHUNK), BOOL))) + 0.0
+    fresh, reading = matmul(system, scaled_value), matmul(system, scaled_key * decay.of_result())
+    result, parts = fresh.like(), (query, key, decay, fading, fresh, reading)
+    state = zeros(query.tape, *fresh.shape[:2], key.shape[-1], fresh.shape[-1], dtype=fresh.dtype)
+    for _ in range(fresh.shape[2]):
+        asks, keys, sums, faded, new_values, reads = (part.pick(2) for part in parts)
+        crossing = matmul(asks * sums.of_result(), state)
+        inside = (asks.unsqueeze(-2) * keys.unsqueeze(-3) * faded).sum(-1, keeps=False)
+        inside = inside.masked(empty(query.tape, (CHUNK, CHUNK), BOOL))
+        changed = new_values - matmul(reads, state)
+        result = written(result, crossing + matmul(inside, changed))
+        late = keys * (sums.cut(-2, 1) - sums).of_result()
+        state = state * sums.cut(-2, 1).of_result().transpose(-1, -2) + matmul(late.transpose(-1, -2), changed)
+    result = result.reshape(*result.shape[:2], -1, result.shape[-1]).cut(2, length)
+    return result.transpose(1, 2).copy().to(low)
+
+
+def _eliminated(x: Array) -> Array:
+    """Row by row made a sum over the rows before, written where it lies: every row keeps itself and those before it."""
+    tape, shape = x.tape, x.shape
+    rows = x.size // (shape[-1] * shape[-2])
+    kept = [empty(tape, (rows, sum(at * (at + 1) for at in range(1, shape[-2]))), x.dtype)]
+
+    def pull(grad: Array) -> Grads:
+        _moving = [grad.like() for _ in range(2)]
+        kept.clear()
+        return (grad.like(),)
+
+    return recorded(seen(x, shape, x.strides), (x,), pull, keeps=True)

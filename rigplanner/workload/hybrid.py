@@ -12,6 +12,8 @@ from rigplanner.workload.attention import Attention, Form, Rope, Traits, activat
 from rigplanner.workload.config import pick
 from rigplanner.workload.decoder import Decoder, Mlp, next_token_loss
 from rigplanner.workload.decoder_forms import decoder_form, expert_form
+from rigplanner.workload.delta import KimiAttention
+from rigplanner.workload.latent import LatentAttention
 from rigplanner.workload.mamba import Mamba, Mamba2, StateForm
 from rigplanner.workload.moe import Experts
 from rigplanner.workload.net import Net, Norm
@@ -306,6 +308,21 @@ def falcon_h1(config: dict[str, Any]) -> Callable[[Net], Decoder]:
     return lambda net: Decoder(net, form, block=lambda net, form, *_: BesideBlock(net, form, states))
 
 
+def kimi_linear(config: dict[str, Any]) -> Callable[[Net], Decoder]:
+    """Kimi Linear (transformers, KimiLinearConfig): a delta rule in most layers, latent attention without positions in the rest."""
+    form, experts, kinds = decoder_form(config, "kimi_linear"), expert_form(config), config["layer_types"]
+
+    def attends(net: Net, form: Form, at: int) -> Any:
+        if kinds[at] == "full_attention":
+            return LatentAttention(net, form)
+        return KimiAttention(net, form.hidden, *(config[name] for name in ("linear_heads", "linear_width", "linear_kernel")))
+
+    def feed(net: Net, form: Form, at: int) -> Any:
+        return Mlp(net, form) if experts is None or experts.dense(at) else Experts(net, form, experts)
+
+    return lambda net: Decoder(net, form, feed, attends)
+
+
 def state_values(config: dict[str, Any]) -> float:
     """What layers with a state hold of one sequence, in values of 16 bits: the last inputs of the convolution, and a state that is
     kept in float (transformers, LinearAttentionLayer of its caches)."""
@@ -319,6 +336,9 @@ def state_values(config: dict[str, Any]) -> float:
         return float(scans * (joint * kernel + 2 * config["linear_num_value_heads"] * width * depth))
     if family in ("lfm2", "lfm2_moe"):
         return float(scans * config["hidden_size"] * config["conv_L_cache"])
+    if family == "kimi_linear":
+        inner = config["linear_heads"] * config["linear_width"]
+        return float(scans * (3 * inner * config["linear_kernel"] + 2 * inner * config["linear_width"]))
     if family not in STATES and family != "zamba2":
         return 0.0
     form = (first_form if family == "jamba" else state_form if family in PLAIN else second_form)(config)
@@ -332,5 +352,6 @@ PLAIN = ("mamba", "mamba2", "falcon_mamba")
 STATES: dict[str, Callable[[dict[str, Any]], Callable[[Net], Decoder]]] = {
     "mamba": mamba, "mamba2": mamba, "falcon_mamba": mamba, "bamba": bamba, "granitemoehybrid": granite_hybrid,
     "jamba": jamba, "nemotron_h": nemotron_h, "lfm2": lfm2, "lfm2_moe": lfm2, "falcon_h1": falcon_h1,
+    "kimi_linear": kimi_linear,
 }  # fmt: skip
 """Networks with state-space layers by model_type."""

@@ -32,16 +32,17 @@ class LatentAttention(Attention):
 
     def __call__(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
         tape, form, latent = self.net.tape, self.form, self.latent
-        assert rope is not None
         batch, length = x.shape[0], x.shape[1]
         narrow = self.query_norm(self.squeeze(x)) if self.squeeze and self.query_norm else x
         query = self.query(narrow).view(batch, form.heads, length, latent.plain + latent.turned)
-        plain, turned = ops.split(tape, query, (latent.plain, latent.turned))
         stored, shared = ops.split(tape, self.down(x), (latent.value_rank, latent.turned))
         narrow, shared = self.value_norm(stored), shared.view(batch, 1, length, latent.turned)
-        turn = rotate_pairs if latent.interleaved else rotate
-        turned, shared = turn(tape, turned, rope), turn(tape, shared, rope)
-        query = ops.cat(tape, (plain, turned))
+        if latent.turns and rope is not None:
+            plain, turned = ops.split(tape, query, (latent.plain, latent.turned))
+            turn = rotate_pairs if latent.interleaved else rotate
+            turned, shared = turn(tape, turned, rope), turn(tape, shared, rope)
+            query = ops.cat(tape, (plain, turned))
+            del plain, turned
         key, value = self._spread(narrow, shared)
         if self.net.setting.eager:
             result, weights = self._eager(query, key, value, mask)

@@ -198,11 +198,35 @@ def _zamba2(config: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _kimi_linear(config: dict[str, Any]) -> dict[str, Any]:
+    """Which layers attend to everything is told in a list of its own that counts from one."""
+    told, count = config.get("linear_attn_config") or {}, int(config["num_hidden_layers"])
+    full = told.get("full_attn_layers")
+    listed = ["full_attention" if at + 1 in full else "linear_attention" for at in range(count)] if full else None
+    kinds = (
+        config.get("layer_types")
+        or listed
+        or ["full_attention" if at and at % 4 == 0 else "linear_attention" for at in range(count)]
+    )
+    dense = config.get("mlp_layer_types")
+    return {
+        "layer_types": kinds, "num_local_experts": pick_first(config, "num_experts", "num_local_experts"),
+        "num_experts_per_tok": pick_first(config, "num_experts_per_token", "num_experts_per_tok"),
+        "n_shared_experts": pick_first(config, "num_shared_experts", "n_shared_experts") or 0,
+        "linear_heads": told.get("num_heads") or config.get("linear_num_heads"),
+        "linear_width": told.get("head_dim") or config.get("linear_head_dim"),
+        "linear_kernel": told.get("short_conv_kernel_size") or config.get("linear_conv_kernel_dim") or 4,
+        "mlp_only_layers": [at for at, kind in enumerate(dense) if kind == "dense"] if dense else [],
+        "first_k_dense_replace": 0 if dense else pick_first(config, "first_k_dense_replace") or 1,
+    }  # fmt: skip
+
+
 LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "afmoe": _afmoe, "gemma4_text": _gemma4, "gemma3n_text": _gemma3n, "llama4_text": _llama4, "ernie4_5_moe": _ernie,
     "granitemoeshared": _granite_shared, "phimoe": _phimoe, "mamba": _all_scan, "mamba2": _all_scan,
     "falcon_mamba": _all_scan, "bamba": _bamba, "granitemoehybrid": _granite_hybrid, "nemotron_h": _nemotron_h,
     "jamba": _jamba, "lfm2": _lfm2, "lfm2_moe": _lfm2_moe, "hunyuan_v1_moe": _hunyuan_moe, "exaone_moe": _exaone_moe,
     "mellum": _dense_or_sparse, "hy_v3": _dense_or_sparse, "internlm3": _internlm3, "minicpm3": _plain_pairs, "zamba2": _zamba2,
+    "kimi_linear": _kimi_linear,
 }  # fmt: skip
 """Fields by kind of network that full configurations get besides."""

@@ -98,7 +98,8 @@ class ModernBert:
         near = self._near(x.dtype)
         everything = self._near(x.dtype) if causal(config) else None
         width = config["hidden_size"] // config["num_attention_heads"]
-        ropes = rope_tables(net, width, x.dtype), rope_tables(net, width, x.dtype)
+        samples = setting.batch if causal(config) else 1
+        ropes = [rope_tables(net, width, x.dtype, samples) for _ in range(2)]
         for at, block in enumerate(self.blocks):
             far = at % (config.get("global_attn_every_n_layers") or EVERY) == 0
             mask, rope = everything if far else near, ropes[0 if far else 1]

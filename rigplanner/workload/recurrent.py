@@ -23,7 +23,8 @@ def looped(inputs: Sequence[Array], states: int) -> Array:
     every token's gradient is written into zeros of the whole and added."""
     first, tape = inputs[0], inputs[0].tape
     shape, raised = first.shape, first.dtype != F32
-    kept = [new(tape, (states + raised, *shape), F32)] if tape.semantics.explicit_mask else []
+    loops = tape.recording and tape.semantics.explicit_mask
+    kept = [new(tape, (states + raised, *shape), F32)] if loops else []
 
     def pull(grad: Array) -> Grads:
         made = [empty(tape, shape, one.dtype) for one in inputs]
