@@ -132,7 +132,7 @@ class Trial:
         self.fastest, self.kinds = _fastest_place(machine), frozenset[str](use.slot.kind for use in machine.slots)
         self.shelves: dict[frozenset[str], Shelf] = {}
         self.placements: Remembered[Placement] = Remembered()
-        self.outline: Placement | None = None
+        self.outlines: dict[str, Placement] = {}
         self.scenes: dict[Hashable, Scene] = {}
         self.needs: dict[Hashable, Remembered[MemoryEstimate | str]] = {}
         self.rigs: dict[str, Rig] = {}
@@ -215,10 +215,11 @@ class Trial:
         return scene
 
     def _situation(self, scene: Scene) -> Situation:
-        rig, once = self._rig_with(scene.row[ID]), scene.once
-        if self.outline is None:
-            self.outline = self._placement(scene.row)
-        machine: Any = WatchedMachine(rig, scene.part, self.outline, lambda: self._placement(scene.row), once)
+        named, once = scene.row[ID], scene.once
+        if named not in self.outlines:
+            self.outlines[named] = self._placement(scene.row)
+        rig = self._rig_with(named)
+        machine: Any = WatchedMachine(rig, scene.part, self.outlines[named], lambda: self._placement(scene.row), once)
         jobs: Any = tuple(
             WatchedJob(_job(index, rig, ()), lambda index=index: _job(index, rig, self._needs(index, scene.row, machine)), once)  # type: ignore[misc]
             for index in range(len(rig.workloads))

@@ -175,12 +175,11 @@ class WatchedMachine:
     """The machine with a candidate in it, made as far as it is asked for. `outline` is any placement of the same pieces, for
     candidates that bring no pieces of their own."""
 
-    def __init__(self, rig: Rig, part: AnyPart, outline: Placement | None, place: Callable[[], Placement], once: Once) -> None:
+    def __init__(self, rig: Rig, part: AnyPart, outline: Placement, place: Callable[[], Placement], once: Once) -> None:
         self._rig, self._part, self._place, self._once = rig, part, place, once
         self._fields: dict[str, Any] = {}
         self._decided: dict[str, Placement] = {}
-        if outline is not None:
-            self.pieces: tuple[Piece, ...] = _exchanged(outline, "pieces", part)
+        self.pieces: tuple[Piece, ...] = _exchanged(outline, "pieces", part)
 
     def __getattr__(self, name: str) -> Any:
         if name not in Machine.__struct_fields__:

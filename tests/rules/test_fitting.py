@@ -102,3 +102,13 @@ def test_a_part_that_a_known_pair_names_lends_its_answer_to_no_other(catalog: Ca
     other = replace(named, id="a.b.board")
     found = fits(rig, catalog, "motherboard", (named, other))
     assert [("warning", "KNO001") in fitting.brings for fitting in found] == [True, False]
+
+
+def test_another_of_what_the_rig_has_is_no_model_for_the_rest(catalog: Catalog) -> None:
+    """The first drive that is tried is one more of the rig's own; the next one stands beside it, not in its place."""
+    rig = read_rig(next(path for path in SAMPLES if path.stem == "deskmini-gtx-1070"))
+    own = next(part for part in catalog.of_kind("storage") if any(item.part == part.id for item in rig.items))
+    other = next(part for part in catalog.of_kind("storage") if part.form_factor == "3.5")
+    found = fits(rig, catalog, "storage", (own, other))[1]
+    assert found == fits(replace(rig, name="Another"), catalog, "storage", (other,), today="2026-11-21")[0]
+    assert {code for _, code in found.brings} == {f.code for f in brings(rig, catalog, other) if counts(f)}
