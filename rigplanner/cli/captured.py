@@ -64,4 +64,8 @@ def facts_named(args: argparse.Namespace) -> tuple[Fact, ...]:
 def say_unmatched(command: str, facts: tuple[Fact, ...]) -> None:
     """Say on stderr which facts the catalog does not know."""
     for fact in facts:
-        print(f"rigplanner {command}: not in the catalog: {fact.kind} {fact.name} {fact.detail}".rstrip(), file=sys.stderr)
+        said = f"{fact.kind} {fact.name} {fact.detail}".rstrip()
+        why = f"not in the catalog: {said}"
+        if fact.kind == "memory":
+            why = f"not added: {said}; the machine says how much, not which modules"
+        print(f"rigplanner {command}: {why}", file=sys.stderr)

@@ -7,6 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from rigplanner import __version__
@@ -87,6 +88,7 @@ def _close_stdout() -> None:
 def _run(words: list[str]) -> int:
     if words and words[0] in COMMANDS:
         return _command(words[0], words[1:])
+    _refuse_unknown(words)
     parser = argparse.ArgumentParser(prog="rigplanner", description="Plan a deep-learning rig.", epilog=_list_of_commands(),
                                      formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
     parser.add_argument("--version", action="version", version=f"rigplanner {__version__}")
@@ -98,6 +100,17 @@ def _run(words: list[str]) -> int:
     from rigplanner.desktop.start import open_window
 
     return open_window(args.rig)
+
+
+def _refuse_unknown(words: list[str]) -> None:
+    """Raise InputFault for what is neither a command nor a file and resembles a command, or has words behind it."""
+    first = words[0] if words else "-"
+    if first.startswith("-") or first.endswith(".rig") or Path(first).exists():
+        return
+    near = get_close_matches(first, COMMANDS, 1)
+    if near or len(words) > 1:
+        hint = f"did you mean '{near[0]}'?" if near else "'rigplanner --help' lists them."
+        raise InputFault(f"there is no command '{first[:40]}'; {hint}")
 
 
 def _list_of_commands() -> str:

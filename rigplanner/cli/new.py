@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.user_catalog import newest_rates
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.cli.asked import model_asked, with_fields
 from rigplanner.cli.captured import add_fact_arguments, facts_named, say_unmatched
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_catalog, open_rig
+from rigplanner.economics.totals import totals
 from rigplanner.machine.this_machine import recognise
 from rigplanner.report.language import tr
 from rigplanner.rig.choices import with_choice
@@ -77,8 +79,18 @@ def run(args: argparse.Namespace) -> int:
     for wish in wishes:
         others = ", ".join(part.name for part in wish.parts[1:4])
         print(f"{wish.quantity} x {wish.parts[0].name}" + (f"   (also: {others})" if others else ""))
+    _say_without_rate(rig, catalog)
     print(f"Written: {args.output}", file=sys.stderr)
     return FINE
+
+
+def _say_without_rate(rig: Rig, catalog: Catalog) -> None:
+    """Say which money the rig cannot count, and what to do."""
+    sums = totals(rig, catalog)
+    others = sorted({line.unit.currency for line in sums.lines if line.uid in sums.foreign and line.unit})
+    if others:
+        unknown = f"Not counted: prices in {', '.join(others)}; no rate to {rig.currency} is known."
+        print(f"{unknown} Say rate:{others[0]}=RATE, or fetch rates: 'rigplanner catalog update --rates'.", file=sys.stderr)
 
 
 def _started(args: argparse.Namespace) -> Rig:

@@ -200,3 +200,18 @@ def test_a_configuration_without_a_number_of_layers(
     path = tmp_path / "null.jsonl"
     path.write_text(json.dumps(case))
     assert answers(capsys, 0, command, str(path))[0]["error"].startswith("config.num_hidden_layers: expected")
+
+
+def test_a_command_that_is_none_is_named_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["chek", "my.rig"]) == 2
+    assert capsys.readouterr().err == "rigplanner: there is no command 'chek'; did you mean 'check'?\n"
+    assert main(["frobnicate", "my.rig"]) == 2
+    assert "'rigplanner --help' lists them" in capsys.readouterr().err
+
+
+def test_money_without_a_rate_is_told_when_a_rig_is_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["new", "RTX 5090", "--set", "currency=XTS", "-o", str(tmp_path / "a.rig")]) == 0
+    said = capsys.readouterr().err
+    assert "no rate to XTS is known" in said and "rate:USD=RATE" in said
+    assert main(["new", "RTX 5090", "--set", "currency=XTS", "--set", "rate:USD=2", "-o", str(tmp_path / "b.rig")]) == 0
+    assert "no rate" not in capsys.readouterr().err
