@@ -145,12 +145,12 @@ class MachineDrawing(QWidget):
             painter.setPen(look.tokens.color("soft"))
             words = int(Qt.AlignmentFlag.AlignTop) | int(Qt.TextFlag.TextWordWrap)
             painter.drawText(self.rect().adjusted(12, 12, -12, -12), words, self.empty)
-        shown = event.region()
+        shown, top, bottom = event.region(), event.rect().top() - EDGE, event.rect().bottom() + EDGE
         for wire in self._drawing.wires:
             if shown.intersects(_reach(wire_area(wire))):
                 self._paint_wire(painter, wire)
         for box in self._drawing.boxes:
-            if shown.intersects(_reach(box_area(box))):
+            if top <= box.y + box.height and box.y <= bottom and shown.intersects(_reach(box_area(box))):
                 self._paint_box(painter, box)
         if self._dragged:
             self._paint_dragged(painter)

@@ -16,8 +16,9 @@ from rigplanner.report.language import tr, trn
 from rigplanner.report.quote_machine import link_text
 
 
-def machine_drawing(machine: Machine, row: float, width: float = 0.0, height: float = 0.0) -> Drawing:
-    """Return the drawing of a machine, with its empty places, fitted into `width` and drawn apart for `height`, within limits."""
+def machine_drawing(machine: Machine, row: float, width: float = 0.0, height: float = 0.0, bar: float = 0.0) -> Drawing:
+    """Return the drawing of a machine, with its empty places, fitted into `width` and drawn apart for `height`, within limits.
+    Where it is higher than that, a scroll bar as wide as `bar` stands beside it."""
     places, plain = leaves(machine), Scale(row)
     if not places and not machine.cpus:
         return Drawing(width=plain.device, height=plain.row)
@@ -25,6 +26,8 @@ def machine_drawing(machine: Machine, row: float, width: float = 0.0, height: fl
     made = draft.drawing()
     if not width:
         return made
+    if height and made.height > height:
+        width -= bar
     squeeze = max(NARROWEST, min(WIDEST, 1 + (width - made.width) / draft.elastic))
     apart = max(1.0, min(TALLEST, height / made.height)) if height else 1.0
     return _Draft(machine, Scale(row, squeeze, apart), places).drawing()

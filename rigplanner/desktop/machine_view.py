@@ -45,6 +45,7 @@ class MachineView(QWidget):
         self._moves: dict[str, Move] = {}
         self._piece = ""
         self._listed: list[tuple[str, str]] = []
+        self._matrix: tuple[list[str], tuple[tuple[str, ...], ...]] | None = None
         self.drawing = MachineDrawing()
         self.drawing.selected.connect(session.point_at)
         self.drawing.drag_started.connect(self._offer)
@@ -139,12 +140,8 @@ class MachineView(QWidget):
             self.drawing.show_drawing(drawing)
 
     def _fitted(self, machine: Machine) -> Drawing:
-        room = self._canvas.maximumViewportSize()
-        made = machine_drawing(machine, row_px(), room.width(), room.height())
-        if made.height <= room.height():
-            return made
-        beside = room.width() - self._canvas.verticalScrollBar().sizeHint().width()
-        return machine_drawing(machine, row_px(), beside, room.height())
+        room, bar = self._canvas.maximumViewportSize(), self._canvas.verticalScrollBar().sizeHint()
+        return machine_drawing(machine, row_px(), room.width(), room.height(), bar.width())
 
     def _show_places(self, machine: Machine, names: dict[str, str]) -> None:
         rows = [_slot_row(use, names) for use in machine.slots] + [_drive_row(use, names) for use in machine.drives]
@@ -155,6 +152,10 @@ class MachineView(QWidget):
 
     def _show_matrix(self, machine: Machine) -> None:
         heads = [f"GPU{gpu.index}" for gpu in machine.gpus] + [f"NIC{nic.index}" for nic in machine.nics]
+        shown = (heads, machine.matrix)
+        if shown == self._matrix:
+            return
+        self._matrix = shown
         self.matrix.setColumnCount(len(heads))
         self.matrix.setHorizontalHeaderLabels(heads)
         fill(self.matrix, [[cell or "?" for cell in line] for line in machine.matrix])

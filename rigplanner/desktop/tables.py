@@ -41,7 +41,8 @@ def fill(table: QTableWidget, rows: Sequence[Sequence[str]], numbers: Sequence[i
                 table.setItem(n, m, item)
             elif item.text() != text:
                 item.setText(text)
-            item.setToolTip(tips[n] if n < len(tips) else "")
+            if n < len(tips):
+                item.setToolTip(tips[n])
     for m in numbers:
         if (head := table.horizontalHeaderItem(m)) is not None:
             head.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
