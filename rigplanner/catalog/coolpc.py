@@ -7,6 +7,7 @@ Prices contain tax.
 """
 
 import re
+from datetime import date
 from html.parser import HTMLParser
 
 from msgspec import Struct
@@ -142,8 +143,6 @@ def _decoded(content: bytes) -> tuple[str, bool]:
 
 
 def _iso(text: str) -> str | None:
-    from datetime import date
-
     match = _DAY.search(text)
     try:
         return date(*map(int, match.groups())).isoformat() if match else None

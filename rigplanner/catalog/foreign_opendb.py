@@ -10,8 +10,6 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from msgspec import Struct
-
 from rigplanner.catalog.foreign import Import, Progress, Reason, Record, Refusal, go_on, slug
 from rigplanner.catalog.foreign_files import ForeignFile, foreign_files
 from rigplanner.catalog.foreign_shapes import SHAPES, Shape
@@ -21,11 +19,6 @@ from rigplanner.evidence import Source
 SOURCE_KEY = "buildcores-opendb"
 URL = "https://github.com/buildcores/buildcores-open-db"
 PREFIX = "opendb"
-
-
-class _Found(Struct, frozen=True):
-    part: AnyPart | None
-    refused: tuple[Refusal, ...]
 
 
 def read_opendb(place: Path, day: str, progress: Progress = go_on) -> Import:
@@ -38,9 +31,8 @@ def read_opendb(place: Path, day: str, progress: Progress = go_on) -> Import:
     seen = 0
     for file in foreign_files(place, progress):
         seen += 1
-        found = _read(file)
-        part = found.part
-        refused += found.refused
+        part, faults = _read(file)
+        refused += faults
         if part is None:
             continue
         if part.id in parts:
@@ -51,26 +43,28 @@ def read_opendb(place: Path, day: str, progress: Progress = go_on) -> Import:
     return Import(seen=seen, parts=tuple(parts.values()), sources={SOURCE_KEY: source}, refused=tuple(refused))
 
 
-def _read(file: ForeignFile) -> _Found:
+def _read(file: ForeignFile) -> tuple[AnyPart | None, list[Refusal]]:
     if file.refused is not None:
-        return _lost(file, file.refused, file.found)
+        return None, _lost(file, file.refused, file.found)
     path = PurePosixPath(file.name)
     if path.suffix in (".pkl", ".pickle") or file.content[:1] == b"\x80":
-        return _lost(file, "pickle")
+        return None, _lost(file, "pickle")
     shape = SHAPES.get(path.parent.name) if path.suffix == ".json" else None
     if shape is None:
-        return _lost(file, "kind", path.parent.name if path.suffix == ".json" else path.suffix)
+        return None, _lost(file, "kind", path.parent.name if path.suffix == ".json" else path.suffix)
     reason, data = decoded_json(file.content)
     if reason is not None:
-        return _lost(file, reason)
+        return None, _lost(file, reason)
     if not isinstance(data, dict):
-        return _lost(file, "not-object", type(data).__name__)
-    return _part(Record(file.name, data), shape, path.stem)
+        return None, _lost(file, "not-object", type(data).__name__)
+    record = Record(file.name, data)
+    return _part(record, shape, path.stem), record.refused
 
 
-def _lost(file: ForeignFile, reason: Reason, found: str = "") -> _Found:
-    shown = found[:60].encode("utf-8", "replace").decode()
-    return _Found(None, (Refusal(file.name, "", reason, shown),))
+def _lost(file: ForeignFile, reason: Reason, found: str = "") -> list[Refusal]:
+    record = Record(file.name, {})
+    record.refuse("", reason, found, lost=True)
+    return record.refused
 
 
 def decoded_json(content: bytes) -> tuple[Reason | None, Any]:
@@ -88,18 +82,18 @@ def decoded_json(content: bytes) -> tuple[Reason | None, Any]:
         return "number", None
 
 
-def _part(record: Record, shape: Shape, stem: str) -> _Found:
+def _part(record: Record, shape: Shape, stem: str) -> AnyPart | None:
     name = record.needs("metadata.name", record.text("metadata.name", 200))
     fields = shape.read(record) if name is not None else None
     if name is None or fields is None:
-        return _Found(None, tuple(record.refused))
+        return None
     vendor = record.text("metadata.manufacturer") or "unknown"
     year = record.count("metadata.releaseYear", 2100)
     aliases = (*record.texts("metadata.part_numbers"), *fields.pop("aliases", ()))
     own_id = slug(record.text("opendb_id") or stem)[:8]
     variant = slug(f"{slug(name)[:64]}-{own_id}") or "part"
     make: Callable[..., AnyPart] = shape.struct
-    part = make(
+    return make(
         id=f"{PREFIX}.{shape.kind}.{variant}",
         name=name,
         vendor=vendor,
@@ -108,4 +102,3 @@ def _part(record: Record, shape: Shape, stem: str) -> _Found:
         sources={SOURCE_KEY: ("*",)},
         **fields,
     )
-    return _Found(part, tuple(record.refused))

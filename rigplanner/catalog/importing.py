@@ -14,7 +14,6 @@ from rigplanner.catalog.prices import Offers, price_file
 from rigplanner.whole_file import read_within
 
 PART_SOURCES = {"opendb": foreign_opendb.read_opendb, "pc-part-dataset": foreign_pcpp.read_pc_part_dataset}
-PRICE_SOURCES = ("coolpc", "csv")
 
 
 class Options(Struct, frozen=True, kw_only=True):
