@@ -81,10 +81,10 @@ class Block:
         self.returns_weights = False
         self.weights: Tensor | None = None
 
-    def _attend(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> Tensor:
+    def _attend(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
         x, weights = self.attention(x, rope, mask)
         self.weights = weights if self.returns_weights else None
-        return x
+        return x, weights
 
     def __call__(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> Tensor:
         kind = self.form.traits.block
@@ -103,10 +103,9 @@ class Block:
         residual = x
         x = x if late else self.norms[0](x)
         normed = x if self.form.traits.holds_normed else None
-        x, weights = self.attention(x, rope, mask)
-        self.weights = weights if self.returns_weights else None
+        x, weights = self._attend(x, rope, mask)
         x = self._drop(x)
-        attended, weights = (x, weights) if self.form.traits.holds_attended else (None, None)
+        attended = x if self.form.traits.holds_attended else None
         x = ops.add(tape, residual, ops.sub_self(tape, x) if scaled else x)
         x = residual = self.norms[0](x) if late else x
         x = x if late else self.norms[1](x)
@@ -127,7 +126,7 @@ class Block:
         residual = x
         if sandwich:
             x = norms.pop(0)(x)
-        x = self._attend(x, rope, mask)
+        x, _weights = self._attend(x, rope, mask)
         x = norms.pop(0)(x)
         scaled = self.form.traits.scaled_residual
         x = ops.add(tape, residual, ops.sub_self(tape, x) if scaled else x)
@@ -141,7 +140,7 @@ class Block:
     def _parallel(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> Tensor:
         tape, residual = self.net.tape, x
         x = self.norms[0](residual)
-        attended = self._attend(x, rope, mask)
+        attended, _weights = self._attend(x, rope, mask)
         if len(self.norms) > 1:
             x = self.norms[1](residual)
         if self.form.traits.joint_dropout:
@@ -209,9 +208,11 @@ class Decoder:
             x = ops.add(tape, x, placed)
         if traits.scaled_embedding:
             x = embedded = ops.scaled_in_place(tape, x) if traits.scaled_in_place else ops.sub_self(tape, x)
-        if traits.fixed_positions:
+        if traits.fixed_positions and traits.scaled_in_place:
             placed = new(tape, (1, *x.shape[1:]), x.dtype)
-            x = ops.shift(tape, ops.add(tape, x, placed)) if traits.scaled_in_place else ops.add(tape, x, placed)
+            x = ops.shift(tape, ops.add(tape, x, placed))
+        elif traits.fixed_positions:
+            x = ops.add(tape, x, new(tape, (1, *x.shape[1:]), x.dtype))
         if self.first_norm is not None:
             x = self.first_norm(x)
         x = ops.dropout(tape, x, traits.embedding_dropout, net.setting.training)

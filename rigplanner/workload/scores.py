@@ -71,19 +71,23 @@ class FilledScores(Attention):
 
 
 class CappedBelow(Attention):
-    """Scores are kept above the least number of their type by torch.max, which keeps both of its sides (XGLM)."""
+    """Scores are kept above the least number of their type by torch.max, which keeps both of its sides; queries, keys and values are
+    laid out at once (XGLM)."""
+
+    def _project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        query, key, value = (ops.packed(self.net.tape, side) for side in super()._project(x))
+        return query, key, value
 
     def _eager(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
         tape, form, setting = self.net.tape, self.form, self.net.setting
-        sides = [ops.packed(tape, side) for side in (query, key, value)]
-        weights = ops.bmm(tape, sides[0], sides[1], (setting.batch, form.heads, setting.length, setting.length))
+        weights = ops.bmm(tape, query, key, (setting.batch, form.heads, setting.length, setting.length))
         if mask is not None:
             weights = ops.add(tape, weights, mask)
         weights = largest(tape, weights)
         softened = F32 if tape.autocast and tape.semantics.float_norms else weights.dtype
         weights = ops.keeping_result(tape, ops.cast(tape, weights, softened))
         odds = ops.dropout(tape, weights, form.traits.attention_dropout, setting.training)
-        result = ops.unpacked(tape, ops.bmm(tape, odds, sides[2], query.shape))
+        result = ops.unpacked(tape, ops.bmm(tape, odds, value, query.shape))
         return result, weights
 
 
