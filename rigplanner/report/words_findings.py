@@ -31,8 +31,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "MEM009": {"": "Offload of {a} takes {needed} of host memory, the rig has {actual}."},
     "HST001": {
         "": "{a}: the CPU decodes about {actual} ({low} to {high}), the GPUs take {needed}; {enough} cores would keep up.",
-        "info": "{a}: the CPU decodes about {actual} ({low} to {high}), the GPUs take {needed}: perhaps "
-        "too little.",
+        "info": "{a}: the CPU decodes about {actual} ({low} to {high}), the GPUs take {needed}: perhaps too little.",
     },
     "HST002": {"": "{a}: the engine keeps {needed} busy, the CPUs have {actual}."},
     "HST003": {"": "{a} is bound by launching small kernels, and {b} boosts to {actual}: it may be slower than predicted."},
@@ -46,7 +45,10 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "SLT003": {"": "{place} cannot take {a}: {by} stands there."},
     "SLT004": {"": "{place} cannot take {a}: {by} covers it."},
     "SLT005": {"": "{place} is switched off by {by}; {a} does not work there."},
-    "SLT006": {"": "{place} is too narrow for the edge of {a} ({needed} lanes against {actual})."},
+    "SLT006": {
+        "": "{place} is too narrow for the edge of {a} ({needed} lanes against {actual}).",
+        "nowhere": "No slot is wide enough for the edge of {a} ({needed} lanes against {actual}).",
+    },
     "GPU001": {"": "{a} is made for {needed}, the board has {actual}."},
     "GPU002": {
         "": "The rig mixes {actual}: {models}.",

@@ -8,6 +8,8 @@ from msgspec import Struct
 from rigplanner.catalog.parts import CPU, GPU, Chassis, Cooler, Motherboard, Slot, System
 from rigplanner.rules.finding import Finding
 from rigplanner.rules.fixes import fix, move, swap
+from rigplanner.rules.moves import lands
+from rigplanner.rules.radiators import takes
 from rigplanner.rules.registry import rule
 from rigplanner.rules.rooms import holds
 from rigplanner.rules.situation import Situation, is_built_in
@@ -98,7 +100,8 @@ def gap(situation: Situation, case: Neighbours) -> Iterator[Finding]:
     if free < MIN_GAP_SLOTS:
         far = [use.slot for use in free_slots(situation) if breathes(situation, case, use.slot)]
         edit = move(situation, case.other_name, far[0].id) if far and not situation.bridges else None
-        fixes = (fix(situation, "move-card", edit, piece=case.other_name, place=far[0].id),) if edit else ()
+        helps = edit is not None and lands(situation, (edit,), case.other_name, far[0].id)
+        fixes = (fix(situation, "move-card", edit, piece=case.other_name, place=far[0].id),) if edit and helps else ()
         yield gap.finding(case, needed=1.0, actual=round(max(free, 0.0), 2), unit="slots", fixes=fixes)
 
 
@@ -142,9 +145,18 @@ def cooled(situation: Situation) -> Iterator[Cooled]:
             yield Cooled(name, cpu, own[0][0], own[0][1])
 
 
-def _suits(cooler: Cooler, cpu: CPU, like: Cooler) -> bool:
+def _suits(cooler: Cooler, like: Cooler, situation: Situation) -> bool:
+    """Say whether a cooler of the same kind is known to fit all CPUs of the rig, to hold them and to find room in the case."""
+    space = situation.enclosure[1].enclosure if situation.enclosure else None
+    if space is not None and cooler.type == "air" and space.cooler_height_mm is not None:
+        fits = cooler.height_mm is not None and cooler.height_mm <= space.cooler_height_mm
+    else:
+        fits = space is None or cooler.type == "air" or takes(space.radiators_mm or (), cooler.radiator_mm or 0)
     return (
-        cooler.type == like.type and cpu.socket in cooler.sockets and (cooler.rated_w or 0) >= (cpu.max_power_w or cpu.tdp_w or 0)
+        fits
+        and cooler.type == like.type
+        and all(cpu.socket in cooler.sockets for _, cpu in situation.cpus)
+        and all((cooler.rated_w or 0) >= (cpu.max_power_w or cpu.tdp_w or 0) for _, cpu in situation.cpus)
     )
 
 
@@ -157,7 +169,7 @@ def _suits(cooler: Cooler, cpu: CPU, like: Cooler) -> bool:
 def cooler_socket(situation: Situation, case: Cooled) -> Iterator[Finding]:
     """Compare the CPU's socket with the cooler's list."""
     if case.cpu.socket not in case.cooler.sockets:
-        fixes = swap(situation, "other-cooler", case.cooler_name, lambda other: _suits(other, case.cpu, case.cooler))
+        fixes = swap(situation, "other-cooler", case.cooler_name, lambda other: _suits(other, case.cooler, situation))
         yield cooler_socket.finding(case, needed=case.cpu.socket, actual=" / ".join(case.cooler.sockets), fixes=fixes)
 
 
@@ -170,7 +182,7 @@ def cooler_socket(situation: Situation, case: Cooled) -> Iterator[Finding]:
 def cooler_rating(situation: Situation, case: Cooled) -> Iterator[Finding]:
     """Compare the rating with the CPU's base power in W."""
     if (case.cooler.rated_w or 0) < (case.cpu.tdp_w or 0):
-        fixes = swap(situation, "other-cooler", case.cooler_name, lambda other: _suits(other, case.cpu, case.cooler))
+        fixes = swap(situation, "other-cooler", case.cooler_name, lambda other: _suits(other, case.cooler, situation))
         yield cooler_rating.finding(case, needed=case.cpu.tdp_w, actual=case.cooler.rated_w, unit="W", fixes=fixes)
 
 

@@ -90,8 +90,10 @@ def dock_supply(situation: Situation, case: Held) -> Iterator[Finding]:
 def _another(situation: Situation, case: Held) -> tuple[Fix, ...]:
     if not situation.advise:
         return ()
-    part = cheapest_of(situation, "psu", lambda other: _feeds(other, case, situation))
-    edit = Edit("add_part", {"part": part.id, "stem": "dock-psu"}) if part is not None else None
+    unfed = [other for other in situation.cases(lacking) if other.supply is None]
+    part = cheapest_of(situation, "psu", lambda other: all(_feeds(other, one, situation) for one in unfed))
+    wanted = {"part": part.id, "stem": "dock-psu", "quantity": len(unfed)} if part is not None else {}
+    edit = Edit("add_part", wanted) if part is not None else None
     return (fix(situation, "add-supply", edit, part=part.id, piece=case.holder_name),) if part is not None and edit else ()
 
 

@@ -6,10 +6,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.parts import Chassis, DrivePort, Enclosure, Motherboard, Storage, System
+from rigplanner.machine.machine import Machine
 from rigplanner.machine.pcie import coded_gbs
 from rigplanner.machine.seekers import PORTS_OF, drive_of
 from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.fixes import fix, move
+from rigplanner.rules.moves import lands
 from rigplanner.rules.radiators import Room, room_in
 from rigplanner.rules.registry import Rule, rule
 from rigplanner.rules.situation import Situation, is_built_in
@@ -58,7 +60,8 @@ def _let_solver(situation: Situation, case: Homeless) -> tuple[Fix, ...]:
         _takes(use.port, case.part) and len(use.pieces) < use.usable and not use.disabled_by for use in situation.machine.drives
     )
     wished = case.problem is not None and case.problem.place
-    return (fix(situation, "let-solver-place", edit, piece=case.name),) if edit and free and wished else ()
+    helps = edit is not None and free and wished and lands(situation, (edit,), case.name)
+    return (fix(situation, "let-solver-place", edit, piece=case.name),) if edit and helps else ()
 
 
 def _takes(port: DrivePort, drive: Storage) -> bool:
@@ -215,7 +218,12 @@ def slow_socket(situation: Situation, case: InPort) -> Iterator[Finding]:
         if _takes(use.port, case.drive) and not use.pieces and not use.disabled_by and (coded_gbs(use.gen, use.width) or 0) >= able
     ]
     edit = move(situation, case.name, better[0].port.id) if better else None
-    fixes = (fix(situation, "move-drive", edit, piece=case.name, places=[better[0].port.id]),) if edit else ()
+
+    def keeps_up(machine: Machine) -> bool:
+        return any(case.name in use.pieces and (coded_gbs(use.gen, use.width) or 0.0) >= able for use in machine.drives)
+
+    helps = edit is not None and lands(situation, (edit,), case.name, better[0].port.id, keeps_up)
+    fixes = (fix(situation, "move-drive", edit, piece=case.name, places=[better[0].port.id]),) if edit and helps else ()
     yield slow_socket.finding(case, needed=round(able, 1), actual=round(actual, 1), unit="GB/s", fixes=fixes)
 
 

@@ -1,11 +1,13 @@
 """Host memory: type, kind of module, slots, capacity, channels, speed, and room beside the GPUs."""
 
+import math
 import re
 from collections.abc import Iterator
 
 from msgspec import Struct
 
 from rigplanner.catalog.parts import CPU, MemoryKit, Motherboard, System
+from rigplanner.rig.document import Item
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.fixes import fix, item_of, swap
@@ -111,14 +113,46 @@ def density(situation: Situation, case: Fitted) -> Iterator[Finding]:
         yield density.finding(case, needed=LARGEST_OF_8_GBIT_GIB, actual=case.kit.module_gib, unit="GiB", fixes=fixes)
 
 
+def limit_gib(situation: Situation) -> float | None:
+    """Return the memory that board and CPUs can address in GiB, as far as they tell; None where neither does."""
+    board = situation.board.board.layout.memory_max_gib if situation.board else None
+    cpu = situation.cpus[0][1].memory if situation.cpus else None
+    of_cpus = cpu.max_gib * len(situation.cpus) if cpu is not None and cpu.max_gib is not None else None
+    return min((limit for limit in (board, of_cpus) if limit is not None), default=None)
+
+
 def _other_kit(situation: Situation, case: Fitted) -> tuple[Fix, ...]:
-    kit = case.kit
-    return swap(
-        situation,
-        "other-memory",
-        case.name,
-        lambda other: suits(other, case.board) and other.modules == kit.modules and other.module_gib >= kit.module_gib,
+    """Replace a kit by one that the board takes, of the kind of the kits that stay, and with it those that cannot stay either."""
+    found = item_of(situation, case.name) if situation.advise else None
+    if found is None:
+        return ()
+    others = [other for other in situation.cases(fitted) if other.name != case.name]
+    staying = [other for other in others if suits(other.kit, case.board)]
+    going = [item_of(situation, other.name) for other in others if other not in staying]
+    kinds = {other.kit.module for other in staying}
+    kept = sum(kit.modules * kit.module_gib for name, kit in situation.memory if any(_of_item(name, one.name) for one in staying))
+    count = found[0].quantity + sum(entry[0].quantity for entry in going if entry is not None)
+    limit = limit_gib(situation)
+
+    now = sum(kit.modules for name, kit in situation.memory if not is_built_in(name))
+    left = max(now, case.board.layout.memory_slots or 0) - sum(
+        kit.modules for name, kit in situation.memory if any(_of_item(name, one.name) for one in staying)
     )
+
+    def takes_over(kit: MemoryKit) -> bool:
+        fits = (limit is None or kept + count * kit.modules * kit.module_gib <= limit) and count * kit.modules <= left
+        return fits and suits(kit, case.board) and kit.modules == case.kit.modules and kinds <= {kit.module}
+
+    larger = swap(situation, "other-memory", case.name, lambda kit: takes_over(kit) and kit.module_gib >= case.kit.module_gib)
+    fixes = larger or swap(situation, "other-memory", case.name, takes_over, lambda kit: -kit.module_gib)
+    if not fixes:
+        return ()
+    edits = [Edit("replace_part", {"uid": entry[0].uid, "part": fixes[0].values["part"]}) for entry in going if entry is not None]
+    return (fix(situation, "other-memory", *fixes[0].edits, *edits, part=fixes[0].values["part"], piece=case.name),)
+
+
+def _of_item(name: str, other: str) -> bool:
+    return name.rpartition(".")[0] == other.rpartition(".")[0]
 
 
 @rule(
@@ -172,10 +206,14 @@ def _fewer(situation: Situation, case: Bank, slots: int) -> tuple[Fix, ...]:
     if found is None:
         return ()
     others = case.modules - found[0].quantity * case.kit.modules
-    quantity = (slots - others) // case.kit.modules
+    return _so_many(situation, case, found[0], (slots - others) // case.kit.modules)
+
+
+def _so_many(situation: Situation, case: Bank, item: Item, quantity: int) -> tuple[Fix, ...]:
+    """Set the number of kits of an item, where one at least remains."""
     if quantity < 1:
         return ()
-    edit = Edit("set_quantity", {"uid": found[0].uid, "quantity": quantity})
+    edit = Edit("set_quantity", {"uid": item.uid, "quantity": quantity})
     return (fix(situation, "fewer-modules", edit, count=quantity * case.kit.modules),)
 
 
@@ -190,8 +228,10 @@ def capacity(situation: Situation, case: Bank) -> Iterator[Finding]:
     of_cpu = (case.cpu.memory.max_gib or 0) * case.cpus if case.cpu.memory else 0
     limit = min(case.board.layout.memory_max_gib or 0, of_cpu)
     if case.gib > limit:
-        slots = int(limit // case.kit.module_gib)
-        yield capacity.finding(case, needed=case.gib, actual=limit, unit="GiB", fixes=_fewer(situation, case, slots))
+        found, kit_gib = item_of(situation, case.name), case.kit.modules * case.kit.module_gib
+        left = limit - (case.gib - found[0].quantity * kit_gib) if found else 0.0
+        fixes = _so_many(situation, case, found[0], int(left // kit_gib)) if found else ()
+        yield capacity.finding(case, needed=case.gib, actual=limit, unit="GiB", fixes=fixes)
 
 
 @rule(
@@ -217,8 +257,11 @@ def _all_channels(situation: Situation, case: Bank, needed: int) -> tuple[Fix, .
     found = item_of(situation, case.name)
     others = case.modules - found[0].quantity * case.kit.modules if found else 0
     quantity, rest = divmod(needed - others, case.kit.modules)
-    limit = case.board.layout.memory_max_gib
-    if found is None or rest or (limit is not None and needed * case.kit.module_gib > limit):
+    limit = limit_gib(situation)
+    if found is None or rest:
+        return ()
+    gib = case.gib + (quantity - found[0].quantity) * case.kit.modules * case.kit.module_gib
+    if limit is not None and gib > limit:
         return ()
     edit = Edit("set_quantity", {"uid": found[0].uid, "quantity": quantity})
     return (fix(situation, "fill-channels", edit, count=needed),)
@@ -287,7 +330,10 @@ def kits_differ(situation: Situation, case: Fitted) -> Iterator[Finding]:
     if same_kind and (mine.module_gib, mine.speed_mts) == (other.module_gib, other.speed_mts):
         return
     found = item_of(situation, case.name)
-    edits = (Edit("replace_part", {"uid": found[0].uid, "part": other.id}),) if found else ()
+    gib = sum(kit.modules * kit.module_gib for _, kit in situation.memory)
+    more = found[0].quantity * (other.modules * other.module_gib - mine.modules * mine.module_gib) if found else 0.0
+    room = other.modules <= mine.modules and gib + more <= max(gib, limit_gib(situation) or math.inf)
+    edits = (Edit("replace_part", {"uid": found[0].uid, "part": other.id}),) if found and room else ()
     yield kits_differ.finding(
         case,
         "warning" if same_kind else "error",
@@ -337,6 +383,7 @@ def host_room(situation: Situation, case: Room) -> Iterator[Finding]:
     fixes: tuple[Fix, ...] = ()
     if short and found:
         kit = situation.memory[0][1]
+        rest_gib = (case.gib or 0.0) - found[0].quantity * kit.modules * kit.module_gib
         fixes = swap(
             situation,
             "other-memory",
@@ -344,6 +391,7 @@ def host_room(situation: Situation, case: Room) -> Iterator[Finding]:
             lambda other: (
                 (other.type, other.module, other.modules) == (kit.type, kit.module, kit.modules)
                 and other.modules * other.module_gib * found[0].quantity >= case.gpu_gib
+                and other.modules * other.module_gib * found[0].quantity + rest_gib <= (limit_gib(situation) or math.inf)
             ),
         )
     yield host_room.finding(case, "warning" if short else "info", needed=case.gpu_gib, actual=case.gib, unit="GiB", fixes=fixes)

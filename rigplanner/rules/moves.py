@@ -1,13 +1,15 @@
 """Moves that give a card a better link: other places for it or for the drives that narrow it, tried on the machine itself."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+
+from msgspec.structs import replace
 
 from rigplanner.machine.alternatives import Alternative, Change, alternatives
 from rigplanner.machine.assemble import assemble
 from rigplanner.machine.machine import Machine
 from rigplanner.machine.pcie import coded_gbs
 from rigplanner.rig.document import Rig
-from rigplanner.rig.edits import apply
+from rigplanner.rig.edits import Edit, apply
 from rigplanner.rules.finding import Fix
 from rigplanner.rules.fixes import fix
 from rigplanner.rules.registry import RULES, judged
@@ -64,6 +66,56 @@ def _errors(situation: Situation, rig: Rig, machine: Machine) -> set[tuple[str, 
     there = Situation(rig=rig, catalog=situation.catalog, machine=machine, advise=False)
     found = [finding for code in SPACE for finding in judged(RULES[code], there)[0]]
     return {(finding.code, finding.subjects) for finding in found if finding.severity == "error"}
+
+
+def lands(
+    situation: Situation,
+    edits: tuple[Edit, ...],
+    piece: str,
+    place: str = "",
+    good: Callable[[Machine], bool] = lambda machine: True,
+) -> bool:
+    """Say whether after the edits a piece stands in a place (any, when not named), the machine is `good`, no piece more is homeless
+    and no further error of space is there. Without `advise` nothing is tried."""
+    if not situation.advise:
+        return True
+    rig = situation.rig
+    for edit in edits:
+        rig = apply(rig, edit)
+    machine = assemble(rig, situation.catalog)
+    before = {(problem.piece, problem.reason) for problem in situation.machine.problems}
+    after = {(problem.piece, problem.reason) for problem in machine.problems}
+    stands = any(use.piece == piece and place in ("", use.slot.id) for use in machine.slots) or any(
+        piece in use.pieces and place in ("", use.port.id) for use in machine.drives
+    )
+    homeless = len(machine.problems) <= len(situation.machine.problems)
+    lost = any(problem[0] == piece for problem in after - before)
+    return (
+        stands
+        and homeless
+        and not lost
+        and good(machine)
+        and _errors(situation, rig, machine) <= _errors(situation, situation.rig, situation.machine)
+    )
+
+
+def adds_errors(situation: Situation, edits: tuple[Edit, ...], codes: tuple[str, ...]) -> bool:
+    """Say whether edits bring an error of one of these rules that the rig has not now."""
+    rig = situation.rig
+    for edit in edits:
+        rig = apply(rig, edit)
+    same = all(edit.name in ("set_software", "change_workload") for edit in edits)
+    machine = situation.machine if same else assemble(rig, situation.catalog)
+    now, then = (
+        {
+            finding.code
+            for code in codes
+            for finding in judged(RULES[code], replace(situation, rig=one, machine=made, advise=False))[0]
+            if finding.severity == "error"
+        }
+        for one, made in ((situation.rig, situation.machine), (rig, machine))
+    )
+    return not then <= now
 
 
 def _as_fix(situation: Situation, move: Alternative, gain: Change) -> Fix:

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from rigplanner.catalog.parts import NetworkCard
-from rigplanner.machine.machine import SlotUse
+from rigplanner.machine.machine import Machine, SlotUse
 from rigplanner.machine.pcie import coded_gbs
 from rigplanner.machine.peer import DirectPath, direct_paths, has_direct_access
 from rigplanner.rules.finding import Finding
 from rigplanner.rules.fixes import fix, move
+from rigplanner.rules.moves import lands
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Situation, is_built_in
 from rigplanner.rules.slots import free_slots
@@ -51,8 +52,14 @@ def slow_network(situation: Situation, case: Extra) -> Iterator[Finding]:
             for use in free_slots(situation, case.use)
             if (coded_gbs(use.available_gen or use.gen, use.available_width or use.width) or 0) >= needed
         ]
-        edit = move(situation, case.name, better[0].slot.id) if better else None
-        fixes = (fix(situation, "move-card", edit, piece=case.name, place=better[0].slot.id),) if edit else ()
+        place = better[0].slot.id if better else ""
+        edit = move(situation, case.name, place) if better else None
+
+        def keeps_up(machine: Machine) -> bool:
+            return any(use.piece == case.name and (coded_gbs(use.gen, use.width) or 0.0) >= needed for use in machine.slots)
+
+        helps = edit is not None and lands(situation, (edit,), case.name, place, keeps_up)
+        fixes = (fix(situation, "move-card", edit, piece=case.name, place=place),) if edit and helps else ()
         yield slow_network.finding(case, needed=round(needed, 1), actual=round(actual, 1), unit="GB/s", fixes=fixes)
 
 

@@ -185,10 +185,14 @@ def larger_supply(situation: Situation, case: Load, watts: float, transient_w: f
     watts = max(watts, (case.power.sustained_w or 0.0) / HEADROOM)
     plugs = {demand.type: demand.needed for demand in situation.machine.power.plugs}
     form = case.supply.form_factor
+    space = situation.enclosure[1].enclosure if situation.enclosure else None
+    room = space.psu_length_mm if space is not None else None
 
     def suits(other: PowerSupply) -> bool:
         rating = rating_at(other.supply, volts) or 0.0
         peak = rating * (2.0 if (other.supply.standard or "").startswith("ATX 3") else 1.0)
+        if room is not None and (other.length_mm is None or other.length_mm > room):
+            return False
         return other.form_factor == form and rating >= watts and peak >= transient_w and has_plugs(other.supply, plugs)
 
     return swap(

@@ -64,8 +64,24 @@ def socket(situation: Situation, case: Seated) -> Iterator[Finding]:
     """Compare the CPU's socket with the board's."""
     sockets = case.board.layout.sockets
     if case.cpu.socket not in sockets:
-        fixes = swap(situation, "other-cpu", case.name, lambda cpu: cpu.socket in sockets and chipset_suits(cpu, case.board))
+        fixes = swap(situation, "other-cpu", case.name, lambda cpu: cpu.socket in sockets and _replaces(cpu, case, situation))
         yield socket.finding(case, needed=sockets[0], actual=case.cpu.socket, fixes=fixes)
+
+
+def _replaces(cpu: CPU, case: Seated, situation: Situation) -> bool:
+    """Say whether a CPU works with the board's chipset, in the number there is, below the coolers chosen and with the memory, and
+    has the vector instructions of the one it replaces."""
+    vectors = {"avx", "avx2"} & set(case.cpu.isa or ())
+    gib = sum(kit.modules * kit.module_gib for _, kit in situation.memory)
+    most = cpu.memory.max_gib if cpu.memory else None
+    count = _count(situation)
+    return (
+        chipset_suits(cpu, case.board)
+        and vectors <= set(cpu.isa or ())
+        and (count <= cpu.sockets_max or count == 1)
+        and all(cpu.socket in cooler.sockets for name, cooler in situation.coolers if not is_built_in(name))
+        and (most is None or most * count >= gib)
+    )
 
 
 def chipset_suits(cpu: CPU, board: Motherboard | System) -> bool:
@@ -84,7 +100,8 @@ def chipset(situation: Situation, case: Seated) -> Iterator[Finding]:
     """Compare the board's chipset with those the CPU works with."""
     layout = case.board.layout
     if layout.chipset not in case.cpu.chipsets:
-        fixes = swap(situation, "other-cpu", case.name, lambda cpu: cpu.socket in layout.sockets and chipset_suits(cpu, case.board))
+        sockets = layout.sockets
+        fixes = swap(situation, "other-cpu", case.name, lambda cpu: cpu.socket in sockets and _replaces(cpu, case, situation))
         yield chipset.finding(case, needed=" / ".join(case.cpu.chipsets), actual=layout.chipset, fixes=fixes)
 
 
@@ -113,7 +130,9 @@ def together(situation: Situation, case: Seated) -> Iterator[Finding]:
     found = item_of(situation, case.name)
     if count > limit and case.name == next(seated(situation)).name:
         fixes: tuple[Fix, ...] = ()
-        if found and found[0].quantity > limit:
+        modules = sum(kit.modules for name, kit in situation.memory if not is_built_in(name))
+        slots = (case.board.layout.memory_slots or modules) * limit // max(1, len(case.board.layout.sockets))
+        if found and found[0].quantity > limit and modules <= slots:
             fixes = (fix(situation, "fewer-cpus", Edit("set_quantity", {"uid": found[0].uid, "quantity": limit}), count=limit),)
         yield together.finding(case, needed=limit, actual=count, unit="CPUs", fixes=fixes)
 

@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator
 
 from rigplanner.catalog.parts import GPU, Chassis, Enclosure, Motherboard, Slot, System
-from rigplanner.rules.radiators import room_in
-from rigplanner.rules.situation import Situation
+from rigplanner.rules.radiators import Room, radiators_mm, room_in, takes
+from rigplanner.rules.situation import Situation, is_built_in
 
 STANDARD_HEIGHT_MM = 111.2
 """Height of a standard full-height card (PCI Express Card Electromechanical specification)."""
@@ -53,8 +53,24 @@ def _has_room(chassis: Chassis, situation: Situation) -> bool:
         and _at_most(max(coolers, default=None), space.cooler_height_mm)
         and all(psu.form_factor is None or psu.form_factor in space.psu_form_factors for _, psu in situation.own_supplies)
         and (not any(card.cooling == "passive" for card in cards) or space.airflow == "server")
+        and all(psu.length_mm is None or psu.length_mm <= (space.psu_length_mm or math.inf) for _, psu in situation.own_supplies)
+        and all(takes(space.radiators_mm or (), length) for length in radiators_mm(situation))
+        and _has_bays(space, situation)
         and _is_alike(space, situation)
     )
+
+
+def _has_bays(space: Enclosure, situation: Situation) -> bool:
+    """Say whether a case has known bays enough for the drives."""
+    own = [drive.drive.form_factor for drive in situation.drives if not is_built_in(drive.name)]
+    small, large = sum(form in ("2.5", "u2", "u3") for form in own), own.count("3.5")
+    room = room_in(situation, space) or Room()
+    bays_25, bays_35 = _least(space.bays_25, room.bays_25), _least(space.bays_35, room.bays_35)
+    return large <= bays_35 and small + large <= bays_25 + bays_35
+
+
+def _least(bays: int | None, left: int | None) -> int:
+    return min(value for value in (bays or 0, left) if value is not None)
 
 
 def _is_alike(space: Enclosure, situation: Situation) -> bool:

@@ -1,5 +1,6 @@
 """Shape of a job: degrees of parallelism against GPUs, heads, layers and experts; exchange between GPUs."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,8 @@ from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.fixes import fix
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import JobFacts, Situation
+from rigplanner.workload.answer import MemoryEstimate
+from rigplanner.workload.room import visible_gib
 
 HEADS = ("num_attention_heads", "n_head", "num_heads", "heads")
 KV_HEADS = ("num_key_value_heads", "n_head_kv", "kv_heads")
@@ -147,6 +150,31 @@ def stages(situation: Situation, case: Split) -> Iterator[Finding]:
         )
 
 
+def _shared(situation: Situation, case: Split) -> tuple[Fix, ...]:
+    """Split the model as far as the GPUs allow, where the job then has room; else not at all, likewise."""
+    plan = case.plan
+    tensor = math.gcd(plan.tensor, case.gpus)
+    pipeline = math.gcd(plan.pipeline, case.gpus // tensor)
+    context = math.gcd(plan.context, case.gpus // tensor // pipeline)
+    for degrees in ((tensor, pipeline, context), (1, 1, 1)):
+        names = dict(zip(("tensor", "pipeline", "context"), degrees, strict=True))
+        if _has_room(situation, case, **names):
+            return _plan(situation, case, data=None, **names)
+    return ()
+
+
+def _has_room(situation: Situation, case: Split, **degrees: int) -> bool:
+    """Say whether the job is not known to be too large for a GPU with other degrees of parallelism."""
+    if situation.estimate is None or not situation.advise:
+        return True
+    work = replace(case.job.workload, parallelism=replace(case.plan, data=None, **degrees))
+    for gpu in {node.gpu.id: node.gpu for node in situation.machine.gpus}.values():
+        need, have = situation.estimate(work, gpu, case.gpus), visible_gib(gpu)
+        if isinstance(need, MemoryEstimate) and have is not None and need.device_gib > have:
+            return False
+    return True
+
+
 @rule(
     "WRK004", "Degrees of parallelism do not make up the GPUs", "error", over=splits,
     reason="The product of all degrees is the number of GPUs.",
@@ -159,11 +187,7 @@ def product(situation: Situation, case: Split) -> Iterator[Finding]:
     total = inner * (plan.data or max(1, case.gpus // inner))
     if total == case.gpus:
         return
-    fixes = (
-        _plan(situation, case, data=None)
-        if case.gpus % inner == 0
-        else _plan(situation, case, data=None, tensor=1, pipeline=1, context=1)
-    )
+    fixes = _plan(situation, case, data=None) if case.gpus % inner == 0 else _shared(situation, case)
     yield product.finding(
         case, "error" if total > case.gpus else "warning", needed=total, actual=case.gpus, unit="GPUs", fixes=fixes
     )

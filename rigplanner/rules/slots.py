@@ -12,6 +12,7 @@ from rigplanner.machine.machine import PlacementProblem, SlotUse
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.fixes import cheapest, fix, item_of, move
+from rigplanner.rules.moves import lands
 from rigplanner.rules.registry import Rule, rule
 from rigplanner.rules.situation import Situation, is_built_in
 
@@ -75,7 +76,8 @@ def free_slots(situation: Situation, like: SlotUse | None = None) -> list[SlotUs
 def unplace(situation: Situation, case: Seeker[Part]) -> tuple[Fix, ...]:
     """Give the piece back to the solver, when some slot is free for it."""
     edit = move(situation, case.name, "")
-    return (fix(situation, "let-solver-place", edit, piece=case.name),) if edit and free_slots(situation) else ()
+    helps = edit is not None and free_slots(situation) and lands(situation, (edit,), case.name)
+    return (fix(situation, "let-solver-place", edit, piece=case.name),) if edit and helps else ()
 
 
 def fewer(situation: Situation, case: Seeker[Part]) -> tuple[Fix, ...]:
@@ -85,10 +87,18 @@ def fewer(situation: Situation, case: Seeker[Part]) -> tuple[Fix, ...]:
         return ()
     item = found[0]
     homeless = len(situation.homeless.get((item.uid, "no-slot"), ()))
+    if isinstance(case.part, GPU) and not _splits_hold(situation, len(situation.machine.gpus) - homeless):
+        return ()
     if homeless >= item.quantity:
         return (fix(situation, "remove", Edit("remove_item", {"uid": item.uid}), piece=case.name),)
     edit = Edit("set_quantity", {"uid": item.uid, "quantity": item.quantity - homeless})
     return (fix(situation, "fewer-pieces", edit, piece=case.name, count=item.quantity - homeless),)
+
+
+def _splits_hold(situation: Situation, gpus: int) -> bool:
+    """Say whether every job's degrees of parallelism still make up this number of GPUs."""
+    plans = [job.workload.parallelism for job in situation.jobs]
+    return all(plan.tensor * plan.pipeline * plan.context * (plan.data or 1) <= gpus for plan in plans if plan is not None)
 
 
 def on_risers(situation: Situation, case: Seeker[Part]) -> tuple[Fix, ...]:
@@ -118,11 +128,19 @@ def _carries(riser: Riser, card: GPU, reach: int) -> bool:
     return is_extension(riser) and (riser.width or 0) >= (card.edge_width or 16) and (riser.gen or 0) >= wanted
 
 
-def stopped(entry: Rule, case: Seeker[Part], fixes: tuple[Fix, ...]) -> Finding:
+def stopped(entry: Rule, case: Seeker[Part], fixes: tuple[Fix, ...], variant: str = "") -> Finding:
     """Return the finding about what the solver reported."""
     problem = case.problem
     assert problem is not None
-    return entry.finding(case, needed=problem.needed, actual=problem.actual, fixes=fixes, place=problem.place, by=list(problem.by))
+    return entry.finding(
+        case,
+        needed=problem.needed,
+        actual=problem.actual,
+        fixes=fixes,
+        variant=variant,
+        place=problem.place,
+        by=list(problem.by),
+    )
 
 
 def _is(case: Seeker[Part], *reasons: str) -> bool:
@@ -212,7 +230,8 @@ def _free_the_lanes(situation: Situation, case: Seeker[Part]) -> tuple[Fix, ...]
 def too_narrow(situation: Situation, case: Seeker[Part]) -> Iterator[Finding]:
     """The card's edge does not enter the slot."""
     if _is(case, "too-narrow"):
-        yield stopped(too_narrow, case, unplace(situation, case))
+        wished = case.problem is not None and bool(case.problem.place)
+        yield stopped(too_narrow, case, unplace(situation, case) if wished else (), "" if wished else "nowhere")
 
 
 @rule(

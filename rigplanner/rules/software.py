@@ -10,6 +10,7 @@ from rigplanner.catalog.parts import CPU, GPU
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding, Fix, Severity
 from rigplanner.rules.fixes import fix, swap
+from rigplanner.rules.moves import adds_errors
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Situation
 from rigplanner.rules.software_tables import (
@@ -163,8 +164,19 @@ def without_pytorch(situation: Situation) -> Iterator[Served]:
 
 
 def name_software(situation: Situation, **versions: str) -> tuple[Fix, ...]:
-    """Offer to name other versions in the rig's settings."""
-    return (fix(situation, "other-version", Edit("set_software", {"versions": versions}), versions=versions),)
+    """Offer to name other versions in the rig's settings, with the driver that they need where the rig names an older one; nothing
+    where that would leave another GPU unserved."""
+    row, named = cuda_release(versions.get("cuda", "")), situation.rig.settings.software.get("driver")
+    if row is not None and named is not None and "driver" not in versions and version(named) < version(row.driver):
+        versions["driver"] = row.driver
+    edit = Edit("set_software", {"versions": versions})
+    if situation.advise and adds_errors(situation, (edit,), OF_VERSIONS):
+        return ()
+    return (fix(situation, "other-version", edit, versions=versions),)
+
+
+OF_VERSIONS = ("SW002", "SW003", "SW004", "SW014", "SW020")
+"""What other versions can break."""
 
 
 @rule(

@@ -8,6 +8,7 @@ from msgspec import Struct
 from rigplanner.catalog.parts import GPU, Chassis, Cooler, Enclosure, Motherboard, PowerSupply, Slot, System
 from rigplanner.rules.finding import Finding
 from rigplanner.rules.fixes import fix, move, swap
+from rigplanner.rules.moves import lands
 from rigplanner.rules.radiators import DEPTH_MM, radiators_mm, room_in, takes
 from rigplanner.rules.registry import rule
 from rigplanner.rules.rooms import STANDARD_HEIGHT_MM, board_fits, board_room, board_sides, holds, last_column
@@ -108,7 +109,8 @@ def columns(situation: Situation, case: CardInCase) -> Iterator[Finding]:
         return
     better = [use.slot for use in free_slots(situation) if (last_column(use.slot, case.card) or limit + 1) <= limit]
     edit = move(situation, case.name, better[0].id) if better else None
-    moved = (fix(situation, "move-card", edit, piece=case.name, place=better[0].id),) if edit else ()
+    helps = edit is not None and lands(situation, (edit,), case.name, better[0].id)
+    moved = (fix(situation, "move-card", edit, piece=case.name, place=better[0].id),) if edit and helps else ()
     fixes = moved or swap(situation, "other-case", case.case_name, lambda other: holds(other, situation))
     yield columns.finding(case, needed=needed, actual=limit, unit="columns", fixes=fixes, place=case.slot.id if case.slot else None)
 

@@ -1,6 +1,6 @@
 """GPU memory: does each job fit each GPU."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -11,6 +11,7 @@ from rigplanner.rig.edits import Edit
 from rigplanner.rig.task import Workload
 from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.fixes import fix, swap
+from rigplanner.rules.moves import adds_errors
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import JobFacts, Situation
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
@@ -19,6 +20,14 @@ from rigplanner.workload.room import visible_gib
 
 TIGHT = 0.95
 """Share of a GPU's memory above which a job's expected need leaves no room for fragmentation."""
+
+
+MOST_TRIALS = 4
+BESIDE = (
+    "CLG001", "PWR002", "PWR005", "PWR006", "PWR012", "PWR015", "SLT001", "SPC001", "SPC002", "SPC003", "SW002", "SW003", "SW013",
+    "SW014", "SW015", "SW016", "SW020", "SW021", "SW022",
+)  # fmt: skip
+"""What another GPU can break."""
 
 
 class Fit(Struct, frozen=True):
@@ -114,8 +123,25 @@ def _ways(situation: Situation, case: Fit) -> tuple[Fix, ...]:
     def suits(gpu: GPU) -> bool:
         return gpu.form_factor == form and gpu.memory_gib is not None and has_room(need, visible_gib(gpu) or 0.0)
 
-    bigger = swap(situation, "larger-gpu", case.name, suits, lambda gpu: (gpu.memory_gib or 0.0) * 1000 + (gpu.tdp_w or 0.0))
+    bigger = _larger(situation, case, suits)
     return (*bigger, *_recompute(situation, case), *_smaller_batch(situation, case))
+
+
+def _larger(situation: Situation, case: Fit, suits: Callable[[GPU], bool]) -> tuple[Fix, ...]:
+    """Offer the first of a few GPUs with room that brings no error of power, space or software with it."""
+    passed: set[str] = set()
+    for _ in range(MOST_TRIALS):
+        fixes = swap(
+            situation,
+            "larger-gpu",
+            case.name,
+            lambda gpu: gpu.id not in passed and suits(gpu),
+            lambda gpu: (gpu.memory_gib or 0.0) * 1000 + (gpu.tdp_w or 0.0),
+        )
+        if not fixes or not adds_errors(situation, fixes[0].edits, BESIDE):
+            return fixes
+        passed.add(fixes[0].values["part"])
+    return ()
 
 
 def _fits_with(situation: Situation, case: Fit, **fields: Any) -> bool:
