@@ -80,9 +80,8 @@ def _tell(advice: Advice, catalog: Catalog, today: str) -> None:
             _tell_proposal(title, proposal, catalog, today)
     if advice.rented:
         print(f"\n{tr('For hire')}")
-    total = (advice.best or advice.cheapest).total if advice.best or advice.cheapest else None  # type: ignore[union-attr]
     for machine in advice.rented:
-        print(f"  {words.rented_text(machine, total, advice.answers.currency)}")
+        print(f"  {words.rented_text(machine, advice.best or advice.cheapest, advice.aim)}")
     for text in words.passed_over_texts(advice):
         print(text)
 

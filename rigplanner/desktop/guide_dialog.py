@@ -220,7 +220,7 @@ class GuideDialog(QDialog):
         if advice.rented:
             self._add(label(tr("By the hour").upper(), "section"))
             for machine in advice.rented:
-                text = self._words.rented_text(machine, chosen.total if chosen else None, advice.answers.currency)
+                text = self._words.rented_text(machine, chosen, advice.aim)
                 self._add(label(text, "", wrap=True))
         if advice.passed_over:
             self._add(label(tr("What was passed over").upper(), "section"))

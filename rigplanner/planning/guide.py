@@ -7,10 +7,11 @@ from msgspec import Struct, structs
 from msgspec.structs import replace
 
 from rigplanner.catalog.cloud import Cloud, shipped_cloud
-from rigplanner.catalog.exchange import ExchangeRates
+from rigplanner.catalog.exchange import ExchangeRates, convert
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU, Price, System
 from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.economics.running import break_even_hours
 from rigplanner.performance.answer import TIME_METRICS, SpeedEstimate
 from rigplanner.performance.predict import predict_speed
 from rigplanner.planning.aims import AIMS, Aim, Purpose, aim_of
@@ -356,6 +357,18 @@ def _reasons(assessment: Assessment, abilities: tuple[Ability, ...], aim: Aim) -
     }
     for item in assessment.rig.items:
         yield Reason(uid=item.uid, code=item.uid, values=figures.get(item.uid, {}))
+
+
+def hours_against(machine: Rented, proposal: Proposal, aim: Aim) -> float | None:
+    """Return after how many hours of its own work a rig costs less than the machine for hire does for the same work, energy not
+    counted; None where a speed or a rate is not known."""
+    own = next((each.speed for each in proposal.abilities if each.aim.code == aim.code), None)
+    rig, hired = proposal.rig, machine.speed
+    rent = convert(machine.price.amount, machine.price.currency, rig.currency, rig.exchange)
+    if own is None or hired is None or own.metric != hired.metric or not rent or not own.value or not hired.value:
+        return None
+    ratio = hired.value / own.value if own.metric in TIME_METRICS else own.value / hired.value
+    return break_even_hours(proposal.total, rent, speed_ratio=ratio)
 
 
 def rented(aim: Aim, catalog: Catalog, cloud: Cloud) -> tuple[Rented, ...]:

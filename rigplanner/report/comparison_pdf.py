@@ -7,7 +7,8 @@ from typing import Any
 from rigplanner.report.comparison import GROUP_WORDS, Chart, Comparison, ComparisonCell, ComparisonLine
 from rigplanner.report.drawings import interval_bars
 from rigplanner.report.flow import outline_flowable
-from rigplanner.report.language import tr
+from rigplanner.report.format import unit_text
+from rigplanner.report.language import listed, tr
 from rigplanner.report.packing import packed
 from rigplanner.report.paper import Sheet, document
 from rigplanner.report.tagging import drawn_as
@@ -80,5 +81,5 @@ def _charts(made: Comparison, sheet: Sheet) -> list[Any]:
 
 
 def _chart(chart: Chart, names: tuple[str, ...], width: float, sheet: Sheet) -> list[Any]:
-    return [sheet.text(f"{chart.title}, {chart.unit}", "small"),
+    return [sheet.text(listed([chart.title, unit_text(chart.unit)]), "small"),
             drawn_as(interval_bars(chart, names, width), "Figure", chart.title)]  # fmt: skip

@@ -4,8 +4,8 @@ from datetime import date
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.performance.answer import SpeedEstimate
-from rigplanner.planning.aims import Purpose
-from rigplanner.planning.guide import Ability, Advice, Cause, Proposal, Reason, Rented
+from rigplanner.planning.aims import Aim, Purpose
+from rigplanner.planning.guide import Ability, Advice, Cause, Proposal, Reason, Rented, hours_against
 from rigplanner.report.format import day, money, number, quantity, unit_text
 from rigplanner.report.language import listed, tr, trn
 from rigplanner.report.words_faults import fault_text
@@ -190,8 +190,8 @@ def doubt_text(ability: Ability) -> str:
     return fault_text(ability.fault) if ability.runs == "unknown" else ""
 
 
-def rented_text(machine: Rented, total: float | None, currency: str) -> str:
-    """Return a machine for hire with its price, and after how many hours the rig's price is reached."""
+def rented_text(machine: Rented, proposal: Proposal | None, aim: Aim) -> str:
+    """Return a machine for hire with its price, and after how many hours of the same work the rig is cheaper."""
     values = {
         "provider": provider_text(machine.provider),
         "name": machine.name,
@@ -200,11 +200,11 @@ def rented_text(machine: Rented, total: float | None, currency: str) -> str:
         "day": day(machine.price.day),
         "speed": speed_text(machine.speed) if machine.speed else "",
     }
-    if total and machine.price.currency == currency and machine.price.amount:
-        hours = number(total / machine.price.amount, 0)
-        return tr("{provider} {name}, {gpus}, {speed}: {price} an hour ({day}). The rig's price is {hours} hours of it.",
-                  hours=hours, **values)  # fmt: skip
-    return tr("{provider} {name}, {gpus}, {speed}: {price} an hour ({day}).", **values)
+    said = tr("{provider} {name}, {gpus}, {speed}: {price} an hour ({day}).", **values)
+    hours = hours_against(machine, proposal, aim) if proposal else None
+    if hours is None:
+        return said
+    return f"{said} {tr('For the same work the rig is cheaper after {hours} hours.', hours=number(hours, 0))}"
 
 
 def passed_over_texts(advice: Advice) -> list[str]:

@@ -7,7 +7,7 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.planning.aims import AIMS, USUAL_AIM
-from rigplanner.planning.guide import Advice, Answers, advise, advising
+from rigplanner.planning.guide import Advice, Answers, advise, advising, hours_against
 from rigplanner.planning.host import Market, Need, bases, wide_slots
 from rigplanner.report import words_guide as words
 from rigplanner.report.format import number
@@ -170,6 +170,20 @@ def test_what_cannot_be_predicted_says_why(catalog: Catalog) -> None:
     assert [ability.aim.code for ability in doubtful] == ["serve-70b-fp8"]
     assert words.doubt_text(doubtful[0]).startswith("Intel Arc Pro B60 has no fp8 arithmetic; it has ")
     assert all(words.doubt_text(ability) == "" for ability in best.abilities if ability.runs != "unknown")
+
+
+def test_a_hire_is_weighed_by_the_work_that_it_does(advice: Advice) -> None:
+    best = advice.best
+    assert best is not None
+    own = next(each.speed for each in best.abilities if each.aim.code == AIM)
+    machine = next(machine for machine in advice.rented if machine.speed)
+    assert own is not None and machine.speed is not None
+    hours = hours_against(machine, best, advice.aim)
+    assert hours == pytest.approx(best.total / (machine.price.amount * own.value / machine.speed.value))
+    assert f"after {number(hours, 0)} hours" in words.rented_text(machine, best, advice.aim)
+    unknown = replace(machine, speed=None)
+    assert hours_against(unknown, best, advice.aim) is None
+    assert "cheaper" not in words.rented_text(unknown, best, advice.aim)
 
 
 def test_old_prices_are_told(advice: Advice) -> None:
