@@ -285,6 +285,8 @@ class QuoteForm(QWidget):
         field.setMaxLength(1000)
 
         def done() -> None:
+            if not field.hasFocus():
+                field.setCursorPosition(0)
             made = edit(field.text().strip())
             restyle(field, "faulty", "true" if made is None else "false")
             if made is None:

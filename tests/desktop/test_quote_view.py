@@ -6,9 +6,10 @@ from datetime import date
 
 import pytest
 from desktop_waiting import settled_session
+from msgspec.structs import replace
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QImage
-from PySide6.QtWidgets import QDialog, QMenu, QPlainTextEdit
+from PySide6.QtWidgets import QDialog, QLineEdit, QMenu, QPlainTextEdit
 
 from rigplanner.catalog.parts import Price
 from rigplanner.desktop import documents
@@ -208,3 +209,17 @@ def test_all_figures_of_the_quote_are_listed(qtbot, window, view):
     qtbot.keyClick(menu, Qt.Key.Key_Down)
     qtbot.keyClick(menu, Qt.Key.Key_Return)
     assert [each.windowTitle() for each in window.findChildren(QDialog) if each.isVisible()] == ["Price"]
+
+
+def test_a_field_that_is_left_shows_its_beginning(qtbot, window, view):
+    names = {field.accessibleName(): field for field in view.findChildren(QLineEdit)}
+    window.activateWindow()
+    field = names["Customer Address"]
+    address = "221B Baker Street, a very long way down the road, London NW1 6XE"
+    quote = window.session.rig.quote
+    window.session.edit("address", Edit("set_quote", {"quote": replace(quote, customer=replace(quote.customer, address=address))}))
+    field.setFocus()
+    field.end(False)
+    names["Customer Contact"].setFocus()
+    assert field.text() == address
+    assert field.cursorPosition() == 0
