@@ -15,7 +15,7 @@ from rigplanner.performance.stacks import shipped_stacks
 from rigplanner.rig.files import RigFault, read_rig
 from rigplanner.rig.task import Case, Hardware, Parallelism, Workload
 from rigplanner.workload.answer import WorkloadFault
-from rigplanner.workload.readers import model_fields
+from rigplanner.workload.readers import UNREAD, model_fields
 from rigplanner.workload.stacks import memory_stacks
 
 MODEL_SUFFIXES = (".json", ".safetensors", ".gguf")
@@ -44,7 +44,7 @@ def is_cases(what: str) -> bool:
     return (
         what == "-"
         or what.endswith((".jsonl", ".ndjson"))
-        or (path.exists() and not path.is_dir() and path.suffix not in (*MODEL_SUFFIXES, ".rig"))
+        or (path.exists() and not path.is_dir() and path.suffix not in (*MODEL_SUFFIXES, *UNREAD, ".rig"))
     )
 
 
@@ -67,18 +67,22 @@ def _cases_of_rig(name: str) -> list[Case]:
 
 def asked_case(args: argparse.Namespace) -> Case:
     """Return the case that the arguments describe; raise InputFault for a field that is none or a value that does not suit it."""
-    fields: dict[str, Any] = model_asked(args.what)
-    for name in ("task", "precision"):
-        if getattr(args, name):
-            fields[name] = getattr(args, name)
-    work = with_fields(args.what, fields, args.fields)
+    asked = {name: getattr(args, name) for name in ("task", "precision") if getattr(args, name)}
+    work = with_fields(args.what, model_asked(args.what), args.fields, asked)
     return Case(id=Path(args.what).name, workload=work, hardware=_hardware(args))
 
 
-def with_fields(name: str, fields: dict[str, Any], given: Iterable[str]) -> Workload:
-    """Return the workload of these fields and of others written FIELD=VALUE; raise InputFault for what is no field or value."""
+def with_fields(name: str, fields: dict[str, Any], given: Iterable[str], asked: dict[str, Any] | None = None) -> Workload:
+    """Return the workload of these fields and of others that are asked or written FIELD=VALUE; raise InputFault for what is no
+    field or value. What a file stores holds for its own precision."""
+    told = {name: fields.get(name) for name in ("precision", "weights_gib", "quant")}
+    over = {key: value for key, value in (asked or {}).items() if key in told}
+    fields = fields | {key: value for key, value in (asked or {}).items() if key not in told}
     for one in given:
-        _put(fields, one)
+        _put(over if one.partition("=")[0] in told else fields, one)
+    if over.get("precision", told["precision"]) != told["precision"]:
+        fields = {key: value for key, value in fields.items() if key not in told}
+    fields = {**fields, **over}
     _refuse_unknown(fields, Workload, "a workload", "")
     if isinstance(fields.get("parallelism"), dict):
         _refuse_unknown(fields["parallelism"], Parallelism, "parallelism", "parallelism.")

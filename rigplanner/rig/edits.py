@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.exchange import ExchangeRates
 from rigplanner.catalog.parts import Price
 from rigplanner.rig.document import Item, QuoteDetails, Rig, Settings, Site, Waiver
-from rigplanner.rig.task import Workload
+from rigplanner.rig.task import Workload, changed
 
 LARGEST_QUANTITY = 4096
 
@@ -151,7 +151,7 @@ def change_workload(rig: Rig, index: int, **fields: Any) -> Rig:
     """Change some fields of the workload at `index`."""
     if not 0 <= index < len(rig.workloads):
         raise EditFault(f"The rig has no workload {index + 1}.")
-    return replace_workload(rig, index, replace(rig.workloads[index], **fields))
+    return replace_workload(rig, index, changed(rig.workloads[index], fields))
 
 
 @_edit

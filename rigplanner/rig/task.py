@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 
@@ -74,6 +75,13 @@ class Workload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     dataset_decoding: str | None = None
     epochs: float | None = None
     train_tokens: float | None = None
+
+
+def changed(workload: Workload, fields: dict[str, Any]) -> Workload:
+    """The workload with other fields; bytes as stored, and how they are quantised, hold for one precision only."""
+    if fields.get("precision", workload.precision) != workload.precision:
+        fields = {"weights_gib": None, "quant": None} | fields
+    return msgspec.structs.replace(workload, **fields)
 
 
 class Hardware(Struct, frozen=True, kw_only=True, omit_defaults=True):

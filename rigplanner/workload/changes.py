@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
-from rigplanner.rig.task import Parallelism, Workload
+from rigplanner.rig.task import Parallelism, Workload, changed
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
 from rigplanner.workload.cards import deals_layers
 from rigplanner.workload.levers import room_gib
@@ -93,7 +93,7 @@ def _tried(
     fields = {name: value for one in together for name, value in one.fields.items()}
     gpus = count + sum(one.more_gpus for one in together)
     try:
-        then = estimate_memory(msgspec.structs.replace(workload, **fields), gpu, gpus, zoo, explained=False)
+        then = estimate_memory(changed(workload, fields), gpu, gpus, zoo, explained=False)
     except WorkloadFault:
         return None
     if then.device_gib >= now.device_gib - 0.01:

@@ -58,7 +58,11 @@ def read_header(path: Path) -> Header:
 
 def _safetensors(path: Path, file: BinaryIO, size: int) -> Header:
     length = int.from_bytes(file.read(8), "little")
-    if size < 10 or not 2 <= length <= min(LONGEST_HEADER, size - 8):
+    if size < 10:
+        raise WorkloadFault(f"{path}: expected a safetensors or GGUF file, found {size} bytes; fetch it again.")
+    if path.suffix.casefold() == ".gguf":
+        raise WorkloadFault(f"{path}: expected the letters GGUF at its start, found others: no GGUF, or damaged; fetch it again.")
+    if not 2 <= length <= min(LONGEST_HEADER, size - 8):
         raise WorkloadFault(
             f"{path}: expected a safetensors header of at most {max(0, size - 8)} bytes, found a length of {length}."
         )

@@ -93,7 +93,7 @@ def read_job(workload: Workload, network: Network, count: int, card: bool) -> Jo
     """Return the definite job of `count` GPUs; raise WorkloadFault for unknown words and numbers beyond reason."""
     assumed: dict[str, str] = {}
     task = _task(workload, assumed)
-    precision = _precision(workload, task, network, assumed)
+    task, precision = _kept(task, _precision(workload, task, network, assumed), assumed)
     check_workload(workload)
     batch = workload.batch_per_gpu or 1
     if workload.batch_per_gpu is None:
@@ -162,6 +162,21 @@ def _precision(workload: Workload, task: str, network: Network, assumed: dict[st
             f"precision: expected one of {', '.join(sorted(FLOAT_WORDS | set(BITS)))}, found {workload.precision!r}."
         )
     return word
+
+
+LOADED = ("nf4", "fp4", "int4", "int8")
+"""Types of a frozen base that adapters are trained on."""
+
+
+def _kept(task: str, precision: str, assumed: dict[str, str]) -> tuple[str, str]:
+    """Task and precision as they can be: adapters on a quantised base are QLoRA; weights that train have 16 bits at least."""
+    if task == "train_lora" and precision in LOADED:
+        assumed["task"] = "train_qlora"
+        return "train_qlora", precision
+    if task in ("train_full", "train_lora") and BITS.get(precision, 16) < 16:
+        assumed["precision"] = "bf16"
+        return task, "bf16"
+    return task, precision
 
 
 def _optimizer(workload: Workload, task: str, assumed: dict[str, str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.denoisers import denoiser_config
 from rigplanner.workload.headers import SAFETENSORS_BITS, Header, config_of, read_header
 from rigplanner.workload.pipelines import pipeline_fields
+from rigplanner.workload.stored import stored_as
 
 LARGEST_CONFIG, LARGEST_INDEX = 16 * 2**20, 64 * 2**20
 """Bytes; larger files are no configuration and no index."""
@@ -24,6 +26,11 @@ FILE_TYPES = {
     31: "iq1_m", 32: "bf16", 36: "tq1_0", 37: "tq2_0",
 }  # fmt: skip
 """general.file_type of a GGUF file (llama.cpp, llama_ftype)."""
+PART = re.compile(r"(?P<stem>.+)-(?P<at>\d{5})-of-(?P<parts>\d{5})\.(gguf|safetensors)$")
+"""A file that holds a part of a model's weights, as llama-gguf-split and Hugging Face name them."""
+UNREAD = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".h5", ".onnx", ".msgpack", ".engine")
+"""Weights that only the libraries that wrote them can read safely."""
+ADAPTER, PROJECTOR = "adapter_config.json", "mmproj"
 
 
 def model_fields(path: Path) -> dict[str, Any]:
@@ -35,6 +42,10 @@ def model_fields(path: Path) -> dict[str, Any]:
         raise WorkloadFault(f"{path}: no such file or folder.")
     if path.name == "model_index.json":
         return pipeline_fields(path.parent, read_json(path, LARGEST_CONFIG), component_size, component_config)
+    if path.suffix.casefold() in UNREAD:
+        raise WorkloadFault(f"{path}: expected a GGUF or safetensors file; this format is not read, name the model's config.json.")
+    if (path.parent / ADAPTER).is_file() and not (path.parent / "config.json").is_file():
+        raise _adapter(path.parent / ADAPTER)
     if path.name.endswith(".index.json"):
         return _weights(path.parent, *indexed(path))
     if path.suffix == ".json":
@@ -43,11 +54,33 @@ def model_fields(path: Path) -> dict[str, Any]:
         if denoiser is not None:
             kind = "unet" if denoiser["model_type"] == "unet_2d_condition" else "dit"
             config = {"model_type": kind, "denoiser": denoiser}
-        return {"config": config, "model": path.resolve().parent.name or path.stem}
-    header = read_header(path)
-    if header.format == "gguf":
-        return gguf_fields(header, path.stem)
-    return _weights(path.parent, header.params, header.weight_bytes)
+        return {"config": config, "model": path.resolve().parent.name or path.stem, **stored_as(config)}
+    headers = [read_header(part) for part in _parts(path)]
+    params, stored = sum(header.params for header in headers), sum(header.weight_bytes for header in headers)
+    if headers[0].format == "gguf":
+        return gguf_fields(msgspec.structs.replace(headers[0], params=params, weight_bytes=stored), path.stem)
+    return _weights(path.parent, params, stored)
+
+
+def _parts(path: Path) -> list[Path]:
+    """The file, or all files whose parts make one model with it."""
+    split = PART.fullmatch(path.name)
+    if split is None:
+        return [path]
+    count = int(split["parts"])
+    if not 1 <= count <= MOST_SHARDS:
+        raise WorkloadFault(f"{path}: expected at most {MOST_SHARDS} parts, found {count}.")
+    parts = [path.with_name(f"{split['stem']}-{at:05d}-of-{count:05d}{path.suffix}") for at in range(1, count + 1)]
+    missing = next((part for part in parts if not part.is_file()), None)
+    if missing is not None:
+        raise WorkloadFault(f"{path}: expected all {count} parts of the model beside it, found no {missing.name}.")
+    return parts
+
+
+def _adapter(path: Path) -> WorkloadFault:
+    """Why the weights of an adapter alone are no model."""
+    base = str(read_json(path, LARGEST_CONFIG).get("base_model_name_or_path"))[:80]
+    return WorkloadFault(f"{path.parent}: expected a model, found an adapter of {base!r}; name that model.")
 
 
 def _folder(folder: Path) -> dict[str, Any]:
@@ -58,16 +91,32 @@ def _folder(folder: Path) -> dict[str, Any]:
         return model_fields(indexes[0])
     if (folder / "config.json").is_file():
         return model_fields(folder / "config.json")
+    if (folder / ADAPTER).is_file():
+        raise _adapter(folder / ADAPTER)
     for pattern in ("*.gguf", "*.safetensors"):
-        if found := sorted(folder.glob(pattern)):
-            return model_fields(found[0])
+        if found := sorted(one for one in folder.glob(pattern) if not one.name.startswith(PROJECTOR)):
+            return model_fields(_only(folder, found) if pattern == "*.gguf" else found[0])
     raise WorkloadFault(f"{folder}: expected model_index.json, config.json, *.gguf or *.safetensors in the folder, found none.")
 
 
+def _only(folder: Path, found: list[Path]) -> Path:
+    """The one model among GGUF files: the parts of one count once."""
+    models = sorted({split["stem"] if (split := PART.fullmatch(file.name)) else file.name for file in found})
+    if len(models) > 1:
+        raise WorkloadFault(f"{folder}: expected one GGUF model, found {', '.join(models[:4])}; name one of them.")
+    return found[0]
+
+
 def _weights(folder: Path, params: int, weight_bytes: int) -> dict[str, Any]:
-    """Weights with the configuration that lies beside them; without one their number alone."""
+    """Weights with the configuration that lies beside them; without one their number alone. What is quantised is loaded as it
+    is stored."""
+    if not params:
+        raise WorkloadFault(f"{folder}: expected weights, found a file without tensors.")
     if (folder / "config.json").is_file():
-        return {"config": read_json(folder / "config.json", LARGEST_CONFIG), "model": folder.resolve().name}
+        config = read_json(folder / "config.json", LARGEST_CONFIG)
+        stored = stored_as(config)
+        held = {"weights_gib": weight_bytes / 2**30} if stored else {}
+        return {"config": config, "model": folder.resolve().name, **stored, **held}
     return {"model": folder.resolve().name, "params_b": params / 1e9, "kind": "llm"}
 
 

@@ -1,0 +1,97 @@
+"""How a checkpoint's configuration says that its weights are stored."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.quant import BITS
+
+METHODS = {
+    "awq": "awq", "gptq": "gptq", "gptq_v2": "gptq", "auto-round": "autoround", "intel/auto-round": "autoround",
+    "hqq": "hqq", "compressed-tensors": None, "quanto": None, "modelopt": None, "fp8": None, "fbgemm_fp8": None, "mxfp4": None,
+    "eetq": None, "torchao": "torchao", "bitsandbytes": "bnb", "bnb": "bnb",
+}  # fmt: skip
+"""quant_method of transformers' quantization_config, and the word for its scales (transformers, quantization_config.py)."""
+FLOATS = {"fp8": "fp8", "fbgemm_fp8": "fp8", "mxfp4": "mxfp4", "eetq": "int8"}
+"""Methods that store one type only."""
+TYPES = re.compile(r"(nvfp4|mxfp4|mxfp8|fp8|float8|int8|int4|w4a|w8a)")
+"""The type within the name of an algorithm or a format."""
+NAMED = {"float8": "fp8", "w4a": "int4", "w8a": "int8"}
+
+
+def stored_as(config: dict[str, Any]) -> dict[str, str]:
+    """Precision and quantisation of the weights that go with a configuration; nothing where it names none. Raises WorkloadFault for
+    a quantisation whose bytes are not known."""
+    told = config.get("quantization_config")
+    inner = config.get("text_config")
+    if told is None and isinstance(inner, dict):
+        told = inner.get("quantization_config")
+    if told is None and isinstance(config.get("quantization"), dict):
+        return _word(_whole(config["quantization"].get("bits"), "quantization.bits"), "mlx")
+    if told is None:
+        return {}
+    method = told.get("quant_method") if isinstance(told, dict) else None
+    if method is None and isinstance(told, dict) and (told.get("load_in_4bit") or told.get("load_in_8bit")):
+        method = "bitsandbytes"
+    if not isinstance(method, str) or method.casefold() not in METHODS:
+        known = ", ".join(sorted(METHODS))
+        raise WorkloadFault(f"quantization_config.quant_method: expected one of {known}, found {str(method)[:40]!r}.")
+    return _read(told, method.casefold())
+
+
+def _read(told: dict[str, Any], method: str) -> dict[str, str]:
+    quant = METHODS[method]
+    if method in FLOATS:
+        return {"precision": FLOATS[method]}
+    if method in ("bitsandbytes", "bnb"):
+        if not told.get("load_in_4bit"):
+            return {"precision": "int8", "quant": "bnb"}
+        word = told.get("bnb_4bit_quant_type")
+        return {
+            "precision": word if word in ("nf4", "fp4") else "fp4",
+            "quant": "bnb_double" if told.get("bnb_4bit_use_double_quant") else "bnb",
+        }
+    if method == "compressed-tensors":
+        return _grouped(told)
+    if method in ("quanto", "modelopt", "torchao"):
+        field = {"quanto": "weights", "modelopt": "quant_algo", "torchao": "quant_type"}[method]
+        found = str(told.get(field))
+        named = TYPES.search(found.casefold())
+        if named is None:
+            raise WorkloadFault(f"quantization_config.{field}: expected a type such as int4 or fp8, found {found[:40]}.")
+        word = NAMED.get(named[1], named[1])
+        return {"precision": word} | ({"quant": quant} if quant else {})
+    bits = told.get("bits", told.get("w_bit"))
+    if method == "hqq":
+        groups = told.get("quant_config")
+        weights = groups.get("weight_quant_params") if isinstance(groups, dict) else None
+        bits = weights.get("nbits") if isinstance(weights, dict) else told.get("nbits", bits)
+    return _word(_whole(bits, "quantization_config.bits"), quant)
+
+
+def _grouped(told: dict[str, Any]) -> dict[str, str]:
+    """The type of the first group of compressed tensors."""
+    groups = told.get("config_groups")
+    first = next(iter(groups.values()), None) if isinstance(groups, dict) else None
+    weights = first.get("weights") if isinstance(first, dict) else None
+    if not isinstance(weights, dict):
+        raise WorkloadFault(f"quantization_config.config_groups: expected a group with weights, found {str(groups)[:40]}.")
+    bits = _whole(weights.get("num_bits"), "quantization_config.config_groups.weights.num_bits")
+    if weights.get("type") == "float":
+        return {"precision": "fp8" if bits == 8 else "mxfp4" if "mxfp4" in str(told.get("format")) else "nvfp4"}
+    return _word(bits, None)
+
+
+def _whole(bits: object, field: str) -> int:
+    if not isinstance(bits, int) or isinstance(bits, bool) or not 1 <= bits <= 16:
+        raise WorkloadFault(f"{field}: expected bits from 1 to 16, found {str(bits)[:40]}.")
+    return bits
+
+
+def _word(bits: int, quant: str | None) -> dict[str, str]:
+    word = "bf16" if bits == 16 else f"int{bits}"
+    if word not in BITS:
+        raise WorkloadFault(f"quantization_config.bits: expected 4, 8 or 16, found {bits}; name precision and weights_gib instead.")
+    return {"precision": word} | ({"quant": quant} if quant else {})
