@@ -28,8 +28,9 @@ class Traits(Struct, frozen=True, kw_only=True):
     `holds_normed`, `holds_attended`: what the first norm, or attention, gave lives to the end of the layer, the latter with its
     weights. `down_bias`, `inner_dropout`: of the feed-forward layer's second product, and of what goes into it.
     `seen_square`: a table says which position sees which; `seen_places` tables number the positions. `inline_feed`: the
-    feed-forward layer lets go of its input. `joint_dropout`: what runs in parallel is summed before it is dropped. `two_masks`:
-    one for layers that see all and one for those with a window or chunk, both made before the first layer."""
+    feed-forward layer lets go of its input. `joint_dropout`: what runs in parallel is summed before it is dropped.
+    `capped_at_once`: logits live while they are capped. `two_masks`: one for layers that see all and one for those with a window or
+    chunk, both made before the first layer."""
 
     names: dict[str, str] = {}
     norm: str = "rms"
@@ -51,6 +52,7 @@ class Traits(Struct, frozen=True, kw_only=True):
     seen_places: int = 0
     inline_feed: bool = False
     joint_dropout: bool = False
+    capped_at_once: bool = False
     act: str = "silu"
     scaled_embedding: bool = False
     scaled_residual: bool = False

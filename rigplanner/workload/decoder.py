@@ -248,9 +248,11 @@ class Decoder:
         if self.form.traits.scaled_logits:
             logits = ops.sub_self(tape, logits)
         if self.form.traits.capped_logits:
+            whole = logits if self.form.traits.capped_at_once else None
             logits = ops.sub_self(tape, logits)
             logits = ops.keeping_result(tape, logits)
             logits = ops.sub_self(tape, logits)
+            del whole
         if not net.setting.training:
             return logits
         return self.scored(logits) if net.setting.loss == "plain" else chunked_token_loss(tape, logits)

@@ -31,6 +31,7 @@ from rigplanner.workload.hierarchical import Pvt2, Segformer, Swin
 from rigplanner.workload.hybrid import STATES
 from rigplanner.workload.joint_transformer import JointTransformer
 from rigplanner.workload.latent_unet import LatentUnet
+from rigplanner.workload.lightning import minimax
 from rigplanner.workload.llama4 import llama4
 from rigplanner.workload.mobilevit import MobileVit
 from rigplanner.workload.mobilevit2 import MobileVit2
@@ -138,6 +139,8 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
 DECODERS: dict[str, Callable[[dict[str, Any], Form], Callable[[Net], Decoder]]] = {"llama4_text": llama4, "gemma4_text": gemma4,
     "gemma3n_text": gemma3n}  # fmt: skip
 """Decoders with layers of their own."""
+OWN: dict[str, Callable[[dict[str, Any]], Callable[[Net], Any]]] = {**RECURRENT, "zamba2": zamba2, "minimax": minimax}
+"""Decoders that make their layers themselves."""
 
 
 def _classifier(kind: str, config: dict[str, Any], net: Net) -> Any:
@@ -170,10 +173,8 @@ def builder(config: dict[str, Any], head: str = "causal_lm") -> Callable[[Net], 
         return lambda net: Encoder(net, encoder, make)
     if kind in WHOLE:
         return WHOLE[kind](full)
-    if kind in RECURRENT:
-        return RECURRENT[kind](full)
-    if kind == "zamba2":
-        return zamba2(full)
+    if kind in OWN:
+        return OWN[kind](full)
     if kind in STATES:
         return STATES[kind]({**full, "model_type": kind})
     if kind not in TRAITS:

@@ -336,6 +336,9 @@ def state_values(config: dict[str, Any]) -> float:
         return float(scans * (joint * kernel + 2 * config["linear_num_value_heads"] * width * depth))
     if family in ("lfm2", "lfm2_moe"):
         return float(scans * config["hidden_size"] * config["conv_L_cache"])
+    if family == "minimax":
+        width = config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"]
+        return float(scans * config["num_attention_heads"] * width * width)
     if family == "kimi_linear":
         inner = config["linear_heads"] * config["linear_width"]
         return float(scans * (3 * inner * config["linear_kernel"] + 2 * inner * config["linear_width"]))

@@ -221,12 +221,19 @@ def _kimi_linear(config: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _minimax(config: dict[str, Any]) -> dict[str, Any]:
+    """Layers attend and scan by turns; the words for them were numbers once."""
+    count, told = int(config["num_hidden_layers"]), config.get("layer_types") or config.get("attn_type_list")
+    kinds = told or [at % 2 == 0 for at in range(count)]
+    return {"layer_types": [kind if isinstance(kind, str) else "full_attention" if kind else "linear_attention" for kind in kinds]}
+
+
 LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "afmoe": _afmoe, "gemma4_text": _gemma4, "gemma3n_text": _gemma3n, "llama4_text": _llama4, "ernie4_5_moe": _ernie,
     "granitemoeshared": _granite_shared, "phimoe": _phimoe, "mamba": _all_scan, "mamba2": _all_scan,
     "falcon_mamba": _all_scan, "bamba": _bamba, "granitemoehybrid": _granite_hybrid, "nemotron_h": _nemotron_h,
     "jamba": _jamba, "lfm2": _lfm2, "lfm2_moe": _lfm2_moe, "hunyuan_v1_moe": _hunyuan_moe, "exaone_moe": _exaone_moe,
     "mellum": _dense_or_sparse, "hy_v3": _dense_or_sparse, "internlm3": _internlm3, "minicpm3": _plain_pairs, "zamba2": _zamba2,
-    "kimi_linear": _kimi_linear,
+    "kimi_linear": _kimi_linear, "minimax": _minimax,
 }  # fmt: skip
 """Fields by kind of network that full configurations get besides."""

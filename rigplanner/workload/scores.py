@@ -71,8 +71,8 @@ class FilledScores(Attention):
 
 
 class CappedBelow(Attention):
-    """Scores are kept above the least number of their type by torch.max, which keeps both of its sides; queries, keys and values are
-    laid out at once (XGLM)."""
+    """Scores are kept above the least number of their type by torch.max, which keeps both of its sides; queries, keys and values
+    are laid out at once (XGLM)."""
 
     def _project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         query, key, value = (ops.packed(self.net.tape, side) for side in super()._project(x))

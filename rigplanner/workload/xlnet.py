@@ -80,10 +80,13 @@ class Xlnet:
         _ids = net.given(batch, length, dtype=I64), new(tape, (length, batch), I64)
         embedded = ops.embedding(tape, self.table, (length, batch))
         x: Tensor = ops.dropout(tape, embedded, share, setting.training)
-        places = new(tape, (2 * length, 1, hidden), x.dtype)
+        one = new(tape, (2 * length, 1, hidden), x.dtype)
         if setting.training:
-            spread = Tensor((2 * length, batch, hidden), places.dtype, places.storage)
-            places = ops.dropout(tape, spread, share, setting.training)
+            spread = Tensor((2 * length, batch, hidden), one.dtype, one.storage)
+            places = ops.dropout(tape, spread, share, True)
+        else:
+            places = array(tape, one).expand(2 * length, batch, hidden)
+        del one
         for block in self.blocks:
             x = checkpointed(net, lambda y, block=block: block(y, places), x)
         x = ops.dropout(tape, x, share, setting.training)
