@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from rigplanner.planning.guide import Ability, Advice, Proposal
 
 TOPIC = "guide"
+CURRENCIES = ("USD", "EUR")
+"""Money that prices of the catalog are in; beside it stands that of the settings."""
 ASK_DELAY_MS = 350
 RUNS_ICONS = {"yes": ("tick", "fits"), "tight": ("warn", "warns"), "no": ("cross", "fails"), "unknown": ("question", "unknown")}
 USUAL_BUDGETS: dict[Purpose, float] = {
@@ -103,14 +105,16 @@ class GuideDialog(QDialog):
         self.aim.setMinimumContentsLength(10)
         self.aim.activated.connect(self._delay.start)
         form.addRow(tr("What it must do"), self.aim)
-        currency = self._session.preferences.now.currency
+        self.currency = QComboBox()
+        self.currency.setAccessibleName(tr("Currency"))
+        self.currency.addItems(list(dict.fromkeys((self._session.preferences.now.currency, *CURRENCIES))))
+        self.currency.activated.connect(self._delay.start)
         self.budget = QDoubleSpinBox(minimum=0, maximum=1e8, decimals=0, singleStep=100)
         self.budget.setAccessibleName(tr("Budget"))
-        self.budget.setSuffix(f"\u202f{currency}")
         self.budget.setSpecialValueText(tr("open"))
         indented(self.budget)
         self.budget.valueChanged.connect(self._delay.start)
-        form.addRow(tr("Budget"), self.budget)
+        form.addRow(tr("Budget"), row(stretchy(self.budget), self.currency))
         self.country = QComboBox()
         self.country.setAccessibleName(tr("Country and its usual outlet"))
         self.country.addItem(tr("not said"), "")
@@ -157,7 +161,7 @@ class GuideDialog(QDialog):
         rates = newest_rates(folder_of(session.preferences.now.catalog_folder))
         answers = Answers(
             purpose=self.purpose, aim=self.aim.currentData(), budget=self.budget.value() or None,
-            currency=session.preferences.now.currency, site=self._site(), quiet=self.quiet.isChecked(), rates=rates,
+            currency=self.currency.currentText(), site=self._site(), quiet=self.quiet.isChecked(), rates=rates,
         )  # fmt: skip
         catalog, today = session.catalog, session.today
 

@@ -2,6 +2,7 @@
 
 from datetime import date
 
+from rigplanner.catalog.exchange import convert
 from rigplanner.catalog.load import Catalog
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.planning.aims import Aim, Purpose
@@ -117,6 +118,10 @@ def headline(advice: Advice) -> str:
     if not advice.priced:
         currency = advice.answers.currency
         return tr("The catalog has no prices that count in {currency}: fetch the exchange rates, or ask in USD.", currency=currency)
+    currency, rates = advice.answers.currency, advice.answers.rates
+    if convert(1.0, "USD", currency, rates) is None:
+        return tr("{aim}: too few parts have a price that counts in {currency}. Fetch the exchange rates, or ask in USD.", aim=aim,
+                  currency=currency)  # fmt: skip
     return tr("{aim}: no priced parts of the catalog do it without an error.", aim=aim)
 
 

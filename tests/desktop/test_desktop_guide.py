@@ -60,6 +60,19 @@ def test_a_budget_that_does_not_reach_offers_the_least_expensive_rig(qtbot, wind
     assert "does not buy it" in guide.head.text()
 
 
+def test_the_money_of_the_answer_is_chosen(qtbot, window, guide):
+    guide.close()
+    window.session.preferences.change(currency="TWD")
+    dialog = guide_dialog(window)
+    assert dialog.currency.currentText() == "TWD"
+    dialog.currency.setCurrentText("USD")
+    dialog.budget.setValue(3000)
+    _answered(qtbot, window, dialog)
+    assert dialog.advice.answers.currency == "USD"
+    assert dialog.advice.best.rig.currency == "USD"
+    dialog.close()
+
+
 def test_a_search_can_be_stopped(qtbot, window, guide):
     guide.ask()
     guide.cancel()

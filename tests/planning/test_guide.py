@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.parts import GPU, Price
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.planning.aims import AIMS, USUAL_AIM
 from rigplanner.planning.guide import Advice, Answers, advise, advising, hours_against
@@ -115,6 +115,16 @@ def test_a_currency_without_prices_or_rates_is_said(shop: Catalog) -> None:
     assert not poor.priced
     assert poor.best is None
     assert "XTS" in words.headline(poor)
+
+
+def test_a_currency_with_few_prices_is_said(shop: Catalog) -> None:
+    gpu = shop.parts["nvidia.geforce.rtx-5090"]
+    priced = replace(gpu, prices=(Price(amount=1.0, currency="XTS", day=TODAY, source="shop"),))
+    few = replace(shop, parts={**shop.parts, gpu.id: priced})
+    poor = advise(Answers(purpose="trying", currency="XTS"), few, TODAY)
+    assert poor.priced
+    assert poor.best is None
+    assert "ask in USD" in words.headline(poor)
 
 
 def test_an_unknown_currency_has_no_market(catalog: Catalog) -> None:
