@@ -164,6 +164,10 @@ def _put(fields: dict[str, Any], given: str) -> None:
     fields[last] = value
 
 
+SEVERAL = re.compile(r"(?P<count>[0-9]{1,9})\s*[x×*]\s*(?P<name>\S.*)", re.IGNORECASE)
+"""Several GPUs of one name: 2x RTX 3090, 2×RTX 3090."""
+
+
 def _hardware(args: argparse.Namespace) -> Hardware:
     if args.rig:
         if args.gpu:
@@ -171,11 +175,10 @@ def _hardware(args: argparse.Namespace) -> Hardware:
         return Hardware(rig=args.rig)
     names: list[str] = []
     for word in args.gpu:
-        count, times, name = word.partition("x ") if "x " in word else word.partition("× ")
-        many = times and count.strip().isdigit()
-        if many and not 1 <= int(count) <= 1024:
-            raise InputFault(f"--gpu: expected 1 to 1024 GPUs, found {count}.")
-        names += [name.strip()] * int(count) if many else [word]
+        many = SEVERAL.fullmatch(word.strip())
+        if many and not 1 <= int(many["count"]) <= 1024:
+            raise InputFault(f"--gpu: expected 1 to 1024 GPUs, found {many['count']}.")
+        names += [many["name"]] * int(many["count"]) if many else [word]
     if not names:
         return Hardware()
     for name in dict.fromkeys(names):

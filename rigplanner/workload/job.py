@@ -10,9 +10,9 @@ from msgspec import Struct
 
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import WorkloadFault
-from rigplanner.workload.limits import check_shares, check_workload, unheard_flags
+from rigplanner.workload.limits import check_shares, check_workload, unheard_flags, unheard_quant
 from rigplanner.workload.network import Network
-from rigplanner.workload.quant import BITS, KV_BITS
+from rigplanner.workload.quant import BITS, KV_BITS, SAME_SCALES
 from rigplanner.workload.releases import EAGER, habits
 from rigplanner.workload.stacks import memory_stack
 
@@ -112,8 +112,12 @@ def read_job(workload: Workload, network: Network, count: int, card: bool) -> Jo
     check_shares(degrees, count, network.heads)
     if unheard := unheard_flags(flags):
         assumed["flags_ignored"] = unheard
+    quant = workload.quant.casefold() if workload.quant else None
+    if quant and (unheard := unheard_quant(quant)):
+        assumed["quant_ignored"] = unheard
+    quant = SAME_SCALES.get(quant or "", quant)
     return Job(
-        task=task, precision=precision, quant=workload.quant, optimizer=_optimizer(workload, task, assumed), batch=batch,
+        task=task, precision=precision, quant=quant, optimizer=_optimizer(workload, task, assumed), batch=batch,
         length=_length(workload, network, image, assumed), image=image, input_tokens=workload.input_tokens or workload.seq_len or 0,
         output_tokens=workload.output_tokens or 0, generates=workload.output_tokens is not None, frames=workload.frames or 1,
             checkpointing=_checkpointing(workload, task, stack, assumed),

@@ -6,6 +6,7 @@ from difflib import get_close_matches
 
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.quant import GGUF, SCALES
 
 LARGEST = {
     "batch_per_gpu": 10_000_000,
@@ -106,6 +107,23 @@ def check_shares(degrees: Parallelism, count: int, heads: int) -> None:
         raise WorkloadFault(f"parallelism: expected degrees of at most {count} GPUs together, found {told} = {needed}.")
     if heads and degrees.tensor > 1 and heads % degrees.tensor:
         raise WorkloadFault(f"parallelism.tensor: expected a divisor of the {heads} attention heads, found {degrees.tensor}.")
+
+
+QUANTS = (
+    *SCALES, "autoawq", "auto-awq", "auto-round", "autogptq", "auto-gptq", "gptqmodel", "bitsandbytes", "compressed-tensors",
+    "llm-compressor", "quanto", "optimum-quanto", "modelopt", "qlora", "eetq", "exl2", "exl3", "gguf", "marlin", "machete",
+    "nunchaku", "svdquant", "w4a16", "w4a8", "w8a8", "w8a16", "smoothquant", "fp8", "fp8_dynamic", "mxfp4", "mxfp8", "nvfp4",
+    "int4", "int8", "nf4", "fp4",
+)  # fmt: skip
+"""Words for a way of quantising, by which the memory of scales or the kernels are known."""
+
+
+def unheard_quant(word: str | None) -> str:
+    """The way of quantising that no model hears, with the known one that is nearest; "" where it is heard."""
+    if word is None or word in GGUF or word in QUANTS or set(re.split(r"[-_+/ ]", word)) & set(QUANTS):
+        return ""
+    near = next(iter(get_close_matches(word, QUANTS, 1, 0.6)), None)
+    return f"{word[:60]} ({near}?)" if near else word[:60]
 
 
 def unheard_flags(flags: Collection[str]) -> str:

@@ -24,6 +24,10 @@ SCALES = {"bnb": 0.5, "bnb_double": 0.127, "gptq": 0.25, "awq": 0.25, "autoround
 """Bits per weight of scales: bitsandbytes one fp32 per 64 values, double-quantised 8 bits per 64 plus fp32 per 256 blocks (QLoRA,
 arXiv 2305.14314); GPTQ and AWQ one fp16 scale and a zero per 128, MLX a scale and a bias of 16 bits per 64."""
 
+SAME_SCALES = {"bitsandbytes": "bnb", "qlora": "bnb", "autoawq": "awq", "auto-awq": "awq", "autogptq": "gptq", "auto-gptq": "gptq",
+               "gptqmodel": "gptq", "auto-round": "autoround", "optimum-quanto": "quanto"}  # fmt: skip
+"""Names of libraries for the ways of quantising that they write."""
+
 ROW_SCALES = 0.02
 """Bits per weight where a row of the matrix has one scale: int8 of bitsandbytes (LLM.int8, arXiv 2208.07339, section 3), fp8."""
 

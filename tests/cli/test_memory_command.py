@@ -53,9 +53,9 @@ def test_unequal_cards_and_free_memory(capsys: pytest.CaptureFixture[str]) -> No
     found = record(capsys, "memory", "qwen3-32b", "--gpu", "RTX 4090", "--gpu", "RTX 3060", *job)
     assert [card["gpu"] for card in found["cards"]] == ["GeForce RTX 4090", "GeForce RTX 3060 12GB"]
     assert found["overflows"] == [] and found["split"] == "free"
-    tight = record(capsys, "memory", "qwen3-32b", "--gpu", "2x RTX 3060", "--free", "12", "--free", "4", *job)
+    tight = record(capsys, "memory", "qwen3-32b", "--gpu", "2xRTX 3060", "--free", "12", "--free", "4", *job)
     assert tight["overflows"] and len(tight["cards"]) == 2
-    text = said(capsys, "memory", "qwen3-32b", "--gpu", "2x RTX 3060", "--free", "12", "--free", "4", *job)
+    text = said(capsys, "memory", "qwen3-32b", "--gpu", "2×RTX 3060", "--free", "12", "--free", "4", *job)
     assert "Overflowing: GPU" in text
 
 

@@ -44,6 +44,20 @@ def test_flags_that_nothing_hears_are_told_with_the_nearest_known(zoo: Zoo) -> N
     assert told.assumed["flags_ignored"] == "packed"
 
 
+@pytest.mark.parametrize(("word", "told"), [("bnbb", "bnbb (bnb?)"), ("magic", "magic"), ("AWQ", None), ("awq_marlin", None)])
+def test_a_way_of_quantising_that_nothing_hears_is_told(zoo: Zoo, word: str, told: str | None) -> None:
+    work = Workload(model="llama-3.1-8b", task="inference", precision="int4", quant=word)
+    assert estimate_memory(work, find_gpu("RTX 4090"), 1, zoo).assumed.get("quant_ignored") == told
+
+
+def test_libraries_are_the_ways_they_write(zoo: Zoo) -> None:
+    sizes = {
+        estimate_memory(Workload(model="llama-3.1-8b", task="train_qlora", precision="nf4", quant=word), None, 1, zoo).device_gib
+        for word in ("bnb", "bitsandbytes", "qlora", "BNB")
+    }
+    assert len(sizes) == 1
+
+
 def test_a_context_beyond_the_positions_is_told(zoo: Zoo) -> None:
     gpu = find_gpu("RTX 4090")
     assert gpu is not None

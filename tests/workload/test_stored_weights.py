@@ -63,7 +63,8 @@ def test_an_mlx_configuration_names_its_bits() -> None:
     [
         [], "awq", 4, {}, {"quant_method": None}, {"quant_method": "magic"}, {"quant_method": "gptq"},
         {"quant_method": "gptq", "bits": "4"}, {"quant_method": "gptq", "bits": True}, {"quant_method": "gptq", "bits": 3},
-        {"quant_method": "gptq", "bits": 10**9}, {"quant_method": "compressed-tensors"}, {"quant_method": "hqq", "quant_config": []},
+        {"quant_method": "gptq", "bits": 10**9}, {"quant_method": "compressed-tensors"},
+        {"quant_method": "hqq", "quant_config": []},
         {"quant_method": "compressed-tensors", "config_groups": {"g": {"weights": {"num_bits": None}}}},
         {"quant_method": "torchao", "quant_type": {"a": 1}}, {"quant_method": "quanto"},
     ],
@@ -126,7 +127,7 @@ def test_a_folder_of_several_gguf_models_is_refused_and_a_projector_is_none(tmp_
     _gguf(tmp_path / "mmproj-f16.gguf", {"general.architecture": "clip"}, 1)
     assert model_fields(tmp_path)["model"] == "a-Q4_K_M"
     _gguf(tmp_path / "a-Q8_0.gguf", kind, 1)
-    with pytest.raises(WorkloadFault, match="expected one GGUF model, found a-Q4_K_M.gguf, a-Q8_0.gguf"):
+    with pytest.raises(WorkloadFault, match=r"expected one GGUF model, found a-Q4_K_M.gguf, a-Q8_0.gguf"):
         model_fields(tmp_path)
 
 
@@ -134,7 +135,7 @@ def test_an_adapter_names_its_base(tmp_path: Path) -> None:
     (tmp_path / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": "meta-llama/Llama-3.1-8B"}))
     weights = _safetensors(tmp_path / "adapter_model.safetensors", 100)
     for path in (tmp_path, weights, tmp_path / "adapter_config.json"):
-        with pytest.raises(WorkloadFault, match="adapter of 'meta-llama/Llama-3.1-8B'"):
+        with pytest.raises(WorkloadFault, match=r"adapter of 'meta-llama/Llama-3.1-8B'"):
             model_fields(path)
 
 
