@@ -6,6 +6,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from rigplanner.catalog.parts import CPU, GPU, Chassis, Cooler, Motherboard, Slot, System
+from rigplanner.machine.machine import Machine
 from rigplanner.rules.finding import Finding
 from rigplanner.rules.fixes import fix, move, swap
 from rigplanner.rules.moves import lands
@@ -100,7 +101,13 @@ def gap(situation: Situation, case: Neighbours) -> Iterator[Finding]:
     if free < MIN_GAP_SLOTS:
         far = [use.slot for use in free_slots(situation) if breathes(situation, case, use.slot)]
         edit = move(situation, case.other_name, far[0].id) if far and not situation.bridges else None
-        helps = edit is not None and lands(situation, (edit,), case.other_name, far[0].id)
+
+        def apart(machine: Machine) -> bool:
+            at = {use.piece: use.slot.position or 0 for use in machine.slots if use.piece is not None}
+            left = at.get(case.other_name, 0) - at.get(case.name, 0) - (case.card.slots or 0)
+            return left < -1 or left >= MIN_GAP_SLOTS
+
+        helps = edit is not None and lands(situation, (edit,), case.other_name, far[0].id, apart)
         fixes = (fix(situation, "move-card", edit, piece=case.other_name, place=far[0].id),) if edit and helps else ()
         yield gap.finding(case, needed=1.0, actual=round(max(free, 0.0), 2), unit="slots", fixes=fixes)
 

@@ -1,12 +1,14 @@
 """Kernels and data types: what a job asks for and the GPU's silicon has not."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.parts import GPU
 from rigplanner.rig.edits import Edit
+from rigplanner.rules.afterwards import fits_after
 from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.fixes import fix
 from rigplanner.rules.registry import Rule, rule
@@ -105,8 +107,9 @@ def _lacks(case: Feature) -> str | None:
     return None if capability in row.also or between(capability, row.lowest, row.highest) else row.lowest
 
 
-def _change(situation: Situation, case: Feature, code: str, **fields: str) -> tuple[Fix, ...]:
-    return (fix(situation, code, Edit("change_workload", {"index": case.job.index, **fields}), **fields),)
+def _change(situation: Situation, case: Feature, code: str, **fields: Any) -> tuple[Fix, ...]:
+    edit = Edit("change_workload", {"index": case.job.index, **fields})
+    return (fix(situation, code, edit, **fields),) if fits_after(situation, case.job, **fields) else ()
 
 
 def _narrow_floats(entry: Rule, situation: Situation, case: Feature) -> Iterator[Finding]:

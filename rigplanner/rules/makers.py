@@ -7,6 +7,7 @@ from msgspec import Struct
 from rigplanner.catalog.makers import chip_maker
 from rigplanner.catalog.parts import GPU
 from rigplanner.rig.edits import Edit
+from rigplanner.rules.afterwards import fits_after
 from rigplanner.rules.finding import Finding, Fix, Severity
 from rigplanner.rules.fixes import fix
 from rigplanner.rules.registry import rule
@@ -125,7 +126,8 @@ def no_units(situation: Situation, case: Format) -> Iterator[Finding]:
         severity: Severity = "error" if training and case.format != "bf16" else "warning"
         precision = "fp16" if "bf16" in case.card.unsupported else "bf16"
         edit = Edit("change_workload", {"index": case.job.index, "precision": precision})
-        fixes = (fix(situation, "other-precision", edit, precision=precision),)
+        fits = fits_after(situation, case.job, precision=precision)
+        fixes = (fix(situation, "other-precision", edit, precision=precision),) if fits else ()
         yield no_units.finding(case, severity, fixes=fixes, format=case.format)
     elif getattr(case.card.dense_tflops, case.format, None) is None:
         yield no_units.unknown(case, f"{case.card.id}:dense_tflops.{case.format}")

@@ -20,8 +20,8 @@ MOST_GPUS = 4
 --alternatives` lists them all."""
 
 MOST_TRIALS = 4
-SPACE = ("SPC003", "M2006", "PCI005")
-"""What a move can break besides what the solver itself reports."""
+SPACE = ("SPC003", "M2006", "PCI005", "PCI011")
+"""What a move can break besides what the solver itself reports: room, heat sinks, bifurcation, atomics."""
 
 Link = tuple[int | None, int | None]
 
@@ -116,6 +116,11 @@ def adds_errors(situation: Situation, edits: tuple[Edit, ...], codes: tuple[str,
         for one, made in ((situation.rig, situation.machine), (rig, machine))
     )
     return not then <= now
+
+
+def harmless(situation: Situation, fixes: tuple[Fix, ...], *codes: str) -> tuple[Fix, ...]:
+    """Return the fixes that bring no error of these rules."""
+    return tuple(one for one in fixes if not situation.advise or not adds_errors(situation, one.edits, codes))
 
 
 def _as_fix(situation: Situation, move: Alternative, gain: Change) -> Fix:

@@ -9,6 +9,7 @@ from rigplanner.machine.machine import PlacementProblem
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.fixes import fix, item_of, move, swap
+from rigplanner.rules.moves import harmless
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Card, JobFacts, Situation
 
@@ -94,6 +95,7 @@ def connector(situation: Situation, case: Joining) -> Iterator[Finding]:
                 and other.proven_with.get(case.card.id) != "no"
             ),
         )
+        fixes = harmless(situation, fixes, "NVL003", "NVL005")
         yield connector.finding(case, needed=port.connector, actual=case.bridge.connector, fixes=fixes)
 
 

@@ -11,6 +11,7 @@ from rigplanner.machine.locate import numa_settings
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.fixes import fix, item_of, swap
+from rigplanner.rules.moves import harmless
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Situation, is_built_in
 
@@ -64,8 +65,14 @@ def socket(situation: Situation, case: Seated) -> Iterator[Finding]:
     """Compare the CPU's socket with the board's."""
     sockets = case.board.layout.sockets
     if case.cpu.socket not in sockets:
-        fixes = swap(situation, "other-cpu", case.name, lambda cpu: cpu.socket in sockets and _replaces(cpu, case, situation))
+        fixes = _another(situation, case, sockets)
         yield socket.finding(case, needed=sockets[0], actual=case.cpu.socket, fixes=fixes)
+
+
+def _another(situation: Situation, case: Seated, sockets: tuple[str, ...]) -> tuple[Fix, ...]:
+    """Offer a CPU for one of these sockets that loses no card or drive its place."""
+    fixes = swap(situation, "other-cpu", case.name, lambda cpu: cpu.socket in sockets and _replaces(cpu, case, situation))
+    return harmless(situation, fixes, "SLT001", "SLT005", "M2001")
 
 
 def _replaces(cpu: CPU, case: Seated, situation: Situation) -> bool:
@@ -101,7 +108,7 @@ def chipset(situation: Situation, case: Seated) -> Iterator[Finding]:
     layout = case.board.layout
     if layout.chipset not in case.cpu.chipsets:
         sockets = layout.sockets
-        fixes = swap(situation, "other-cpu", case.name, lambda cpu: cpu.socket in sockets and _replaces(cpu, case, situation))
+        fixes = _another(situation, case, sockets)
         yield chipset.finding(case, needed=" / ".join(case.cpu.chipsets), actual=layout.chipset, fixes=fixes)
 
 
@@ -157,7 +164,7 @@ def empty_socket(situation: Situation, case: Seated) -> Iterator[Finding]:
     fixes: tuple[Fix, ...] = ()
     if found and case.cpu.sockets_max >= len(layout.sockets):
         edit = Edit("set_quantity", {"uid": found[0].uid, "quantity": len(layout.sockets)})
-        fixes = (fix(situation, "second-cpu", edit, part=case.cpu.id),)
+        fixes = harmless(situation, (fix(situation, "second-cpu", edit, part=case.cpu.id),), "PWR002", "PWR012")
     yield empty_socket.finding(
         case, "warning" if places else "info", needed=len(layout.sockets), actual=count, unit="CPUs", places=places, fixes=fixes
     )

@@ -9,12 +9,11 @@ from msgspec.structs import replace
 
 from rigplanner.rig.edits import Edit
 from rigplanner.rig.task import Parallelism
+from rigplanner.rules.afterwards import fits_after
 from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.fixes import fix
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import JobFacts, Situation
-from rigplanner.workload.answer import MemoryEstimate
-from rigplanner.workload.room import visible_gib
 
 HEADS = ("num_attention_heads", "n_head", "num_heads", "heads")
 KV_HEADS = ("num_key_value_heads", "n_head_kv", "kv_heads")
@@ -158,21 +157,9 @@ def _shared(situation: Situation, case: Split) -> tuple[Fix, ...]:
     context = math.gcd(plan.context, case.gpus // tensor // pipeline)
     for degrees in ((tensor, pipeline, context), (1, 1, 1)):
         names = dict(zip(("tensor", "pipeline", "context"), degrees, strict=True))
-        if _has_room(situation, case, **names):
+        if fits_after(situation, case.job, parallelism=replace(plan, data=None, **names)):
             return _plan(situation, case, data=None, **names)
     return ()
-
-
-def _has_room(situation: Situation, case: Split, **degrees: int) -> bool:
-    """Say whether the job is not known to be too large for a GPU with other degrees of parallelism."""
-    if situation.estimate is None or not situation.advise:
-        return True
-    work = replace(case.job.workload, parallelism=replace(case.plan, data=None, **degrees))
-    for gpu in {node.gpu.id: node.gpu for node in situation.machine.gpus}.values():
-        need, have = situation.estimate(work, gpu, case.gpus), visible_gib(gpu)
-        if isinstance(need, MemoryEstimate) and have is not None and need.device_gib > have:
-            return False
-    return True
 
 
 @rule(

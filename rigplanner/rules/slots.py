@@ -10,6 +10,7 @@ from rigplanner.catalog.parts import GPU, Motherboard, NetworkCard, Part, Riser,
 from rigplanner.machine.adapters import is_extension
 from rigplanner.machine.machine import PlacementProblem, SlotUse
 from rigplanner.rig.edits import Edit
+from rigplanner.rules.afterwards import fits_after
 from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.fixes import cheapest, fix, item_of, move
 from rigplanner.rules.moves import lands
@@ -96,7 +97,9 @@ def fewer(situation: Situation, case: Seeker[Part]) -> tuple[Fix, ...]:
 
 
 def _splits_hold(situation: Situation, gpus: int) -> bool:
-    """Say whether every job's degrees of parallelism still make up this number of GPUs."""
+    """Say whether every job still fits this number of GPUs, which its degrees of parallelism make up."""
+    if gpus and not all(fits_after(situation, job, gpus) for job in situation.jobs):
+        return False
     plans = [job.workload.parallelism for job in situation.jobs]
     return all(plan.tensor * plan.pipeline * plan.context * (plan.data or 1) <= gpus for plan in plans if plan is not None)
 

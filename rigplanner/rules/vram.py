@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.parts import GPU, Part
 from rigplanner.rig.edits import Edit
 from rigplanner.rig.task import Workload
 from rigplanner.rules.finding import Finding, Fix
@@ -25,7 +25,7 @@ TIGHT = 0.95
 MOST_TRIALS = 4
 BESIDE = (
     "CLG001", "PWR002", "PWR005", "PWR006", "PWR012", "PWR015", "SLT001", "SPC001", "SPC002", "SPC003", "SW002", "SW003", "SW013",
-    "SW014", "SW015", "SW016", "SW020", "SW021", "SW022",
+    "SW006", "SW007", "SW008", "SW012", "SW014", "SW015", "SW016", "SW020", "SW021", "SW022",
 )  # fmt: skip
 """What another GPU can break."""
 
@@ -138,10 +138,19 @@ def _larger(situation: Situation, case: Fit, suits: Callable[[GPU], bool]) -> tu
             lambda gpu: gpu.id not in passed and suits(gpu),
             lambda gpu: (gpu.memory_gib or 0.0) * 1000 + (gpu.tdp_w or 0.0),
         )
-        if not fixes or not adds_errors(situation, fixes[0].edits, BESIDE):
+        part = situation.catalog.parts[fixes[0].values["part"]] if fixes else None
+        if part is None or (_holds(situation, case, part) and not adds_errors(situation, fixes[0].edits, BESIDE)):
             return fixes
         passed.add(fixes[0].values["part"])
     return ()
+
+
+def _holds(situation: Situation, case: Fit, part: Part) -> bool:
+    """Ask the memory model about the job on another GPU: kernels and partitions differ."""
+    if situation.estimate is None or not isinstance(part, GPU):
+        return True
+    need = situation.estimate(case.job.workload, part, len(situation.machine.gpus))
+    return isinstance(need, MemoryEstimate) and has_room(need, visible_gib(part) or 0.0)
 
 
 def _fits_with(situation: Situation, case: Fit, **fields: Any) -> bool:
