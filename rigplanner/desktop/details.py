@@ -1,6 +1,7 @@
 """The pane under the catalog table: every figure of a part with its source, and what choosing it would change."""
 
 from html import escape
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
@@ -17,10 +18,12 @@ from rigplanner.desktop.tokens import STATE_OF
 from rigplanner.desktop.widgets import button, column, icon_button, label, panel, row, strip, tint
 from rigplanner.desktop.words import VERDICT_WORDS, day, shortened, signed
 from rigplanner.evidence import Source
-from rigplanner.planning.effects import Effect, Effects
 from rigplanner.report.language import Words, tr, trn
 from rigplanner.rig.document import Rig, part_of
 from rigplanner.rules.finding import Finding
+
+if TYPE_CHECKING:
+    from rigplanner.planning.effects import Effect, Effects
 
 FACTS_DELAY_MS = 40
 """The figures of a part are laid out when its row has rested for so long: the table is painted before that."""
@@ -117,7 +120,7 @@ class Details(QWidget):
         rig, catalog, today = session.rig, session.catalog, session.today
         edits = choice_edits(rig, part, self._uid)
 
-        def work(_: object) -> Effects | None:
+        def work(_: object) -> "Effects | None":
             from rigplanner.planning.effects import effects_of
 
             return effects_of(rig, edits, catalog, today)
@@ -216,7 +219,7 @@ def _source(number: int, key: str, sources: dict[str, Source]) -> str:
     )
 
 
-def effects_html(found: Effects | None, session: Session) -> str:
+def effects_html(found: "Effects | None", session: Session) -> str:
     """Return the errors that would come, the changed figures, and the other findings that would come and go."""
     from rigplanner.report.words import finding_text, rule_title
 
@@ -255,7 +258,7 @@ def _line(text: str, code: str, word: str = "") -> str:
     return f"<div>{word}{escape(shortened(text, 200))} <span class=soft>{code}</span></div>"
 
 
-def effect_title(figure: Effect, rig: Rig, catalog: Catalog) -> str:
+def effect_title(figure: "Effect", rig: Rig, catalog: Catalog) -> str:
     """Return what a figure measures, with the workload's name where the rig has several."""
     from rigplanner.report.words import subject_name
 
@@ -267,7 +270,7 @@ def effect_title(figure: Effect, rig: Rig, catalog: Catalog) -> str:
     )
 
 
-def _effect_row(figure: Effect, rig: Rig, catalog: Catalog) -> str:
+def _effect_row(figure: "Effect", rig: Rig, catalog: Catalog) -> str:
     token = "soft" if figure.better is None else "fits" if figure.better else "warns"
     text = tr("unknown") if figure.change is None else signed(figure.change, figure.unit)
     token = "unknown" if figure.change is None else token

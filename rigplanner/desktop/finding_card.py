@@ -15,13 +15,11 @@ from rigplanner.desktop.site_menu import site_menu
 from rigplanner.desktop.tokens import STATE_OF
 from rigplanner.desktop.widgets import button, column, icon_button, label, panel, restyle, row
 from rigplanner.desktop.words import SEVERITY_WORDS, VERDICT_ICONS, day, quantity, signed
-from rigplanner.planning.effects import effects_of
 from rigplanner.report.language import tr
 from rigplanner.report.words import finding_text, fix_text, rule_title
 from rigplanner.rig.document import Waiver
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding, Fix
-from rigplanner.rules.registry import RULES
 
 SEVERITIES = ("error", "warning", "info")
 
@@ -136,6 +134,8 @@ class FindingCard(QFrame):
         return FixButton(words, lambda: self._apply(fix, words), lambda: self._effect_text(fix, words))
 
     def _effect_text(self, fix: Fix, words: str) -> str:
+        from rigplanner.planning.effects import effects_of
+
         session = self._session
         found = effects_of(session.rig, fix.edits, session.catalog, session.today)
         if found is None:
@@ -211,6 +211,8 @@ class FindingCard(QFrame):
 
     def make_menu(self) -> QMenu:
         """Return the menu of what can be done with the finding besides its fixes."""
+        from rigplanner.rules.registry import RULES
+
         code, session = self.finding.code, self._session
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -1,5 +1,7 @@
 """The gauges at the bottom: how far the rig is from its limits, also past 100 %."""
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
@@ -10,8 +12,10 @@ from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import look, row_px, sized_font, small_font
 from rigplanner.desktop.tokens import STATE_OF
 from rigplanner.desktop.words import THIN, VERDICT_ICONS, VERDICT_WORDS, money, number, percent, shortened
-from rigplanner.planning.limits import Limit, limits
 from rigplanner.report.language import Words, listed, tr
+
+if TYPE_CHECKING:
+    from rigplanner.planning.limits import Limit
 
 FULL_SCALE = 1.5
 """The bar ends at 150 %, so that the limit stands at two thirds of it."""
@@ -20,7 +24,7 @@ TITLES = Words({"price": "Price", "supply": "Supply", "circuit": "Circuit", "lan
 ASKS = Words({"price": "no budget set", "circuit": "no circuit set"})
 
 
-def gauge_text(limit: Limit) -> str:
+def gauge_text(limit: "Limit") -> str:
     """Return used and limit in words: "2 170 / 1 440 W"."""
     if limit.used is None:
         return tr("unknown")
@@ -43,7 +47,7 @@ class Gauge(QWidget):
 
     clicked = Signal(object)
 
-    def __init__(self, title: str, limit: Limit, parent: QWidget | None = None) -> None:
+    def __init__(self, title: str, limit: "Limit", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.title, self.limit = title, limit
         self._glow = Glow(self)
@@ -56,7 +60,7 @@ class Gauge(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(row_px() * 7, round(row_px() * 2.2))
 
-    def show_limit(self, title: str, limit: Limit) -> None:
+    def show_limit(self, title: str, limit: "Limit") -> None:
         """Show other figures."""
         if (title, limit) != (self.title, self.limit):
             if gauge_text(limit) != gauge_text(self.limit) and title == self.title:
@@ -156,6 +160,7 @@ class GaugeRow(QWidget):
         assessment = self._session.assessment
         if assessment is None:
             return
+        from rigplanner.planning.limits import limits
         from rigplanner.report.quote_jobs import workload_title
 
         shown = []

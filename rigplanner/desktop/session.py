@@ -171,7 +171,7 @@ class Session(QObject):
                 self.tasks.run_task("assess", lambda _: _assessed(rig, catalog, today), done, failed)
 
         if self.assess_ms == math.inf:
-            QTimer.singleShot(FIRST_DELAY_MS, self, start)
+            QTimer.singleShot(0, self, lambda: QTimer.singleShot(FIRST_DELAY_MS, self, start))
         else:
             start()
 

@@ -20,12 +20,12 @@ from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import Scheme, look, row_px
 from rigplanner.desktop.widgets import button, column, label, panel, retint, row
 from rigplanner.desktop.words import shortened
-from rigplanner.planning.limits import Limit
 from rigplanner.report.format import use_inches
 from rigplanner.report.language import tr
 
 if TYPE_CHECKING:
     from rigplanner.desktop.palette import PaletteBox
+    from rigplanner.planning.limits import Limit
 
 INDEX_DELAY_MS = 300
 """The index of all words is made when the window has been painted."""
@@ -247,7 +247,7 @@ class Window(QMainWindow):
         if self.session.assessment is not None:
             self._show_limit(next(gauge.limit for gauge in self.gauges.gauges if gauge.limit.axis == "price"))
 
-    def _show_limit(self, limit: Limit) -> None:
+    def _show_limit(self, limit: "Limit") -> None:
         from rigplanner.desktop.breakdown import show_breakdown
         from rigplanner.desktop.reasons import limit_reason
 
