@@ -14,6 +14,7 @@ from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.reading import open_catalog
 from rigplanner.report.language import listed, tr
 from rigplanner.report.words import count_text, finding_text, fix_text, rule_title, subject_name, verdict_text
+from rigplanner.report.words_machine import absent_texts
 from rigplanner.rig.document import Rig
 from rigplanner.rig.files import RigFault, read_rig
 from rigplanner.rules.assess import Assessment, assess
@@ -127,7 +128,8 @@ def check_lines(assessment: Assessment, catalog: Catalog, severity: str = "info"
     if rig.severities:
         changed = " ".join(f"{code}={word}" for code, word in sorted(rig.severities.items()))
         lines += ["", tr("Severity changed for this rig: {changes}", changes=changed)]
-    lines += ["", tr("{ran} rules judged something, {idle} had nothing to judge.", ran=len(report.ran), idle=len(report.idle))]
+    lines += ["", *absent_texts(assessment.machine)]
+    lines.append(tr("{ran} rules judged something, {idle} had nothing to judge.", ran=len(report.ran), idle=len(report.idle)))
     return lines
 
 

@@ -101,6 +101,7 @@ class FindingsView(QWidget):
     def _show_unchecked(self) -> None:
         assessment = self._session.assessment
         from rigplanner.report.words import rule_title
+        from rigplanner.report.words_machine import absent_texts
 
         clear(self._ignored)
         if assessment is None or not assessment.rig.items:
@@ -125,7 +126,7 @@ class FindingsView(QWidget):
             else ""
         )
         never = tr("Not checked at all: cable lengths, noise, clearance between memory and CPU cooler, local wiring rules.")
-        self._unchecked.setText(" ".join(part for part in (ran, idle, never) if part))
+        self._unchecked.setText(" ".join(part for part in (ran, idle, *absent_texts(assessment.machine), never) if part))
 
     def _repaint(self) -> None:
         for card in self._cards.values():

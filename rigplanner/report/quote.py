@@ -17,6 +17,7 @@ from rigplanner.report.quote_jobs import QuoteJob, job_content
 from rigplanner.report.quote_machine import SlotRow, links_text, noise_row, power_rows, slot_rows
 from rigplanner.report.setup_sheet import SetupRow, setup_rows, software_sources
 from rigplanner.report.words import finding_text, fix_text, rule_title
+from rigplanner.report.words_machine import absent_texts
 from rigplanner.rig.document import Party, Rig, part_of
 from rigplanner.rig.files import with_snapshot
 from rigplanner.rules.assess import Assessment
@@ -290,6 +291,7 @@ def _unchecked(assessment: Assessment, catalog: Catalog) -> list[str]:
         for finding in report.findings
         if finding.severity == "unknown"
     ]
+    rows += absent_texts(assessment.machine)
     rows.append(tr("Cable lengths, fan noise, clearance between RAM and CPU cooler, and local wiring rules are not checked."))
     return rows
 

@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 
 from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.parts import kind_of
 from rigplanner.machine.alternatives import Alternative, Change
+from rigplanner.machine.machine import Machine
 from rigplanner.machine.nccl_beside import Beside
 from rigplanner.machine.nccl_log import NcclRun
 from rigplanner.report.format import number
@@ -32,6 +34,18 @@ def link_text(link: Link) -> str:
     if width is None and gen is None:
         return tr("no place")
     return f"PCIe {gen}.0 x{width}" if gen is not None and width is not None else f"x{width or '?'}"
+
+
+def absent_texts(machine: Machine) -> list[str]:
+    """Return what was not judged because no such part is chosen: space without a case, cooling without a cooler."""
+    kinds = {kind_of(piece.part) for piece in machine.pieces}
+    if "motherboard" not in kinds or "system" in kinds:
+        return []
+    texts = {
+        "chassis": tr("No case is chosen: the room for board, cards, cooler and supply was not judged."),
+        "cooler": tr("No cooler is chosen: how the processor is cooled was not judged."),
+    }
+    return [text for kind, text in texts.items() if kind not in kinds]
 
 
 MOST_SHOWN = 4
