@@ -46,3 +46,12 @@ def without_weights(name: str) -> str | None:
     """The architecture of a timm name with the tag of its weights ("resnet50.a1_in1k"), or None where there is no such tag."""
     architecture, dot, tag = name.casefold().rpartition("/")[2].partition(".")
     return architecture if dot and _WEIGHTS_OF.match(tag) else None
+
+
+_BETWEEN = re.compile(r"(?<!\d)[-_:/\s]+|[-_:/\s]+(?!\d)")
+
+
+@lru_cache(8192)
+def joined(name: str) -> str:
+    """A name as it is spoken: "MobileNetV2", "mobilenet_v2" and "MobileNet v2" are one; what parts two numbers stays."""
+    return re.sub(r"[-_:/\s]+", "-", _BETWEEN.sub("", name[:LONGEST_NAME].casefold().strip()))

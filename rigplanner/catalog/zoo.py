@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.load import CatalogFault
-from rigplanner.catalog.model_names import LONGEST_NAME, reduced, without_weights
+from rigplanner.catalog.model_names import LONGEST_NAME, joined, reduced, without_weights
 from rigplanner.data import data_path
 from rigplanner.evidence import Source
 
@@ -78,7 +78,7 @@ class Zoo:
         unsized = re.sub(r"_\d{3}$", "", plain)
         sized = next((self._names[name] for name in (plain, unsized, f"{unsized}_224") if name in self._names), None)
         bare = without_weights(slug)
-        return sized or (self._names.get(bare) if bare else None) or self._meant(slug)
+        return sized or (self._names.get(bare) if bare else None) or self._meant(slug) or self._spoken(slug)
 
     @cached_property
     def _words(self) -> dict[tuple[str, bool], dict[str, Model]]:
@@ -95,6 +95,18 @@ class Zoo:
             if fitting and all(model.config == fitting[0].config for model in fitting):
                 return fitting[0] if fitting[0].config is not None or len(fitting) == 1 else None
         return None
+
+    @cached_property
+    def _joined(self) -> dict[str, dict[str, Model]]:
+        found: dict[str, dict[str, Model]] = {}
+        for name, model in self._names.items():
+            found.setdefault(joined(name), {})[model.slug] = model
+        return found
+
+    def _spoken(self, name: str) -> Model | None:
+        """The one network whose name is spelt so with other hyphens and spaces; None where there are several."""
+        fitting = list(self._joined.get(joined(name), {}).values())
+        return fitting[0] if len(fitting) == 1 else None
 
     def find(self, words: str) -> list[Model]:
         """Return the models whose names hold all of `words`, shortest name first."""

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.zoo import Model
 from rigplanner.performance.denoising import KIND, TEXT_TOKENS, denoised_shape, is_denoiser, plain_geometry
-from rigplanner.performance.shapes import Figures, Geometry, Shape, figures_shape, pixels, transformer_shape
+from rigplanner.performance.shapes import Figures, Geometry, Shape, figures_shape, pixels, tables, transformer_shape
 from rigplanner.performance.walked import KERNELS_PER_BLOCK, is_uneven, network_of, uneven_shape, walked_shape
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
@@ -95,7 +95,8 @@ LOWERED_ATTENTION_RANK = "kv_lora_rank"
 
 def zoo_shape(model: Model, workload: Workload) -> Shape:
     """Return the shape of a network of the zoo; raise WorkloadFault naming what the zoo does not know of it."""
-    kind, slug = KINDS.get(model.kind, model.kind), workload.model or model.slug
+    kind, named = KINDS.get(model.kind, model.kind), workload.model or ""
+    slug = named if named in tables().samples_to_train else model.slug
     if model.config and not any(figure.gmacs for figure in model.figures):
         return _zoo_transformer(slug, kind, model, model.config, workload)
     params_m = model.params_m or (network_of(slug, model.config, model).params / 1e6 if model.config else None)

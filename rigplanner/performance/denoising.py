@@ -55,8 +55,9 @@ def denoised_shape(slug: str, form: Geometry, workload: Workload, text_tokens: i
     latents = 1 + (frames - 1) / FRAMES_PER_LATENT
     once = transformer_shape(slug, form, round(area / LATENT_PIXELS**2 * latents) + text_tokens)
     training = (workload.task or "").startswith("train")
-    steps = 1 if training else asked_steps(workload) or _usual_steps(slug, clip)
-    passes = steps * (1 if training or not _guided(slug, workload) else 2)
+    called = f"{slug} {workload.model or ''}".casefold()
+    steps = 1 if training else asked_steps(workload) or _usual_steps(called, clip)
+    passes = steps * (1 if training or not _guided(called, workload) else 2)
     decoder = 0.0 if training else DECODER_GFLOP_PER_MEGAPIXEL * area * frames / 1e6
     return replace(
         once, unit="sample" if clip else "image", attention_gflop=0.0,

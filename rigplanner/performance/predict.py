@@ -109,8 +109,8 @@ def _strangeness(point: Point, anchored: Anchored) -> float:
 
 
 def _alone(job: Job, gpu: GPU, metric: str, known: Evidence, allowed: Callable[[Measured], bool] | None) -> float | None:
-    """Anchored samples per second of one of the GPUs by itself, to tell the efficiency of scaling; None where nothing is scaled, and
-    for experts, which one GPU would have to hold all."""
+    """Anchored samples per second of one of the GPUs by itself, to tell the efficiency of scaling; None where nothing is scaled,
+    and for experts, which one GPU would have to hold all."""
     if job.count == 1 or job.shape.experts or job.task not in ("train", "train_lora") or job.tensor * job.pipeline > 1:
         return None
     single = replace(job, count=1, nodes=1, link="none", lane="pcie", sharded=False)

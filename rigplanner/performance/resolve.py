@@ -1,5 +1,8 @@
 """From a workload's words to the shape of its network."""
 
+from functools import lru_cache
+
+from rigplanner.catalog.model_names import joined
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.performance.configs import config_shape, figured_shape, sized_shape, zoo_shape
 from rigplanner.performance.shapes import Shape, figures_shape, tables, transformer_shape
@@ -23,6 +26,7 @@ def resolve_shape(workload: Workload, zoo: Zoo | None) -> Shape:
     models = shipped_zoo() if zoo is None else zoo
     model = models.get(slug) if slug else None
     listed = next((name for name in (model.slug, *model.aliases) if name in known.networks), None) if model else None
+    listed = listed or (None if model else _spoken().get(joined(slug)))
     if listed:
         return _figured(listed, workload)
     if model and (model.config or any(figure.gmacs for figure in model.figures) or not workload.gmacs):
@@ -36,6 +40,12 @@ def resolve_shape(workload: Workload, zoo: Zoo | None) -> Shape:
         raise WorkloadFault("model: expected a network of the zoo, a configuration or figures, found none.")
     near = [*models.nearest(slug), *(name for name in known.networks if name.startswith(slug[:6]))][:4]
     raise WorkloadFault(f"model: '{slug}' is not known{'; the nearest are ' + ', '.join(near) if near else ''}.")
+
+
+@lru_cache(1)
+def _spoken() -> dict[str, str]:
+    """The networks of the speed table by their names however they are hyphenated."""
+    return {joined(name): name for name in tables().networks}
 
 
 def _figured(slug: str, workload: Workload) -> Shape:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rigplanner.catalog.model_names import reduced, without_weights
+from rigplanner.catalog.model_names import joined, reduced, without_weights
 from rigplanner.catalog.zoo import shipped_zoo
 
 NAMES = [
@@ -47,3 +47,24 @@ def test_the_day_of_a_release_is_left_out_only_when_asked() -> None:
 def test_the_tag_of_the_weights_is_cut_from_a_timm_name() -> None:
     assert without_weights("timm/resnet50.a1_in1k") == "resnet50"
     assert without_weights("llama-3.1-8b") is None
+
+
+@pytest.mark.parametrize(
+    ("spoken", "slug"),
+    [
+        ("SE-ResNet-50", "seresnet50"),
+        ("MobileNetV2", "mobilenetv2_100"),
+        ("ViT-B/16", "vit_base_patch16_224"),
+        ("YOLO v5s", "yolov5s"),
+        ("Hunyuan-Video", "hunyuanvideo"),
+        ("ResNeXt-50", "resnext50_32x4d"),
+        ("flux1-dev", "flux.1-dev"),
+    ],
+)
+def test_hyphens_and_capitals_change_no_name(spoken: str, slug: str) -> None:
+    found = shipped_zoo().get(spoken)
+    assert found is not None and found.slug == slug
+
+
+def test_what_parts_two_numbers_is_kept_as_a_name_is_joined() -> None:
+    assert joined("gemma-2-2b") != joined("gemma-22b") and joined("llama 3.1 8b") == joined("llama3.1-8b")

@@ -97,3 +97,16 @@ def test_published_sizes_come_out(slug: str, stored_m: float, used_m: float) -> 
 def test_a_deeper_detector_launches_more_kernels(small: str, large: str) -> None:
     shapes = [shape(model=name, task="inference") for name in (small, large)]
     assert 1.7 * shapes[0].kernels < shapes[1].kernels < 2.2 * shapes[0].kernels
+
+
+@pytest.mark.parametrize(
+    ("spoken", "slug"),
+    [("YOLO11n", "yolo11n"), ("Mask R-CNN", "mask-rcnn"), ("rnnt", "rnn-t"), ("3D UNet KiTS19", "3d-unet-kits19")],
+)
+def test_networks_of_the_speed_table_are_known_however_they_are_written(spoken: str, slug: str) -> None:
+    assert resolve_shape(Workload(model=spoken, task="inference"), None).slug == slug
+
+
+def test_one_network_has_one_speed_whatever_name_is_given() -> None:
+    slugs = {resolve_shape(Workload(model=name), None).slug for name in ("llama-3.1-8b", "Llama 3.1 8B", "llama3.1:8b")}
+    assert len(slugs) == 1
