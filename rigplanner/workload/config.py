@@ -95,7 +95,8 @@ def full_config(config: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(kind, str) or not kind:
         raise WorkloadFault(f"config.model_type: expected the name of an architecture such as 'llama', found {_shown(kind)}.")
     relative = SAME_AS.get(kind, "")
-    known = defaults().get(kind) or (defaults().get(relative) if inner or relative == kind + "_text" else None) or {}
+    bare = relative == kind + "_text" and "hidden_size" not in config
+    known = defaults().get(kind) or (defaults().get(relative) if inner or bare else None) or {}
     if kind == "chatglm" and "ffn_hidden_size" in config:
         config = {"tie_word_embeddings": False, **{CHATGLM.get(name, name): value for name, value in config.items()}}
     _check_numbers(config, known)
