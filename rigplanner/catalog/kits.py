@@ -42,13 +42,14 @@ def kit_in(text: str, parts: Iterable[Part]) -> MemoryKit | None:
 
 
 def kits_of_modules(text: str, parts: Iterable[Part]) -> tuple[int, list[MemoryKit]]:
-    """Return how many of which kits make up the modules that a text counts without a maker ("4x16GB DDR4-3200 ECC"): kits of equal
-    count, those of most modules first; (0, []) where the text counts none or names a maker, or no kit has such modules.
+    """Return how many of which kits make up the modules that a text counts ("4x16GB DDR4-3200 ECC"): kits of equal count, those of
+    most modules first, only those of a maker that the text names; (0, []) where the text counts none or no kit has such modules.
 
     ECC alone means registered modules where there are any."""
     each, kind, words = _MODULES.search(text) or _ONE_MODULE.search(text), _TYPE.search(text), set(shop_words(text))
     kits = [part for part in parts if isinstance(part, MemoryKit)]
-    if each is None or kind is None or any(set(shop_words(kit.vendor)) <= words for kit in kits):
+    kits = [kit for kit in kits if set(shop_words(kit.vendor)) <= words] or kits
+    if each is None or kind is None:
         return 0, []
     rates = {int(found) for found in _RATE.findall(text)} & {kit.speed_mts for kit in kits if kit.type == f"DDR{kind[1]}"}
     wanted, speed = int(each[1] or 1), int(kind[2]) if kind[2] else max(rates, default=None)

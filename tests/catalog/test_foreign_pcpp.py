@@ -32,7 +32,7 @@ ROWS = {
     },
     "memory": MEMORY,
     "internal-hard-drive": {
-        "name": "Samsung 990", "price": 1, "capacity": 2000, "type": "SSD", "form_factor": "M.2-2280",
+        "name": "Samsung 990", "price": 169, "capacity": 2000, "type": "SSD", "form_factor": "M.2-2280",
         "interface": "M.2 PCIe 4.0 X4",
     },
     "power-supply": {"name": "Corsair RM", "price": 1, "type": "ATX", "efficiency": "gold", "wattage": 850, "modular": "Full"},

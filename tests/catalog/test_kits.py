@@ -61,4 +61,5 @@ def test_modules_make_up_kits(text: str, count: int, kit: MemoryKit | None) -> N
 
 
 def test_a_maker_in_the_text_wants_its_own_kit() -> None:
-    assert kits_of_modules("Crucial 4x16GB DDR4-2400", [PAIR, SINGLE]) == (0, [])
+    assert kits_of_modules("Crucial 4x16GB DDR4-2400", [PAIR, SINGLE]) == (2, [PAIR])
+    assert kits_of_modules("Crucial 4x16GB DDR4-2400 RDIMM", [PAIR, SINGLE]) == (0, [])
