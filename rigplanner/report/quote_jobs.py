@@ -1,12 +1,14 @@
 """Workloads in words and bars: what window, quote and exports say of memory and speed."""
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.machine.machine import Machine
 from rigplanner.performance.answer import Anchor, SpeedEstimate
 from rigplanner.report import format as fmt
-from rigplanner.report.language import Words, tr
+from rigplanner.report.language import Words, listed, tr
 from rigplanner.report.words_faults import fault_text
 from rigplanner.report.words_workloads import title_of
 from rigplanner.rules.assess import Job
@@ -108,12 +110,22 @@ def leading_anchors(speed: SpeedEstimate | None) -> list[Anchor]:
     return sorted(found, key=lambda anchor: -anchor.weight)[:MOST_ANCHORS]
 
 
-def anchor_text(anchor: Anchor, catalog: Catalog) -> str:
-    """Return a measured row in words, with its weight and where it was published."""
-    gpu = catalog.get(anchor.gpu)
-    value = fmt.quantity(anchor.value, anchor.metric)
-    measured = f"{gpu.name if gpu else anchor.gpu}, {anchor.model}, {anchor.stack}: {value}"
-    return tr("{measured} (weight {weight}; {source})", measured=measured, weight=fmt.percent(anchor.weight), source=anchor.source)
+def anchor_texts(anchors: Sequence[Anchor], catalog: Catalog) -> list[str]:
+    """Return measured rows in words, with their weights and where they were published; those of one network, card, stack and place
+    stand together."""
+    alike: dict[tuple[str, str, str, str], list[Anchor]] = {}
+    for anchor in anchors:
+        alike.setdefault((anchor.gpu, anchor.model, anchor.stack, anchor.source), []).append(anchor)
+    texts = []
+    for (card, model, stack, source), rows in alike.items():
+        gpu = catalog.get(card)
+        values = [
+            tr("{value} (weight {weight})", value=fmt.quantity(row.value, row.metric), weight=fmt.percent(row.weight))
+            for row in rows
+        ]
+        machine = listed([gpu.name if gpu else card, model, stack])
+        texts.append(tr("{machine}: {values}; {source}", machine=machine, values=listed(values), source=source))
+    return texts
 
 
 def host_text(job: Job) -> str:
@@ -138,6 +150,6 @@ def job_content(job: Job, machine: Machine, catalog: Catalog) -> QuoteJob:
         interval=fmt.interval(speed.low, speed.high, speed.metric) if speed else "",
         stack=speed.stack if speed else "",
         bound=BOUND_WORDS.get(speed.bound, speed.bound) if speed else "",
-        anchors=tuple(anchor_text(anchor, catalog) for anchor in leading_anchors(speed)),
+        anchors=tuple(anchor_texts(leading_anchors(speed), catalog)),
         assumed=", ".join(f"{field} {value}" for field, value in sorted(assumed.items())),
     )

@@ -7,7 +7,7 @@ from rigplanner.evidence import Step
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.report.format import interval, number, percent, quantity
 from rigplanner.report.language import tr
-from rigplanner.report.quote_jobs import BOUND_WORDS, anchor_text, leading_anchors
+from rigplanner.report.quote_jobs import BOUND_WORDS, anchor_texts, leading_anchors
 from rigplanner.report.words_workloads import LIFT_WORDS, assumed_text
 
 
@@ -24,8 +24,8 @@ def _below(speed: SpeedEstimate, memory: str, catalog: Catalog, steps: bool) -> 
     yield f"{limited} {LIFT_WORDS.get(speed.lift or '', '')}".strip()
     yield from (fact for fact, _meaning in speed_facts(speed))
     yield f"{tr('Software: {stack}.', stack=speed.stack)} {assumed_text(speed.assumed)}".strip()
-    for anchor in leading_anchors(speed):
-        yield tr("Measured: {anchor}", anchor=anchor_text(anchor, catalog))
+    for text in anchor_texts(leading_anchors(speed), catalog):
+        yield tr("Measured: {anchor}", anchor=text)
     if steps:
         yield from map(step_line, speed.steps)
 

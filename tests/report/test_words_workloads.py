@@ -2,13 +2,15 @@
 
 from typing import get_args
 
+from msgspec.structs import replace
+
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.performance.answer import Bound
+from rigplanner.performance.answer import Anchor, Bound
 from rigplanner.performance.explain import LIFTS
 from rigplanner.planning.presets import ENCODER, IMAGE, OTHER, PICTURES, TEXT
-from rigplanner.report.quote_jobs import BOUND_WORDS
+from rigplanner.report.quote_jobs import BOUND_WORDS, anchor_texts
 from rigplanner.report.words_workloads import CHANGE_WORDS, LIFT_WORDS, PRESET_WORDS
 from rigplanner.rig.task import Workload
 from rigplanner.workload.changes import candidates
@@ -37,3 +39,22 @@ def test_every_change_is_said(catalog: Catalog) -> None:
         found |= {one.code for count in (1, 2) for one in candidates(work, gpu, count, shipped_zoo(), stack)}
     assert len(found) > 12
     assert found <= set(CHANGE_WORDS)
+
+
+def test_measured_rows_of_one_place_stand_together(catalog: Catalog) -> None:
+    row = Anchor(
+        id="a",
+        source="a/README.md",
+        gpu="nvidia.geforce.rtx-3090",
+        model="m",
+        stack="vllm",
+        value=10.0,
+        metric="tokens/s",
+        weight=0.2,
+    )
+    other = replace(row, source="b/README.md")
+    texts = anchor_texts([row, other, replace(row, value=20.0, weight=0.1)], catalog)
+    assert [text.replace("\u202f", " ") for text in texts] == [
+        "GeForce RTX 3090, m, vllm: 10 tokens/s (weight 20 %), 20 tokens/s (weight 10 %); a/README.md",
+        "GeForce RTX 3090, m, vllm: 10 tokens/s (weight 20 %); b/README.md",
+    ]
