@@ -257,6 +257,7 @@ class MobileBlock:
         scores = ops.sub_self(tape, ops.bmm(tape, ops.packed(tape, query), ops.packed(tape, key), square))
         raised = F32 if tape.autocast and tape.semantics.float_norms else scores.dtype
         weights = ops.keeping_result(tape, ops.cast(tape, scores, raised))
+        del scores
         weights = ops.dropout(tape, weights, share, setting.training)
         return ops.unpacked(tape, ops.bmm(tape, weights, ops.packed(tape, value), shape)).view(*whole)
 

@@ -28,6 +28,7 @@ STEPS = _steps("traced_steps.jsonl")
 RANDOM = _steps("traced_random.jsonl")
 KINDS = _steps("traced_kinds.jsonl")
 LAYERS = _steps("traced_layers.jsonl")
+WIDENED = _steps("traced_widened.jsonl")
 
 
 def _case(step: dict[str, Any]) -> Case:
@@ -118,9 +119,19 @@ def test_layers_that_scan_convolve_or_lie_otherwise_are_walked_right(held_out: b
     assert sizes[-1] <= 0.08
 
 
-def test_parameters_of_such_layers_are_counted_exactly() -> None:
+@pytest.mark.parametrize("held_out", [True, False])
+def test_random_settings_of_all_families_and_those_that_came_last_are_walked_right(held_out: bool) -> None:
+    steps = [step for step in WIDENED if step["held_out"] is held_out]
+    sizes = _errors(steps)
+    assert len({step["spec"]["config"]["model_type"] for step in steps}) >= 30
+    assert statistics.median(sizes) <= 0.001
+    assert sizes[int(0.9 * len(sizes))] <= 0.02
+
+
+@pytest.mark.parametrize("steps", [LAYERS, WIDENED], ids=["layers", "widened"])
+def test_parameters_of_such_layers_are_counted_exactly(steps: list[dict[str, Any]]) -> None:
     zoo = shipped_zoo()
-    full = [step for step in LAYERS if step["spec"]["task"] != "train_lora"]
+    full = [step for step in steps if step["spec"]["task"] != "train_lora"]
     wrong = {step["spec"]["config"]["model_type"] for step in full if resolve(_case(step).workload, zoo).params != step["params"]}
     assert not wrong
 
