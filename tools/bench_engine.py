@@ -5,6 +5,7 @@ import random
 import time
 from collections.abc import Callable
 
+import msgspec
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import shipped_catalog
@@ -19,6 +20,7 @@ from rigplanner.rig.task import Workload
 from rigplanner.rules import fitting
 from rigplanner.rules.assess import assess
 from rigplanner.workload.answer import WorkloadFault
+from tools.bench_figure import Figure
 
 CANDIDATES, JOBS, ROUNDS = 5_000, 400, 3
 KINDS = ("gpu", "cpu", "motherboard", "memory", "storage", "psu", "chassis", "cooler", "nic", "accessory")
@@ -28,14 +30,16 @@ Job = tuple[Workload, GPU, int]
 
 
 def _candidates(kind: str, stretched: bool) -> list[AnyPart]:
-    """Board partners' versions of the shipped parts: equal but for their names, or with figures of their own."""
+    """Board partners' versions of the shipped parts: equal but for their names, or with figures of their own. Each is read anew, as
+    from a file: none shares what it holds with another."""
     chance, own = random.Random(4), shipped_catalog().of_kind(kind)
     found = []
     for number in range(CANDIDATES):
         part = own[number % len(own)]
         fields = [name for name in FIGURES_OF_A_PART if stretched and getattr(part, name, None) is not None]
         changes = {name: round(getattr(part, name) * chance.uniform(0.8, 1.25), 1) for name in fields}
-        found.append(replace(part, id=f"{part.id}.x{number}", name=f"{part.name} {number}", **changes))
+        made = replace(part, id=f"{part.id}.x{number}", name=f"{part.name} {number}", **changes)
+        found.append(msgspec.msgpack.decode(msgspec.msgpack.encode(made), type=type(made)))
     return found
 
 
@@ -51,18 +55,18 @@ def _first_badges(kind: str, stretched: bool) -> float:
     return best
 
 
-def _slowest(stretched: bool) -> str:
+def _slowest(stretched: bool) -> tuple[float, str]:
     times = {kind: _first_badges(kind, stretched) for kind in KINDS}
     kind = max(times, key=times.__getitem__)
-    return f"{1000 * times[kind]:.0f} ms {kind}"
+    return 1000 * times[kind], kind
 
 
-def badges() -> str:
+def badges() -> tuple[float, str]:
     """The slowest kind of part, first call."""
     return _slowest(False)
 
 
-def badges_of_stretched_parts() -> str:
+def badges_of_stretched_parts() -> tuple[float, str]:
     """The same where every part has sizes, watts and capacities of its own."""
     return _slowest(True)
 
@@ -95,24 +99,24 @@ def _rate(jobs: list[Job]) -> float:
     return len(jobs) / (time.process_time() - start)
 
 
-def _rates(prepare: Callable[[list[Job], int], list[Job]]) -> str:
+def _rates(prepare: Callable[[list[Job], int], list[Job]]) -> float:
     jobs = _jobs(1)
     _rate(_jobs(2))
     _rate(jobs)
-    return f"{max(_rate(prepare(jobs, round)) for round in range(ROUNDS)):,.0f} /s".replace(",", " ")
+    return max(_rate(prepare(jobs, round)) for round in range(ROUNDS))
 
 
-def speeds() -> str:
+def speeds() -> float:
     """Jobs that were asked before."""
     return _rates(lambda jobs, _: jobs)
 
 
-def speeds_of_new_sizes() -> str:
+def speeds_of_new_sizes() -> float:
     """The same jobs with batch sizes never asked."""
     return _rates(lambda jobs, n: [(replace(w, batch_per_gpu=w.batch_per_gpu + 1000 * (n + 1)), c, k) for w, c, k in jobs])  # type: ignore[operator]
 
 
-def speeds_of_new_jobs() -> str:
+def speeds_of_new_jobs() -> float:
     """Any network on any GPU, nothing like it asked before."""
 
     def forget(jobs: list[Job], _: int) -> list[Job]:
@@ -120,26 +124,27 @@ def speeds_of_new_jobs() -> str:
         evidence._known.clear()
         evidence._cells.clear()
         evidence._near.clear()
+        evidence._pools.clear()
         return jobs
 
     return _rates(forget)
 
 
-def everything() -> str:
+def everything() -> float:
     """One rig that holds every part of the catalog."""
     catalog, rig = shipped_catalog(), read_rig(data_path("resources") / "samples" / "rtx-5090.rig")
     for part in catalog.parts.values():
         rig = apply(rig, Edit("add_part", {"part": part.id, "stem": str(part.__struct_config__.tag)}))
     start = time.process_time()
     assess(rig, catalog)
-    return f"{time.process_time() - start:.1f} s"
+    return time.process_time() - start
 
 
-FIGURES: tuple[tuple[str, Callable[[], str], str], ...] = (
-    ("what fits of one kind, 5 000 candidates, first call, slowest", badges, "100 ms"),
-    ("the same, all with sizes and watts of their own", badges_of_stretched_parts, ""),
-    ("speed predictions a second, jobs asked before", speeds, "5 000 /s"),
-    ("speed predictions a second, new batch sizes", speeds_of_new_sizes, "5 000 /s"),
-    ("speed predictions a second, new networks on new GPUs", speeds_of_new_jobs, "5 000 /s"),
-    ("check of a rig that holds every part", everything, ""),
+FIGURES: tuple[Figure, ...] = (
+    Figure("what fits of one kind, 5 000 candidates, first call, slowest", badges, "ms", 100),
+    Figure("the same, all with sizes and watts of their own", badges_of_stretched_parts, "ms", 100),
+    Figure("speed predictions a second, jobs asked before", speeds, "/s", 5000),
+    Figure("speed predictions a second, new batch sizes", speeds_of_new_sizes, "/s", 5000),
+    Figure("speed predictions a second, new networks on new GPUs", speeds_of_new_jobs, "/s", 5000),
+    Figure("check of a rig that holds every part", everything, "s"),
 )

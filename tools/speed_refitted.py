@@ -1,11 +1,10 @@
-"""How right the speed model is where even its constants have not seen the GPUs or sources that it is judged on.
+"""How right the speed model is where even the multipliers of its physics have not seen the GPUs or sources that it is judged on.
 
-    python -m tools.speed_refitted -o catalog/benchmarks/refitted.json
+    python -m tools.speed_refitted FOLDS -o catalog/benchmarks/refitted.json
 
-Needs PyTorch beside RigPlanner; half an hour of one core. For each scheme the GPUs (or sources) are dealt into folds; all constants
-are fitted anew to the rows outside a fold, from a start that knows no row, and the rows of the fold are predicted with
-them, each also without the rows of its own GPU (or source). A control is fitted as briefly with every row in view.
-`rigplanner validate` prints the table that is written here.
+FOLDS is the folder that `tools.fit_speed_model --folds` wrote: the multipliers of physics fitted without a third of the GPUs, or of
+the sources. Each row is predicted with those of its own fold, and without the rows of its own GPU (or source). Widths of intervals
+are those that ship. `rigplanner validate` prints the table that is written here.
 """
 
 import argparse
@@ -13,23 +12,16 @@ import json
 import statistics
 import subprocess
 import sys
-import tempfile
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-FOLDS, STEPS, ROWS = 3, 60, 1000
 LEAST_GROUP = 5
-CONTROL = FOLDS
-
-
-def key_of(scheme: str) -> Callable[[Any], str]:
-    """Return what a row is dealt by."""
-    return (lambda row: row.gpu) if scheme == "GPU" else (lambda row: row.source)
+FOLDS = 3
+"""Parts into which the GPUs and the sources are dealt."""
 
 
 def fold_of(key: str) -> int:
@@ -37,43 +29,46 @@ def fold_of(key: str) -> int:
     return zlib.crc32(key.encode()) % FOLDS
 
 
-def judge_fold(model: Path, scheme: str, fold: int) -> None:
-    """Print predictions of the rows of one fold under the constants of a file, as JSON lines."""
+def dealt_by(scheme: str, row: Any) -> str:
+    """Return the GPU (its id) or the source of a measured row."""
+    from rigplanner.performance.anchors import find_gpu
+
+    return str(find_gpu(row.gpu).id if scheme == "GPU" else row.source)
+
+
+def fit_of(folder: Path, scheme: str, fold: int) -> Path:
+    """Return the file of the multipliers that were fitted without a fold."""
+    return folder / f"{scheme.casefold()}-{fold}.json"
+
+
+def use_multipliers(path: Path) -> None:
+    """Predict with the multipliers of a file from here on; to be called before anything of the speed model is imported."""
     from rigplanner.performance import constants
 
-    fitted = msgspec.json.decode(model.read_bytes(), type=constants.SpeedModel)
-    constants.speed_model = lambda: fitted  # type: ignore[assignment]
+    fitted = msgspec.json.decode(path.read_bytes(), type=constants.SpeedModel)
+    mixed = msgspec.structs.replace(constants.speed_model(), physics=fitted.physics)
+    constants.speed_model = lambda: mixed  # type: ignore[assignment]
+
+
+def judge_fold(model: Path, scheme: str, fold: int) -> None:
+    """Print predictions of the rows of one fold under the multipliers of a file, as JSON lines: id, prediction, low and high."""
+    use_multipliers(model)
     from rigplanner.performance.accuracy import judge
     from rigplanner.performance.measured import shipped_measured
 
-    rows = [row for row in shipped_measured() if fold in (CONTROL, fold_of(key_of(scheme)(row)))]
+    rows = [row for row in shipped_measured() if fold_of(dealt_by(scheme, row)) == fold]
     for item in judge(rows, scheme):  # type: ignore[arg-type]
         print(json.dumps([item.row.id, item.predicted, item.low, item.high]))
 
 
-def refitted(scheme: str, folds: Iterable[int], folder: Path) -> dict[str, list[float]]:
-    """Return prediction, low and high of each row, fitted without its fold; the fold CONTROL leaves no row out of the fit. Fits
-    that lie in `folder` are taken as they are."""
+def refitted(scheme: str, folder: Path) -> dict[str, list[float]]:
+    """Return prediction, low and high of each row, fitted without its fold."""
     found = dict[str, list[float]]()
-    for fold in folds:
-        path = folder / ("control.json" if fold == CONTROL else f"{scheme}-{fold}.json")
-        if not path.exists():
-            refit(scheme, fold, path)
-        command = [sys.executable, "-m", "tools.speed_refitted", "--judge", str(path), scheme, str(fold)]
+    for fold in range(FOLDS):
+        command = [sys.executable, "-m", "tools.speed_refitted", "--judge", scheme, str(fold), str(fit_of(folder, scheme, fold))]
         lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
         found |= {name: values for name, *values in map(json.loads, lines)}
-        print(f"{scheme} fold {fold}: {len(lines)} rows", file=sys.stderr, flush=True)
     return found
-
-
-def refit(scheme: str, fold: int, path: Path) -> None:
-    """Write the constants that are fitted without a fold."""
-    from rigplanner.performance.measured import shipped_measured
-    from tools.fit_speed_model import FLAT, RATE, fit
-    from tools.speed_rows import described
-
-    kept = [row for row in shipped_measured() if fold == CONTROL or fold_of(key_of(scheme)(row)) != fold]
-    path.write_bytes(msgspec.json.encode(fit(described(kept), FLAT, STEPS, ROWS, RATE, told=False)))
 
 
 def summary(values: dict[str, list[float]], scheme: str) -> list[dict[str, Any]]:
@@ -97,23 +92,16 @@ def summary(values: dict[str, list[float]], scheme: str) -> list[dict[str, Any]]
 
 
 def main() -> None:
-    """Fit, judge and write."""
+    """Judge and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--judge", nargs=3, metavar=("MODEL", "SCHEME", "FOLD"), help=argparse.SUPPRESS)
-    parser.add_argument("--fits", type=Path, help="folder of the fits, kept from one run to the next")
+    parser.add_argument("--judge", nargs=2, metavar=("SCHEME", "FOLD"), help=argparse.SUPPRESS)
+    parser.add_argument("folds", type=Path)
     parser.add_argument("-o", "--output", type=Path)
     args = parser.parse_args()
     if args.judge:
-        judge_fold(Path(args.judge[0]), args.judge[1], int(args.judge[2]))
+        judge_fold(args.folds, args.judge[0], int(args.judge[1]))
         return
-    rows = []
-    with tempfile.TemporaryDirectory() as passing:
-        folder = args.fits or Path(passing)
-        folder.mkdir(parents=True, exist_ok=True)
-        for scheme in ("GPU", "source"):
-            control = summary(refitted(scheme, [CONTROL], folder), scheme)[0] | {"group": "all, control"}
-            first, *others = summary(refitted(scheme, range(FOLDS), folder), scheme)
-            rows += [first, control, *others]
+    rows = [row for scheme in ("GPU", "source") for row in summary(refitted(scheme, args.folds), scheme)]
     rounded = [{key: round(value, 4) if isinstance(value, float) else value for key, value in row.items()} for row in rows]
     args.output.write_text("[\n" + ",\n".join(json.dumps(row) for row in rounded) + "\n]\n", "utf-8")
 

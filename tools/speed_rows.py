@@ -24,7 +24,7 @@ NEUTRAL = Physics(
     matrix={}, generation={}, generation_traffic={}, kind_matrix={}, kind_traffic={}, kind_launch={}, launch={}, update={},
     update_wide=1.0, half_rate=1.0, traffic_train=1.0, traffic_forward=1.0, weights=1.0,
     tail=1.0, stream_traffic=1.0, stream_fast_memory=1.0, serve_traffic=1.0, stream_tail=1.0,
-    cache=0.0, power_slope=0.0, power_vector=0.3,
+    power_slope=0.0, power_vector=0.3,
     watt_rate=0.8, watt_era=1.0, clock_matrix=0.0, clock_vector=0.0, youth=0.0,
     exchange={}, crowd=0.0, crowd_staged=0.0, overlap=0.6, last_bucket=0.15,
 )  # fmt: skip
@@ -51,12 +51,13 @@ def describe(row: Measured) -> dict[str, Any]:
     """Return the components of a row's modelled time without any learned constant, and where it lies."""
     gpu = find_gpu(row.gpu)
     job = read_job(row.workload, gpu, row.count, row.nodes, row.link, shipped_zoo())
-    point, modelled, silicon = place(job, gpu.id, row.metric, row.source), model_speed(job), job.silicon
+    point, modelled, silicon = place(job, gpu.id, row.metric), model_speed(job), job.silicon
     found: dict[str, Any] = {field: getattr(point, field) for field in point.__struct_fields__}
     found |= {
+        "source": row.source,
         "measured": math.log(samples_per_second(job, row.value, row.metric, job.shape.samples_to_train)),
         "generation": shares_of(silicon.generation), "era": silicon.era,
-        "half": silicon.half, "tdp": silicon.tdp_w, "l2": silicon.l2_mib, "sustained": silicon.sustained,
+        "half": silicon.half, "tdp": silicon.tdp_w, "sustained": silicon.sustained,
         "hbm": float(silicon.fast_memory and job.stack.family not in serving.FILLS_HBM),
         "path": roofline.share_path(job), "lane": job.lane if job.count > 1 else "none",
         "gpus": float(job.count), "update": 0.0, "wide": 0.0,
@@ -73,7 +74,8 @@ def _step_parts(job: Job, times: Any) -> dict[str, float]:
     several = job.count > 1 and job.task != "inference"
     exchange = scaling.exchange_seconds(job) if several and scaling.replicas(job) > 1 else 0.0
     return {"step": 1.0, "matrix": times.matrix_s, "traffic": times.traffic_s, "weights": times.weights_s - read,
-            "tail": times.tail_s, "launch": times.launch_s, "rest": 0.0, "host": 0.0, "exchange": exchange, "samples": job.batch * job.count,
+            "tail": times.tail_s, "launch": times.launch_s, "rest": 0.0, "host": 0.0, "exchange": exchange,
+            "samples": job.batch * job.count,
             "together": scaling.tensor_seconds(job) + scaling.shuffle_seconds(job) if several else read,
             "bubble": scaling.pipeline_bubble(job),
             "update": times.update_s, "wide": float(job.precision in ("fp32", "tf32"))}  # fmt: skip

@@ -208,7 +208,10 @@ def _speed_row(row: Any) -> AccuracyRow:
     )
 
 
-FITTED_IN_VIEW = "The constants of physics and covariance were fitted with all shipped rows in view; the rows alone are left out."
+FITTED_IN_VIEW = (
+    "The multipliers of the physics were fitted with all rows of their day in view, so only anchors are left out here; the "
+    "covariances are the mean of such a fit and of one to what the physics misses of GPUs and sources that it was fitted without."
+)
 LEFT_OUT = {
     "row": "nothing but the row itself",
     "network on GPU": "all rows of the same network on the same GPU",
@@ -261,9 +264,9 @@ def _refitted(scheme: str) -> AccuracyTable:
         if row["scheme"] == scheme
     )  # fmt: skip
     note = (
-        f"Left out of each prediction: {LEFT_OUT[scheme]}. The {scheme}s were dealt into folds, and all constants of physics, "
-        f"covariance and intervals were fitted anew without a fold's rows, from a start that knew no row, before these were "
-        f"predicted. These fits are briefer than what ships, which is older and was fitted in several rounds; the control is "
-        f"fitted like them, with every row in view. Made by tools/speed_refitted.py."
+        f"Left out of each prediction: {LEFT_OUT[scheme]}. The {scheme}s were dealt into three folds, and the multipliers of the "
+        f"physics were fitted anew without a fold's rows, from a start that knew no row, before these were predicted. "
+        f"Covariances and widths of intervals are those that ship, for which every row was in view. Made by "
+        f"tools/fit_speed_model.py and tools/speed_refitted.py."
     )
     return AccuracyTable(title=f"Speed, left out: {scheme}, constants refitted without it", note=note, rows=rows)

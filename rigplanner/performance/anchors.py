@@ -16,7 +16,7 @@ from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.answer import Anchor
 from rigplanner.performance.constants import speed_model
 from rigplanner.performance.job import Job, read_job
-from rigplanner.performance.kriging import NO_BATCH, Corrected, Field, Head, Neighbours, Point, nearest, neighbours
+from rigplanner.performance.kriging import NO_BATCH, Corrected, Field, Head, Neighbours, Point, Pool, neighbours
 from rigplanner.performance.measured import Measured, shipped_measured, year_of
 from rigplanner.performance.metrics import samples_per_second
 from rigplanner.performance.modelled import modelled_samples_per_second
@@ -61,6 +61,7 @@ class Evidence:
         self._near: dict[tuple[int, ...], Neighbours] = {}
         self._known: dict[Point, Anchored] = {}
         self._cells: dict[tuple[object, ...], Cell] = {}
+        self._pools: dict[tuple[object, ...], tuple[list[int], Pool]] = {}
         self._by: dict[tuple[str, ...], list[int]] = defaultdict(list)
         for number, item in enumerate(self.placed):
             for key in _keys(item.point):
@@ -90,22 +91,31 @@ class Evidence:
             cell = self._cell(point, most, allowed)
             if allowed is None:
                 self._cells[key] = cell
-        variances = speed_model().variances
-        own = variances["noise"] + variances["machine"] + variances["source"]
-        correction = cell.near.correct(self.field, point, cell.heads, own)
+        correction = cell.near.correct(self.field, point, cell.heads, speed_model().variances["noise"])
         anchored = Anchored(cell.rows, correction.scaled(speed_model().scattered(point.family, point.kind)))
         if allowed is None:
             if len(self._known) >= REMEMBERED:
                 self._known.clear()
                 self._cells.clear()
+                self._pools.clear()
                 self._near.clear()
             self._known[point] = anchored
         return anchored
 
+    def _pool(self, point: Point, most: int, allowed: Callable[[Measured], bool] | None) -> tuple[list[int], Pool]:
+        """Rows that a job may lean on, the same for all jobs that rows know by the same words."""
+        words = self.field.words_told(point)
+        known = self._pools.get(words) if allowed is None else None
+        if known is None:
+            numbers = self._candidates(point, allowed)
+            known = numbers, self.field.pool(words, [self.placed[number].point for number in numbers], most)
+            if allowed is None:
+                self._pools[words] = known
+        return known
+
     def _cell(self, point: Point, most: int, allowed: Callable[[Measured], bool] | None) -> "Cell":
-        numbers = self._candidates(point, allowed)
-        picked = nearest(self.field, point, [self.placed[number].point for number in numbers], most)
-        chosen = tuple(numbers[place] for place in picked)
+        numbers, pool = self._pool(point, most, allowed)
+        chosen = tuple(numbers[place] for place in self.field.nearest(point, pool, most))
         near = self._near.get(chosen)
         if near is None:
             near = self._near[chosen] = self._neighbours([self.placed[number] for number in chosen])
@@ -149,7 +159,7 @@ def silicon_coordinates(job: Job) -> tuple[float, ...]:
     )
 
 
-def place(job: Job, gpu_id: str, metric: str, source: str = "") -> Point:
+def place(job: Job, gpu_id: str, metric: str) -> Point:
     """Return the point of a job."""
     precision = PRECISION_CLASS.get(job.precision, job.precision)
     if job.stack.family == "compiled-inference" and job.precision == "mixed":
@@ -165,7 +175,6 @@ def place(job: Job, gpu_id: str, metric: str, source: str = "") -> Point:
         gpu=gpu_id,
         link=job.link,
         lane=job.lane if job.count > 1 else "none",
-        source=source,
         release=job.release,
         data=str(job.variant.get("data", "synthetic")),
         silicon=silicon_coordinates(job),
@@ -229,7 +238,7 @@ def place_rows(rows: Iterable[Measured], zoo: Any) -> list[Placed]:
             residual = math.log(measured / modelled_samples_per_second(job))
         except WorkloadFault:
             continue
-        placed.append(Placed(row, place(job, gpu.id, row.metric, row.source), residual))
+        placed.append(Placed(row, place(job, gpu.id, row.metric), residual))
     return placed
 
 

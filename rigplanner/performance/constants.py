@@ -2,6 +2,7 @@
 
 import math
 from functools import cache
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -10,6 +11,10 @@ from rigplanner.data import data_path
 
 EIGHTY_PERCENT = 1.2816
 """Quantile of the normal distribution that bounds its middle 80 %."""
+
+
+Nearness = Literal["GPU", "network", "stack", "nothing"]
+"""What the nearest rows share with a job: stack, network and GPU; stack and network; the stack; not even that."""
 
 
 class Physics(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -21,7 +26,7 @@ class Physics(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     FP32 (they come nearer to that smaller peak). `update`: host time of the optimizer by family of stack, `update_wide` that of
     unfused FP32 optimizers.
     `stream_...`: traffic, traffic on HBM and kernel overhead of language models that write, `serve_traffic` traffic of many streams
-    together. `cache` is the exponent of L2 size over 6 MiB by which traffic shrinks. Power: cards whose FP16 rate per watt passes
+    together. Power: cards whose FP16 rate per watt passes
     `watt_rate` (growing by `watt_era` per era) lose `power_slope` of the excess, shader arithmetic `power_vector` of that; units
     of matrices and of shaders slow down by base over boost clock to the power of `clock_matrix` and `clock_vector`. `youth`: log
     of the matrix rate lost where software is as old as the silicon. `exchange`: time of an exchange by link class; `crowd` and
@@ -46,7 +51,6 @@ class Physics(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     stream_fast_memory: float
     serve_traffic: float
     stream_tail: float
-    cache: float
     power_slope: float
     power_vector: float
     watt_rate: float
@@ -63,9 +67,9 @@ class Physics(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 class SpeedModel(Struct, frozen=True, forbid_unknown_fields=True):
     """Physics, and the constants of kriging: variances by term, weights of squared silicon distances (wide and narrow) and of the
-    other distances, `scatter` (by how much residuals of a family of stacks or a kind of net exceed the usual), the factors by which
-    left-out errors exceed the kriging error by stack ("" for all others), the half-widths in log units that no row takes away by
-    stack (0 for others), and where all came from."""
+    other distances, `scatter` (by how much residuals of a family of stacks or a kind of net exceed the usual), and where all came
+    from. By how near the nearest evidence is (`Nearness`): the factors by which left-out errors exceed the kriging error, and the
+    half-widths in log units that no row takes away."""
 
     physics: Physics
     variances: dict[str, float]
@@ -81,13 +85,9 @@ class SpeedModel(Struct, frozen=True, forbid_unknown_fields=True):
         """Return by how much residuals of such jobs exceed the usual."""
         return self.scatter.get(family, 1.0) * self.scatter.get(f"kind {kind}", 1.0)
 
-    def widened(self, stack: str) -> float:
-        """Return the factor by which left-out errors of a stack exceed the kriging error."""
-        return self.widening.get(stack, self.widening[""])
-
-    def half_width(self, stack: str, deviation: float) -> float:
+    def half_width(self, near: Nearness, deviation: float) -> float:
         """Return half the width of the 80 % interval in log units of a prediction with this kriging error."""
-        return math.hypot(EIGHTY_PERCENT * deviation * self.widened(stack), self.floor.get(stack, 0.0))
+        return math.hypot(EIGHTY_PERCENT * deviation * self.widening.get(near, 1.0), self.floor.get(near, 0.0))
 
 
 @cache

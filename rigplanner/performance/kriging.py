@@ -17,57 +17,33 @@ from msgspec import Struct
 from rigplanner.performance.constants import SpeedModel
 
 TERMS: dict[str, tuple[tuple[str, ...], str]] = {
-    "offset": ((), ""), "stack": (("stack",), ""), "family": (("family",), ""), "model": (("model",), ""), "task": (("task",), ""),
-    "kind": (("kind",), ""), "family_kind": (("family", "kind"), ""), "stack_kind": (("stack", "kind"), ""),
-    "stack_model": (("stack", "model"), ""), "cell": (("stack", "model", "precision", "task"), ""),
-    "stack_precision": (("stack", "precision", "task"), ""), "metric": (("stack", "model", "metric"), ""),
-    "silicon_all": ((), "w"), "silicon_task": (("task", "precision"), "w"), "silicon_stack": (("stack", "precision"), "w"),
-    "silicon_kind": (("stack", "precision", "kind", "task"), "w"), "silicon_model": (("stack", "model"), "w"),
-    "silicon_cell": (("stack", "model", "precision", "task"), "n"), "row": (("stack", "model", "precision", "task", "gpu"), "bc"),
-    "row_batch": (("stack", "model", "precision", "task", "gpu"), "b"), "machine": (("source", "gpu", "count"), ""),
-    "machine_stack": (("stack", "gpu", "link"), "c"), "tokens": (("stack", "model"), "t"), "source": (("source",), ""),
-    "release": (("stack", "release"), ""), "release_model": (("stack", "model", "release"), ""),
-    "year_stack": (("stack",), "y"), "year_model": (("stack", "model"), "y"),
-    "scale": (("lane",), "m"), "scale_stack": (("stack", "lane"), "m"), "scale_model": (("stack", "model", "lane"), "m"),
-    "data": (("stack", "data"), ""), "scale_data": (("stack", "data"), "m"), "scale_model_data": (("stack", "model", "data"), "m"),
-    "scale_gpu": (("stack", "gpu", "link"), "m"), "scale_cell": (("stack", "model", "precision", "gpu", "link"), "m"),
+    "family": (("family",), ""), "task": (("task",), ""), "model": (("model",), ""), "stack_model": (("stack", "model"), ""),
+    "cell": (("stack", "model", "precision", "task"), ""),
+    "silicon_task": (("task", "precision"), "w"), "silicon_stack": (("stack", "precision"), "w"),
+    "silicon_model": (("stack", "model"), "w"), "silicon_cell": (("stack", "model", "precision", "task"), "n"),
+    "row": (("stack", "model", "precision", "task", "gpu"), "bc"),
+    "row_batch": (("stack", "model", "precision", "task", "gpu"), "b"),
+    "tokens": (("stack", "model"), "t"), "release": (("stack", "release"), ""), "year_stack": (("stack",), "y"),
+    "year_model": (("stack", "model"), "y"), "data": (("stack", "data"), ""),
+    "scale_stack": (("stack", "lane"), "m"), "scale_gpu": (("stack", "gpu", "link"), "m"),
 }  # fmt: skip
 """Term of the covariance -> what two rows must share, and the factors that it falls with: distance of (w)ide and (n)arrow silicon,
 (b)atch, (c)ount, (t)okens, (y)ear of the stack; (m): it grows with the logarithm of the smaller count, 0 on one GPU."""
-WORDS = (
-    "stack",
-    "family",
-    "model",
-    "kind",
-    "task",
-    "precision",
-    "metric",
-    "gpu",
-    "link",
-    "lane",
-    "source",
-    "release",
-    "data",
-    "count",
-)
+WORDS = ("stack", "family", "model", "task", "precision", "gpu", "link", "lane", "release", "data")
 _words = attrgetter(*WORDS)
-UNTOLD = ("source", "count")
-"""Words that no job shares with a row: nobody has measured it yet, and the number of GPUs counts with who measured it only."""
 _numbers: dict[tuple[object, ...], int] = {}
 _next = itertools.count()
 REMEMBERED_ROWS, REMEMBERED_SILICON, REMEMBERED_WORDS = 4_000, 1_000, 1_000
 """Measured rows whose covariances with others are kept, kinds of silicon whose likeness to others is, and words of jobs whose
 shares with rows are."""
-FACTORS = ("", "w", "n", "bc", "b", "c", "t", "y", "m")
-UNSHARED = ("noise", "source", "machine", "release", "release_model")
-"""Variances that a job does not share with a row, or only where its release is told."""
+FACTORS = ("", "w", "n", "bc", "b", "t", "y", "m")
 NO_BATCH = -100.0
 """Stands for the logarithm of a batch that nobody named: as far from every real one as can be, and equal to itself."""
 
 
 class Point(Struct, frozen=True, cache_hash=True, dict=True):
-    """Where a row lies: what it shares with others by name, and its coordinates. `release` is the version of the stack and `source`
-    who measured, both empty where unknown (and then shared with nobody); `data` says whether samples were real or synthetic.
+    """Where a row lies: what it shares with others by name, and its coordinates. `release` is the version of the stack,
+    empty where unknown (and then shared with nobody); `data` says whether samples were real or synthetic.
     `silicon` holds the coordinates of the GPU; `lane` is the class of link of several GPUs, `year` that of the stack's release;
     `batch` is the log of the batch per GPU or `NO_BATCH`; `count` the log2 of the GPUs; `tokens` and `written` are logs too."""
 
@@ -81,7 +57,6 @@ class Point(Struct, frozen=True, cache_hash=True, dict=True):
     gpu: str
     link: str
     lane: str
-    source: str
     release: str
     data: str
     silicon: tuple[float, ...]
@@ -98,9 +73,8 @@ class Point(Struct, frozen=True, cache_hash=True, dict=True):
 
     @cached_property
     def sort(self) -> int:
-        """A number for the words of a row that jobs may share: looked up faster than they are compared."""
-        told = tuple(word for name, word in zip(WORDS, self.words, strict=True) if name not in UNTOLD)
-        return _numbers.setdefault(told, next(_next))
+        """A number for the words of a row: looked up faster than they are compared."""
+        return _numbers.setdefault(self.words, next(_next))
 
     @cached_property
     def chip(self) -> int:
@@ -141,12 +115,12 @@ class Field:
         ]
         self._sums: dict[tuple[bool, ...], tuple[float, ...]] = {}
         self._similar: dict[tuple[float, ...], dict[int, tuple[float, float]]] = {}
-        self._heard = [{row.words[n] for row in rows if name not in UNTOLD} - {""} for n, name in enumerate(WORDS)]
+        self._heard = [{row.words[n] for row in rows} - {""} for n in range(len(WORDS))]
         self._shares: dict[tuple[object, ...], dict[int, tuple[float, ...]]] = {}
         self._pairs: dict[Point, dict[Point, float]] = {}
-        self._constant = sum(v[name] for name, (_, factor) in TERMS.items() if factor != "m" and name not in UNSHARED)
+        self._constant = sum(v[name] for name, (_, factor) in TERMS.items() if factor != "m" and name != "release")
         self._per_count = sum(v[name] for name, (_, factor) in TERMS.items() if factor == "m")
-        self._released = v["release"] + v["release_model"]
+        self._released = v["release"]
 
     def _shared(self, equal: tuple[bool, ...]) -> tuple[float, ...]:
         """Sums of the variances by factor, of all terms whose words are among those that two points share."""
@@ -166,10 +140,6 @@ class Field:
         """Return the covariance of two rows, without the noise of a measurement."""
         return self.covariances(a, (b,), self._heads(a, a.words, (b,), {}, {}))[0]
 
-    def _told(self, job: Point) -> tuple[object, ...]:
-        """Return the words of a job; those that it does not tell, or that no row knows, it shares with nobody."""
-        return tuple([word if word in heard else None for word, heard in zip(job.words, self._heard, strict=True)])
-
     def _shares_of(self, words: tuple[object, ...]) -> dict[int, tuple[float, ...]]:
         """What is known of the sums of variances that the words of a job share with sorts of rows."""
         if len(self._shares) > REMEMBERED_WORDS:
@@ -184,7 +154,7 @@ class Field:
 
     def heads(self, job: Point, points: Iterable[Point]) -> list[Head]:
         """Return what a job shares with each of many rows whatever their sizes are."""
-        words = self._told(job)
+        words = self.words_told(job)
         return self._heads(job, words, points, self._shares_of(words), self._similar_to(job.silicon))
 
     def _heads(
@@ -205,7 +175,7 @@ class Field:
             near = similar.get(b.chip)
             if near is None:
                 near = similar[b.chip] = self._similarity(a.silicon, b.silicon)
-            fresh = s[7] * exp(-per_year * (year - b.year) ** 2) if s[7] else 0.0
+            fresh = s[6] * exp(-per_year * (year - b.year) ** 2) if s[6] else 0.0
             found.append((s[0] + s[1] * near[0] + s[2] * near[1], fresh, s))
         return found
 
@@ -213,12 +183,36 @@ class Field:
         equal = tuple(map(eq, words, others))
         return self._sums.get(equal) or self._shared(equal)
 
-    def alike(self, job: Point, points: Sequence[Point]) -> list[float]:
-        """Return the covariance of a job with each of many rows as if they had its batch, length and number of GPUs."""
-        return [
-            still + s[8] * b.count + fresh + s[3] + s[4] + s[5] + s[6]
-            for b, (still, fresh, s) in zip(points, self.heads(job, points), strict=True)
-        ]
+    def words_told(self, job: Point) -> tuple[object, ...]:
+        """Return the words of a job; those that it does not tell, or that no row knows, it shares with nobody."""
+        return tuple([word if word in heard else None for word, heard in zip(job.words, self._heard, strict=True)])
+
+    def pool(self, words: tuple[object, ...], points: Sequence[Point], most: int) -> "Pool":
+        """Return what a job of these words shares with rows to choose from, without those that `most` others surpass whatever the
+        silicon and the year of the job are."""
+        shares, found = self._shares_of(words), []
+        for place, b in enumerate(points):
+            s = shares.get(b.sort)
+            if s is None:
+                s = shares[b.sort] = self._sums_of(words, b.words)
+            found.append((s[0] + s[7] * b.count + s[3] + s[4] + s[5], s[1], s[2], s[6], b.chip, b.year, place))
+        least = sorted((shared[0] for shared in found), reverse=True)[:most][-1] if found else 0.0
+        found = [shared for shared in found if sum(shared[:4]) >= least]
+        kept = [points[shared[-1]] for shared in found]
+        return Pool(tuple({b.chip: b.silicon for b in kept}.items()), tuple({b.year for b in kept}), found)
+
+    def nearest(self, job: Point, pool: "Pool", most: int) -> list[int]:
+        """Return the places of the `most` rows of a pool of the largest covariance with a job. They are chosen as if they had its
+        batch, length and number of GPUs, so that all jobs of a cell lean on the same ones."""
+        similar, per_year, year = self._similar_to(job.silicon), self._per_year, job.year
+        for chip, silicon in pool.chips:
+            if chip not in similar:
+                similar[chip] = self._similarity(job.silicon, silicon)
+        fresh = {other: math.exp(-per_year * (year - other) ** 2) for other in pool.years}
+        alike = [still + wide * similar[chip][0] + narrow * similar[chip][1] + lasting * fresh[then]
+                 for still, wide, narrow, lasting, chip, then, _ in pool.shared]  # fmt: skip
+        best = sorted(range(len(alike)), key=alike.__getitem__, reverse=True)[:most]
+        return [pool.shared[number][-1] for number in best]
 
     def covariances(self, a: Point, points: Iterable[Point], heads: Iterable[Head]) -> list[float]:
         """Return the covariance of one point with each of many, without the noise of a measurement."""
@@ -227,12 +221,12 @@ class Field:
         count, batch, tokens, written = a.count, a.batch, a.tokens, a.written
         found = []
         for b, (still, fresh, s) in zip(points, heads, strict=True):
-            total = still + s[8] * min(count, b.count) + fresh
-            if s[3] or s[5] or s[4]:
+            total = still + s[7] * min(count, b.count) + fresh
+            if s[3] or s[4]:
                 near = exp(-per_count * (count - b.count) ** 2)
-                total += s[5] * near + (s[3] * near + s[4]) * exp(-per_batch * (batch - b.batch) ** 2)
-            if s[6]:
-                total += s[6] * exp(-per_token * (tokens - b.tokens) ** 2 - per_written * (written - b.written) ** 2)
+                total += (s[3] * near + s[4]) * exp(-per_batch * (batch - b.batch) ** 2)
+            if s[5]:
+                total += s[5] * exp(-per_token * (tokens - b.tokens) ** 2 - per_written * (written - b.written) ** 2)
             found.append(total)
         return found
 
@@ -254,6 +248,15 @@ class Field:
         return self._constant + self._per_count * point.count + (self._released if point.release else 0.0)
 
 
+class Pool(Struct, frozen=True):
+    """Rows that a job may lean on: their chips, their years, and of each row what it shares with the job whatever the silicon is,
+    what with like silicon (wide, narrow) and with stacks of like age, chip, year, and its place among all."""
+
+    chips: tuple[tuple[int, tuple[float, ...]], ...]
+    years: tuple[float, ...]
+    shared: list[tuple[float, float, float, float, int, float, int]]
+
+
 class Neighbours(Struct, frozen=True):
     """The rows that the jobs of one cell lean on: the factor of their covariance, and its answer to their residuals."""
 
@@ -268,15 +271,6 @@ class Neighbours(Struct, frozen=True):
         weights = _solve(self.lower, near)
         spread = field.prior(point) + own - sum(map(mul, near, weights))
         return Corrected(sum(map(mul, near, self.answer)), math.sqrt(max(spread, own)), tuple(weights))
-
-
-def nearest(field: Field, point: Point, rows: Sequence[Point], most: int) -> list[int]:
-    """Return the places of the `most` rows of the largest covariance with the point. They are chosen as if they had its batch,
-    length and number of GPUs, so that all jobs of a cell lean on the same ones."""
-    if len(rows) <= most:
-        return list(range(len(rows)))
-    near = field.alike(point, rows)
-    return sorted(range(len(rows)), key=near.__getitem__, reverse=True)[:most]
 
 
 def neighbours(field: Field, points: Sequence[Point], residuals: Sequence[float]) -> Neighbours:

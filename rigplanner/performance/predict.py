@@ -12,7 +12,7 @@ from rigplanner.machine.machine import Machine
 from rigplanner.performance.anchors import Anchored, Evidence, place
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.collective import predict_collective
-from rigplanner.performance.constants import speed_model
+from rigplanner.performance.constants import Nearness, speed_model
 from rigplanner.performance.explain import Finding, estimate
 from rigplanner.performance.heat import speed_in_heat
 from rigplanner.performance.host import cap_of, feed_of
@@ -34,9 +34,6 @@ from rigplanner.workload.answer import WorkloadFault
 NEIGHBOURS = 16
 STRANGE_SILICON = 2.0
 """Factor either way by which architectures may differ that no measured row knows (estimate)."""
-UNSEEN_GPU, UNSEEN_ON_STACK = 1.35, 1.15
-"""How much wider the interval is where no near row is of this GPU, or none of it in this stack: the constants were fitted with all
-measured rows in view, and fitted anew without a GPU or a source their errors are about a third larger (docs/accuracy.md)."""
 MOST_EFFICIENCY = 1.03
 """Several GPUs of the same batch do no more than this times their number; sharded states and noise explain the rest."""
 
@@ -96,16 +93,17 @@ def predict_speed(
 
 def _half_width(job: Job, point: Point, anchored: Anchored) -> float:
     """Return half the width of the 80 % interval in log units, before caps and heat."""
-    width = speed_model().half_width(job.stack.slug, anchored.correction.deviation) * _strangeness(point, anchored)
+    width = speed_model().half_width(nearness(point, anchored), anchored.correction.deviation)
     if job.silicon.generation == "unknown":
         width = math.hypot(width, math.log(STRANGE_SILICON))
     return math.hypot(width, math.log(job.named.kin.spread if job.named.kin else job.named.spread))
 
 
-def _strangeness(point: Point, anchored: Anchored) -> float:
-    """Return the factor by which an interval is wider for a GPU that the near rows do not show."""
-    own = [row.point.stack for row in anchored.rows if row.point.gpu == point.gpu]
-    return UNSEEN_GPU if not own else 1.0 if point.stack in own else UNSEEN_ON_STACK
+def nearness(point: Point, anchored: Anchored) -> Nearness:
+    """Return what the rows that a prediction leans on share with its job."""
+    mine = [row.point for row in anchored.rows if row.point.stack == point.stack]
+    same = [other.gpu for other in mine if other.model == point.model]
+    return "GPU" if point.gpu in same else "network" if same else "stack" if mine else "nothing"
 
 
 def _alone(job: Job, gpu: GPU, metric: str, known: Evidence, allowed: Callable[[Measured], bool] | None) -> float | None:

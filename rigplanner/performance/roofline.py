@@ -168,7 +168,7 @@ def step_times(job: Job) -> Times:
     passes *= 4 / 3 if training and job.checkpointing == "full" else 1.0
     traffic = (shape.elements_m + 2 * scores) * 1e6 * size * passes * job.batch / bandwidth
     traffic *= physics.kind_traffic.get(share_of(job), 1.0) * (physics.traffic_train if training else physics.traffic_forward)
-    traffic *= (job.silicon.l2_mib / 6.0) ** -physics.cache * physics.generation_traffic.get(shares_of(job.silicon.generation), 1.0)
+    traffic *= physics.generation_traffic.get(shares_of(job.silicon.generation), 1.0)
     weights = _weight_seconds(job, params, bandwidth) * (physics.weights if shape.steps == 1 else 1.0)
     kernels, kin = kernels_of(job), share_of(job)
     tail = kernels * KERNEL_TAIL_S * physics.tail

@@ -13,7 +13,7 @@ from rigplanner.performance.kriging import NO_BATCH, TERMS, Corrected, Field, Po
 
 BASE = Point(
     stack="pytorch-ngc", family="tuned", model="resnet-50", kind="cnn", task="train", precision="half", metric="speed", gpu="a",
-    link="none", lane="none", source="", release="", data="synthetic", silicon=(2.3, 4.0, 3.0, 8.0, 4.0, 3.0, 1.0, 1.5),
+    link="none", lane="none", release="", data="synthetic", silicon=(2.3, 4.0, 3.0, 8.0, 4.0, 3.0, 1.0, 1.5),
     count=0.0, tokens=0.0, written=0.0, year=2022.0, batch=5.0,
 )  # fmt: skip
 FAR = msgspec.structs.replace(
@@ -34,8 +34,7 @@ def covariance(a: Point, b: Point) -> float:
 
 def test_the_widest_interval_is_that_of_all_terms() -> None:
     stranger = krige(BASE, [FAR], [0.0], 1e-4)
-    unshared = ("source", "machine", "release", "release_model")
-    whole = sum(VARIANCES[name] for name, (_, factor) in TERMS.items() if factor != "m" and name not in unshared)
+    whole = sum(VARIANCES[name] for name, (_, factor) in TERMS.items() if factor != "m" and name != "release")
     assert stranger.deviation == pytest.approx(math.sqrt(whole + 1e-4), rel=0.05)
 
 
@@ -52,6 +51,27 @@ def test_the_nearer_row_weighs_more() -> None:
     far = msgspec.structs.replace(near, gpu="b", silicon=tuple(x + 0.5 for x in BASE.silicon))
     found = krige(BASE, [near, far], [0.0, 1.0], 1e-4)
     assert found.weights[0] > found.weights[1]
+
+
+def test_the_nearest_rows_of_a_pool_are_those_of_the_largest_covariance() -> None:
+    rows = [
+        msgspec.structs.replace(
+            BASE,
+            model=model,
+            gpu=gpu,
+            stack=stack,
+            family=stack,
+            year=2018.0 + number,
+            silicon=tuple(x + step for x in BASE.silicon),
+        )
+        for number, (model, gpu, stack) in enumerate(itertools.product(("resnet-50", "vgg-16"), "abc", ("pytorch-ngc", "mxnet")))
+        for step in (0.0, 0.3 * number)
+    ]
+    field = Field(speed_model(), rows)
+    near = [field.covariance(BASE, row) for row in rows]
+    for most in (1, 5, len(rows)):
+        found = field.nearest(BASE, field.pool(field.words_told(BASE), rows, most), most)
+        assert sorted((near[n] for n in found), reverse=True) == pytest.approx(sorted(near, reverse=True)[:most])
 
 
 def test_a_stranger_says_little() -> None:
@@ -71,7 +91,7 @@ def test_the_covariance_is_symmetric_and_adds_the_terms_that_two_rows_share() ->
         BASE, model="vgg-16", gpu="b", task="inference", year=2022.0, batch=NO_BATCH, silicon=BASE.silicon
     )
     assert covariance(BASE, other) == pytest.approx(covariance(other, BASE))
-    shared = {"stack", "family", "kind", "precision", "link", "lane", "metric", "data", "release", "source", "count"}
+    shared = {"stack", "family", "precision", "link", "lane", "data", "release"}
     expected = sum(
         VARIANCES[name] for name, (keys, factor) in TERMS.items() if shared.issuperset(keys) and factor in ("", "w", "n", "y", "t")
     )
@@ -87,4 +107,4 @@ def test_rows_of_a_cell_share_more_the_nearer_their_batches() -> None:
 def test_scaling_is_shared_by_several_gpus_only() -> None:
     pair, eight = (msgspec.structs.replace(BASE, count=count, lane="pcie", link="pcie") for count in (1.0, 3.0))
     alone = msgspec.structs.replace(pair, count=0.0)
-    assert covariance(eight, pair) - covariance(eight, alone) >= VARIANCES["scale"]
+    assert covariance(eight, pair) - covariance(eight, alone) >= VARIANCES["scale_stack"]

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.performance.anchors import find_gpu
+from rigplanner.performance.anchors import find_gpu, place, shipped_evidence
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.job import read_job
-from rigplanner.performance.predict import predict_speed
+from rigplanner.performance.predict import nearness, predict_speed
 from rigplanner.performance.scaling import exchange_bytes, expert_seconds
 from rigplanner.performance.stacks import shipped_stacks
 from rigplanner.rig.task import Workload
@@ -266,3 +266,22 @@ def test_frozen_weights_are_gathered_as_they_are_stored_and_send_no_gradients() 
     assert full == pytest.approx(1.5 * adapters)
     assert adapters == pytest.approx(packed * 16 / 4.5)
     assert moved("train_lora", "bf16", 0) < adapters / 50
+
+
+def test_the_less_the_evidence_shares_the_wider_the_interval() -> None:
+    asked = {"model": "resnet-50", "task": "train", "precision": "mixed", "batch_per_gpu": 128}
+    jobs = [predict("V100-SXM2-16GB", stack="pytorch-ngc", **asked), predict("RTX 5070", stack="pytorch-ngc", **asked),
+            predict("RTX 5070", stack="pytorch-ngc", **{**asked, "model": "resnext50_32x4d"})]  # fmt: skip
+    widths = [found.high / found.low for found in jobs]
+    assert widths == sorted(widths) and widths[0] < widths[-1]
+
+
+def test_nearness_is_what_rows_share() -> None:
+    job = read_job(msgspec.convert({"model": "resnet-50", "task": "train", "precision": "fp16", "stack": "pytorch-ngc"}, Workload),
+                   find_gpu("V100-SXM2-16GB"), 1, 1, "none", shipped_zoo())  # fmt: skip
+    point = place(job, find_gpu("V100-SXM2-16GB").id, "images/s")
+    anchored = shipped_evidence().correct(point, 16)
+    others = (("gpu", "network"), ("model", "stack"), ("stack", "nothing"))
+    assert nearness(point, anchored) == "GPU"
+    for field, expected in others:
+        assert nearness(msgspec.structs.replace(point, **{field: "another"}), anchored) == expected
