@@ -91,7 +91,7 @@ def full_config(config: dict[str, Any]) -> dict[str, Any]:
         inside = config.get("vision_config") or {}
         if not isinstance(inside, dict):
             raise WorkloadFault(f"config.vision_config: expected an object, found {_shown(inside)}.")
-        labels = {name: config[name] for name in ("num_labels", "id2label") if name in config}
+        labels: dict[str, Any] = {name: config[name] for name in ("num_labels", "id2label") if name in config}
         config, kind = {**inside, **labels, "model_type": tower}, tower
     if not isinstance(kind, str) or not kind:
         raise WorkloadFault(f"config.model_type: expected the name of an architecture such as 'llama', found {_shown(kind)}.")

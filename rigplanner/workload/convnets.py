@@ -14,13 +14,14 @@ Layer = Callable[[Tensor], Tensor]
 
 
 class Conv:
-    """A convolution, then batch norm and ReLU where asked; `same` pads as TensorFlow does."""
+    """A convolution, then batch norm and ReLU where asked; `same` pads as TensorFlow does. `missing`: zeros on two sides are
+    written out before it."""
 
     def __init__(
         self, net: Net, inputs: int, outputs: int, kernel: int = 3, *, stride: int = 1, groups: int = 1, act: str = "relu",
-        bias: bool = False, norm: bool = True, same: bool = False, padding: int | None = None,
+        bias: bool = False, norm: bool = True, same: bool = False, padding: int | None = None, missing: int = 0,
     ) -> None:  # fmt: skip
-        self.net, self.stride, self.act, self.kernel, self.same = net, stride, act, kernel, same
+        self.net, self.stride, self.act, self.kernel, self.same, self.missing = net, stride, act, kernel, same, missing
         self.padding = (0 if same else kernel // 2) if padding is None else padding
         self.weight = net.parameter(outputs, inputs // groups, kernel, kernel)
         self.bias = net.parameter(outputs) if bias else None
@@ -32,6 +33,7 @@ class Conv:
         tape = self.net.tape
         if self.same:
             x = ops.pad(tape, x, self._missing(x.shape[2]), self._missing(x.shape[3]))
+        x = ops.pad(tape, x, self.missing, self.missing)
         x = ops.convolution(tape, x, self.weight, self.bias, self.stride, self.padding)
         if self.norm is not None:
             x = ops.batch_norm(tape, x, *self.norm, self.net.setting.training)

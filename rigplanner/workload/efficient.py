@@ -20,16 +20,6 @@ def _width(config: dict[str, Any], channels: int) -> int:
     return int(rounded + divisor if rounded < 0.9 * wanted else rounded)
 
 
-class _Padded:
-    """Zero padding written out, then a convolution without."""
-
-    def __init__(self, net: Net, missing: int, conv: Conv) -> None:
-        self.net, self.missing, self.conv = net, missing, conv
-
-    def __call__(self, x: Tensor) -> Tensor:
-        return self.conv(ops.pad(self.net.tape, x, self.missing, self.missing))
-
-
 class MobileBlock:
     """Widen, depthwise, squeeze and excite, narrow, and the residual with dropout where the shape stays."""
 
@@ -39,8 +29,9 @@ class MobileBlock:
     ) -> None:  # fmt: skip
         self.net, self.share, self.adds, wide = net, share, adds, inputs * ratio
         self.widen = Conv(net, inputs, wide, 1, act="silu") if ratio != 1 else None
-        self.missing = 0 if stride != 2 else kernel - 2 if adjusts else kernel - 1
-        self.deep = Conv(net, wide, wide, kernel, stride=stride, groups=wide, act="silu", padding=0 if stride == 2 else None)
+        missing = 0 if stride != 2 else kernel - 2 if adjusts else kernel - 1
+        self.deep = Conv(net, wide, wide, kernel, stride=stride, groups=wide, act="silu", padding=0 if stride == 2 else None,
+            missing=missing)  # fmt: skip
         narrow = max(1, int(inputs * config["squeeze_expansion_ratio"]))
         self.squeeze = Conv(net, wide, narrow, 1, bias=True, norm=False, act="silu")
         self.excite = Conv(net, narrow, wide, 1, bias=True, norm=False, act="")
@@ -50,7 +41,6 @@ class MobileBlock:
         tape, residual = self.net.tape, x
         if self.widen is not None:
             x = self.widen(x)
-        x = ops.pad(tape, x, self.missing, self.missing)
         x = self.deep(x)
         pooled = ops.reduce_to(tape, x, (*x.shape[:2], 1, 1))
         x = ops.mul(tape, x, ops.keeping_result(tape, self.excite(self.squeeze(pooled))))
@@ -64,7 +54,7 @@ def efficientnet(net: Net, config: dict[str, Any]) -> Classifier:
     """EfficientNet (Tan and Le 2019)."""
     repeats = [math.ceil(config["depth_coefficient"] * count) for count in config["num_block_repeats"]]
     first = _width(config, 32)
-    stem: list[Layer] = [_Padded(net, 1, Conv(net, 3, first, 3, stride=2, act="silu", padding=0))]
+    stem: list[Layer] = [Conv(net, 3, first, 3, stride=2, act="silu", padding=0, missing=1)]
     blocks, made = [], 0
     plain = config.get("depthwise_padding") or ()
     for stage, count in enumerate(repeats):
