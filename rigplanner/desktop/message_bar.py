@@ -1,7 +1,6 @@
 """One line above the tabs for what happened, with a way out by one button. It asks nothing."""
 
 from PySide6.QtCore import QTimer
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
 from rigplanner.desktop import icons
@@ -40,6 +39,8 @@ class MessageBar(QFrame):
 
     def show_message(self, message: Message) -> None:
         """Show a message in place of the former one."""
+        from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+
         self._message = message
         self._sign.setPixmap(icons.pixmap(ICONS[message.level], TOKENS[message.level], 16, self.devicePixelRatioF()))
         self._sign.setAccessibleName(SEVERITY_WORDS.get(message.level, message.level))
