@@ -7,6 +7,7 @@ from typing import Any
 from rigplanner.catalog.complaint import Complaint
 from rigplanner.catalog.lint_board import check_lanes, check_layout
 from rigplanner.catalog.lint_gpu import check_chip, check_gpu
+from rigplanner.catalog.lint_names import check_name
 from rigplanner.catalog.lint_parts import (
     check_chassis,
     check_cpu,
@@ -86,4 +87,5 @@ def check_ranges(part: Part, catalog: Catalog) -> Iterator[Complaint]:
 CHECKS: tuple[Callable[[Part, Catalog], Iterator[Complaint]], ...] = (
     check_id, check_sources, check_ranges, check_gpu, check_chip, check_layout, check_lanes, check_supply, check_storage, check_cpu,
     check_memory, check_network_card, check_chassis, check_platform, check_year, check_prices,
+    check_name,
 )  # fmt: skip

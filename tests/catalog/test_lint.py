@@ -145,6 +145,11 @@ def test_a_good_part_has_no_complaint(part: Part) -> None:
         (replace(BOARD, released="2019", layout=Layout(memory_type="DDR5")), "before-technology"),
         (replace(STICKS, prices=(Price(amount=17999, currency="USD", day="2026-01-01", source="x"),)), "price-per-gb"),
         (replace(DRIVE, prices=(Price(amount=899, currency="JPY", day="2026-01-01", source="x"),)), "price-per-gb"),
+        (replace(STICKS, name="Kit DDR5-6000 2x48 GB"), "name-figures"),
+        (replace(STICKS, name="Kit DDR5-5600 2x32 GB"), "name-figures"),
+        (replace(DRIVE, name="Drive 2 TB"), "name-figures"),
+        (replace(SUPPLY, name="Supply 850 W"), "name-figures"),
+        (replace(CARD, name="Card 48GB", memory_gib=24), "name-figures"),
         (replace(CHIP, tdp_w=400), "watts-per-core"),
         (replace(CHIP, tdp_w=170, max_power_w=120), "power-below-tdp"),
         (replace(CHIP, boost_ghz=57.0, base_ghz=4.3), "boost-below-base"),
@@ -155,6 +160,19 @@ def test_a_good_part_has_no_complaint(part: Part) -> None:
 )
 def test_each_fault_is_found(part: Part, code: str) -> None:
     assert _codes(part) == [code]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        replace(STICKS, name="Kit DDR5-6000 2 x 32 GB"), replace(DRIVE, name="Drive 0.96 TB", capacity_gb=960),
+        replace(DRIVE, name="Drive 15.4 TB", capacity_gb=15_360), replace(SUPPLY, name="Supply 1000W 230V"),
+        replace(CARD, name="Card 32GB", memory_gib=31.5),
+    ],
+    ids=lambda part: part.name,
+)  # fmt: skip
+def test_names_may_round(part: Part) -> None:
+    assert _codes(part) == []
 
 
 def test_connectors_at_exactly_the_power_are_enough() -> None:
