@@ -34,6 +34,7 @@ CHANGES = Words({
     "offload_optimizer": "optimizer states in host memory", "one_more_gpu": "one more GPU, layers dealt over all",
     "one_more_gpu_sharded": "one more GPU, everything sharded over all (ZeRO stage 3 or FSDP)",
     "eight_bit_weights": "8-bit weights", "four_bit_weights": "4-bit weights", "eight_bit_cache": "8-bit key-value cache",
+    "components_in_turn": "one component on the GPU at a time, the others in host memory",
     "tensor_parallel": "tensor parallel over two GPUs", "fewer_gpu_layers": "fewer layers on the GPU",
 })  # fmt: skip
 STEPS = Words({

@@ -200,14 +200,16 @@ SHARDING = ("fsdp", "torchtitan", "torchtune", "llm-foundry", "deepspeed")
 
 
 def _usual_degrees(workload: Workload, network: Network, task: str, stack: str, count: int, assumed: dict[str, str]) -> Parallelism:
-    """How several GPUs share a job that does not say: serving engines split a language model over all of them, sharding trainers
-    its states; else each holds all."""
+    """How several GPUs share a job that does not say: serving engines split a language model over all of them (its heads, and where
+    they do not divide its layers), sharding trainers its states; else each holds all."""
     if count > 1 and task.startswith("train") and (workload.stack or "").casefold() in SHARDING:
         assumed["parallelism.zero"] = "3"
         return Parallelism(zero=3)
     if count > 1 and not task.startswith("train") and memory_stack(stack).pool and network.kind in ("llm", "moe", "vlm"):
-        assumed["parallelism.tensor"] = str(count)
-        return Parallelism(tensor=count)
+        tensor = max(ways for ways in range(1, count + 1) if count % ways == 0 and network.heads % ways == 0)
+        told = {"parallelism.tensor": tensor, "parallelism.pipeline": count // tensor}
+        assumed |= {name: str(degree) for name, degree in told.items() if degree > 1}
+        return Parallelism(tensor=tensor, pipeline=count // tensor)
     return Parallelism()
 
 

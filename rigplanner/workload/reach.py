@@ -13,6 +13,7 @@ from rigplanner.catalog.zoo import Zoo
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
 from rigplanner.workload.cards import card_plan, deals_layers
+from rigplanner.workload.job import DRAWN, PICTURES
 from rigplanner.workload.levers import LARGEST_BATCH, LONGEST_CONTEXT, largest, room_gib, with_context
 from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.mig import partition_of
@@ -43,6 +44,9 @@ def reach(what: str, workload: Workload, gpu: GPU, count: int, zoo: Zoo, gpus: S
     if what not in WHAT:
         raise WorkloadFault(f"largest: expected one of {', '.join(WHAT)}, found {what!r}.")
     plain = replace(workload, mig=None)
+    kind = resolve(plain, zoo).kind
+    if what == "context" and kind in (*PICTURES, *DRAWN):
+        raise WorkloadFault(f"largest: expected batch or users of a network of pictures, found {what}; set image_size instead.")
     cards = tuple(partition_of(workload, one) for one in gpus or (gpu,) * min(count, MOST_LOOKED_AT))
     seen = min(cards, key=lambda one: one.memory_gib or 0.0)
     if what == "users":

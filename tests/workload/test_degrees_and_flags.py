@@ -44,6 +44,22 @@ def test_flags_that_nothing_hears_are_told_with_the_nearest_known(zoo: Zoo) -> N
     assert told.assumed["flags_ignored"] == "packed"
 
 
+@pytest.mark.parametrize(("count", "tensor", "pipeline"), [(3, None, "3"), (6, "2", "3"), (8, "8", None), (9, None, "9")])
+def test_gpus_that_do_not_divide_the_heads_share_the_layers(zoo: Zoo, count: int, tensor: str | None, pipeline: str | None) -> None:
+    work = Workload(model="llama-3.1-70b", task="serve", precision="bf16")
+    need = estimate_memory(work, find_gpu("H100 SXM5 80GB"), count, zoo)
+    assert (need.assumed.get("parallelism.tensor"), need.assumed.get("parallelism.pipeline")) == (tensor, pipeline)
+    assert need.parts.weights_gib == pytest.approx(131.4 / count, rel=0.02)
+
+
+@pytest.mark.parametrize("model", ["resnet50", "sdxl", "yolov8n"])
+def test_pictures_have_no_context(zoo: Zoo, model: str) -> None:
+    gpu = find_gpu("RTX 4090")
+    assert gpu is not None
+    with pytest.raises(WorkloadFault, match="network of pictures"):
+        reach("context", Workload(model=model, task="inference"), gpu, 1, zoo)
+
+
 @pytest.mark.parametrize(("word", "told"), [("bnbb", "bnbb (bnb?)"), ("magic", "magic"), ("AWQ", None), ("awq_marlin", None)])
 def test_a_way_of_quantising_that_nothing_hears_is_told(zoo: Zoo, word: str, told: str | None) -> None:
     work = Workload(model="llama-3.1-8b", task="inference", precision="int4", quant=word)
@@ -73,3 +89,14 @@ def test_no_change_needs_more_gpus_than_it_says(zoo: Zoo) -> None:
     for change in cheapest_changes(work, gpu, 2, zoo):
         ways = change.fields.get("parallelism", {})
         assert ways.get("tensor", 1) * ways.get("pipeline", 1) <= change.count
+
+
+def test_a_pipeline_may_take_its_components_in_turn(zoo: Zoo) -> None:
+    gpu = find_gpu("RTX 3060")
+    assert gpu is not None
+    found = {
+        change.code: change for change in cheapest_changes(Workload(model="sdxl", task="inference", precision="fp16"), gpu, 1, zoo)
+    }
+    turn = found["components_in_turn"]
+    assert turn.fits and turn.fields == {"flags": ["model_cpu_offload"]} and turn.speed_share == 0.15
+    assert found["four_bit_weights"].fields["precision"] == "nf4"
