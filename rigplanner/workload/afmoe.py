@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rigplanner.workload.attention import Attention, Form, Rope
+from rigplanner.workload.attention import Attention, Rope
 from rigplanner.workload.decoder import Decoder, Mlp
 from rigplanner.workload.moe import ExpertForm, Experts
 from rigplanner.workload.net import Net
 from rigplanner.workload.tape import Tensor
+from rigplanner.workload.traits import Form
 
 
 class AfmoeAttention(Attention):

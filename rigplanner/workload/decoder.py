@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rigplanner.workload import ops
-from rigplanner.workload.attention import Attention, Form, Rope, activate, rope_tables
+from rigplanner.workload.attention import Attention, LatentAttention, Rope, activate, rope_tables
 from rigplanner.workload.delta import DeltaAttention
-from rigplanner.workload.latent import LatentAttention
 from rigplanner.workload.net import Linear, Net, Norm, checkpointed, entering
 from rigplanner.workload.products import xielu
 from rigplanner.workload.scores import SCORES
 from rigplanner.workload.strided import array
 from rigplanner.workload.tape import BF16, BOOL, F32, I64, Tape, Tensor, like, new, record
+from rigplanner.workload.traits import Form
 
 
 class Mlp:

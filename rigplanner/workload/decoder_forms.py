@@ -8,10 +8,10 @@ from typing import Any
 from msgspec import structs
 
 from rigplanner.workload.answer import WorkloadFault
-from rigplanner.workload.attention import Form, LatentForm, Traits
 from rigplanner.workload.config import pick
 from rigplanner.workload.delta import delta_form
 from rigplanner.workload.moe import ExpertForm
+from rigplanner.workload.traits import Form, LatentForm, Traits
 
 NEOX = {"qkv_proj": "query_key_value", "o_proj": "dense", "up_proj": "dense_h_to_4h", "down_proj": "dense_4h_to_h"}
 TRAITS: dict[str, Traits] = {

@@ -11,7 +11,6 @@ import msgspec
 from rigplanner.workload import convnets
 from rigplanner.workload.afmoe import afmoe
 from rigplanner.workload.answer import WorkloadFault
-from rigplanner.workload.attention import Form
 from rigplanner.workload.bart import KIN, Bart
 from rigplanner.workload.branched import TextNet, hgnet_v2
 from rigplanner.workload.composite import Composite, clip_edge
@@ -33,8 +32,7 @@ from rigplanner.workload.joint_transformer import JointTransformer
 from rigplanner.workload.latent_unet import LatentUnet
 from rigplanner.workload.lightning import minimax
 from rigplanner.workload.llama4 import llama4
-from rigplanner.workload.mobilevit import MobileVit
-from rigplanner.workload.mobilevit2 import MobileVit2
+from rigplanner.workload.mobilevit import MobileVit, MobileVit2
 from rigplanner.workload.modernbert import ModernBert
 from rigplanner.workload.moe import Experts
 from rigplanner.workload.net import Net
@@ -45,6 +43,7 @@ from rigplanner.workload.seq2seq import T5
 from rigplanner.workload.speech import SoundEncoder
 from rigplanner.workload.swiftformer import SwiftFormer
 from rigplanner.workload.swinv2 import Swin2
+from rigplanner.workload.traits import Form
 from rigplanner.workload.video_transformer import VideoTransformer
 from rigplanner.workload.vision import Vit
 from rigplanner.workload.wan import Wan

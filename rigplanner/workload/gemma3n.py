@@ -8,13 +8,14 @@ from typing import Any
 from msgspec import Struct
 
 from rigplanner.workload import ops
-from rigplanner.workload.attention import Form, Rope, activate, rope_tables
+from rigplanner.workload.attention import Rope, activate, rope_tables
 from rigplanner.workload.decoder import Decoder, causal_mask
 from rigplanner.workload.gemma4 import GemmaAttention, Shared, Sides
 from rigplanner.workload.net import Linear, Net, Norm, checkpointed, entering
 from rigplanner.workload.products import added_in_place, dense, matmul, stacked, written
 from rigplanner.workload.strided import Array, array
 from rigplanner.workload.tape import Tensor
+from rigplanner.workload.traits import Form
 
 
 class Streams(Struct, frozen=True, kw_only=True):

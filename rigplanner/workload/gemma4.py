@@ -8,11 +8,12 @@ from typing import Any
 from msgspec import Struct, structs
 
 from rigplanner.workload import ops
-from rigplanner.workload.attention import Attention, Form, Rope, activate, rope_tables, rotate
+from rigplanner.workload.attention import Attention, Rope, activate, rope_tables, rotate
 from rigplanner.workload.decoder import Decoder, Mlp, causal_mask
 from rigplanner.workload.moe import ExpertForm, visit
 from rigplanner.workload.net import Linear, Net, Norm, checkpointed, entering
 from rigplanner.workload.tape import F32, Tensor
+from rigplanner.workload.traits import Form
 
 Shared = dict[str, tuple[Tensor, Tensor]]
 """Keys and values by the kind of layer that made them."""

@@ -8,18 +8,18 @@ from typing import Any
 from msgspec import structs
 
 from rigplanner.workload import ops
-from rigplanner.workload.attention import Attention, Form, Rope, Traits, activate
+from rigplanner.workload.attention import Attention, LatentAttention, Rope, activate
 from rigplanner.workload.config import pick
 from rigplanner.workload.decoder import Decoder, Mlp, next_token_loss
 from rigplanner.workload.decoder_forms import decoder_form, expert_form
 from rigplanner.workload.delta import KimiAttention
-from rigplanner.workload.latent import LatentAttention
 from rigplanner.workload.mamba import Mamba, Mamba2, StateForm
 from rigplanner.workload.moe import Experts
 from rigplanner.workload.net import Net, Norm
 from rigplanner.workload.products import conv1d, dense
 from rigplanner.workload.strided import array
 from rigplanner.workload.tape import F32, I64, Tensor
+from rigplanner.workload.traits import Form, Traits
 
 Mixer = Callable[[Tensor], Tensor]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rigplanner.workload import ops
-from rigplanner.workload.attention import Attention, Form, Rope
+from rigplanner.workload.attention import Attention, Rope
 from rigplanner.workload.decoder import Block, Decoder
 from rigplanner.workload.decoder_forms import decoder_form, expert_form
 from rigplanner.workload.moe import Experts
@@ -14,6 +14,7 @@ from rigplanner.workload.net import Net, Norm
 from rigplanner.workload.products import cat, dense, matmul
 from rigplanner.workload.strided import array, zeros
 from rigplanner.workload.tape import Tensor, new
+from rigplanner.workload.traits import Form
 
 
 class LightningAttention:

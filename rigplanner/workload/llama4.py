@@ -8,11 +8,12 @@ from typing import Any
 from msgspec import structs
 
 from rigplanner.workload import ops
-from rigplanner.workload.attention import Attention, Form, Rope
+from rigplanner.workload.attention import Attention, Rope
 from rigplanner.workload.config import pick
 from rigplanner.workload.decoder import Decoder, Mlp
 from rigplanner.workload.net import Net, Norm
 from rigplanner.workload.tape import F32, I64, Tensor, new
+from rigplanner.workload.traits import Form
 
 
 class Llama4Attention(Attention):

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from rigplanner.workload import ops
-from rigplanner.workload.attention import Form, activate
+from rigplanner.workload.attention import activate
 from rigplanner.workload.decoder import Mlp
 from rigplanner.workload.net import Net
 from rigplanner.workload.tape import F32, I64, Grads, Tape, Tensor, new, record
+from rigplanner.workload.traits import Form
 
 
 class ExpertForm(Struct, frozen=True, kw_only=True):

@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rigplanner.workload import ops
-from rigplanner.workload.attention import Attention, Form, Rope, activate
+from rigplanner.workload.attention import Attention, Rope, activate
 from rigplanner.workload.decoder import Decoder, next_token_loss
 from rigplanner.workload.decoder_forms import decoder_form
 from rigplanner.workload.net import Linear, Net, Norm, checkpointed, entering
 from rigplanner.workload.products import conv1d, dense, matmul
 from rigplanner.workload.strided import Array, array, empty, recorded
 from rigplanner.workload.tape import BOOL, F32, I64, Grads, Tensor, new
+from rigplanner.workload.traits import Form
 
 
 def looped(inputs: Sequence[Array], states: int) -> Array:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from rigplanner.workload import ops
-from rigplanner.workload.attention import Attention, Form, Rope, repeat_heads, rotate
+from rigplanner.workload.attention import Attention, Rope, repeat_heads, rotate
 from rigplanner.workload.net import Net
 from rigplanner.workload.products import cat
 from rigplanner.workload.strided import array
 from rigplanner.workload.tape import BOOL, F32, Tape, Tensor, like, new, record
+from rigplanner.workload.traits import Form
 
 
 class FloatScores(Attention):

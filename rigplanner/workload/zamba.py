@@ -8,13 +8,14 @@ from typing import Any
 from msgspec import structs
 
 from rigplanner.workload import ops
-from rigplanner.workload.attention import Attention, Form, Rope, activate
+from rigplanner.workload.attention import Attention, Rope, activate
 from rigplanner.workload.decoder import Decoder
 from rigplanner.workload.decoder_forms import decoder_form
 from rigplanner.workload.hybrid import second_form
 from rigplanner.workload.mamba import Mamba2, StateForm
 from rigplanner.workload.net import Linear, Net, Norm
 from rigplanner.workload.tape import Tensor
+from rigplanner.workload.traits import Form
 
 Low = tuple[Linear, Linear]
 """A narrow path beside a shared matrix."""
