@@ -115,7 +115,7 @@ class _Known(dict[Hashable, Said]):
 
 class Shelf:
     """Answers for which the same fields were read, by the values of these fields, which `take` takes of a candidate. They are
-    looked up from the `stage` of the questions on in which the first of them was given."""
+    looked up from the `stage` of the questions on in which the earliest of them was given."""
 
     __slots__ = ("known", "stage", "take")
 

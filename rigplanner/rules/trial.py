@@ -201,6 +201,7 @@ class Trial:
         if shelf is None:
             shelf = self.shelves[fields] = Shelf(fields, stage)
             self.likeness.note(fields)
+        shelf.stage = min(shelf.stage, stage)
         return alike.said_on(shelf)
 
     def _scene(self, row: Row, part: AnyPart, stage: int) -> Scene:

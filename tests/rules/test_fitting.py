@@ -12,7 +12,7 @@ from rigplanner.data import data_path
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, apply
 from rigplanner.rig.files import read_rig
-from rigplanner.rules.answers import Brought
+from rigplanner.rules.answers import Alike, Brought
 from rigplanner.rules.figures import Reading
 from rigplanner.rules.fitting import brings, fits
 from rigplanner.rules.situation import Situation
@@ -112,3 +112,17 @@ def test_another_of_what_the_rig_has_is_no_model_for_the_rest(catalog: Catalog) 
     found = fits(rig, catalog, "storage", (own, other))[1]
     assert found == fits(replace(rig, name="Another"), catalog, "storage", (other,), today="2026-11-21")[0]
     assert {code for _, code in found.brings} == {f.code for f in brings(rig, catalog, other) if counts(f)}
+
+
+def test_an_answer_given_early_joins_those_given_late(catalog: Catalog) -> None:
+    """A rule of the first stage may read just what one of the last has read of another candidate."""
+    rig = read_rig(next(path for path in SAMPLES if path.stem == "rtx-5090"))
+    trial = Trial(rig, catalog, "gpu", rig.items[0].uid, "")
+    card = next(part for part in catalog.of_kind("gpu") if part.id == "nvidia.geforce.rtx-4090")
+    trial.fitting(card)
+    late = next(shelf for shelf in trial.shelves.values() if shelf.stage == 2)
+    fields = next(fields for fields, shelf in trial.shelves.items() if shelf is late)
+    early = Alike(trial.likeness.row(card, "candidate"))
+    early.said(0, trial.shelves.values())
+    said = trial._said(early, fields, 0)
+    assert late.stage == 0 and early.said(0, ()).count(said) == 1
