@@ -16,6 +16,7 @@ from rigplanner.workload import closed, network
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.network import resolve
+from tools.bench_figure import Figure
 
 ROUNDS, EACH = 5, 2000
 KINDS: dict[str, dict[str, object]] = {
@@ -60,19 +61,19 @@ def _rate(fields: dict[str, object], spread: bool) -> float:
     return best
 
 
-def slowest_kind() -> str:
+def slowest_kind() -> tuple[float, str]:
     """Estimates a second on one core, of the slowest kind of known models."""
     rates = {name: _rate(fields, False) for name, fields in KINDS.items()}
     name = min(rates, key=rates.__getitem__)
-    return f"{rates[name]:,.0f} /s".replace(",", " ")
+    return rates[name], name
 
 
-def scattered_sizes() -> str:
+def scattered_sizes() -> float:
     """The same where no size was asked before."""
-    return f"{min(_rate(KINDS[name], True) for name in ('training', 'adapters', 'inference', 'encoder')):,.0f} /s".replace(",", " ")
+    return min(_rate(KINDS[name], True) for name in ("training", "adapters", "inference", "encoder"))
 
 
-def against_reading() -> str:
+def against_reading() -> float:
     """One estimate as a multiple of decoding its case from JSON: a figure that means the same on every machine."""
     work = _jobs(KINDS["training"], False, 1)[0]
     line = msgspec.json.encode(Case(id="a", workload=work))
@@ -80,7 +81,7 @@ def against_reading() -> str:
     for _ in range(20 * EACH):
         msgspec.json.decode(line, type=Case)
     reading = (time.process_time() - start) / 20 / EACH
-    return f"{1 / _rate(KINDS['training'], False) / reading:.1f} x"
+    return 1 / _rate(KINDS["training"], False) / reading
 
 
 def _configured() -> Iterator[Model]:
@@ -98,7 +99,7 @@ def _timed(work: Callable[[], object]) -> float | None:
     return time.process_time() - start
 
 
-def config_read() -> str:
+def config_read() -> float:
     """A configuration read and its parameters counted, the slowest of the zoo, as the median of three rounds."""
     slowest = []
     for _ in range(3):
@@ -106,7 +107,7 @@ def config_read() -> str:
         gc.collect()
         times = [_timed(lambda model=model: resolve(Workload(config=model.config), shipped_zoo())) for model in _configured()]  # type: ignore[misc]
         slowest.append(max(value for value in times if value is not None))
-    return f"{1000 * statistics.median(slowest):.1f} ms"
+    return 1000 * statistics.median(slowest)
 
 
 def _asked(times: int) -> list[float]:
@@ -124,21 +125,21 @@ def _asked(times: int) -> list[float]:
     return found
 
 
-def first_answer() -> str:
+def first_answer() -> float:
     """The first estimate of a training job of each network of the zoo, 90th percentile."""
-    return f"{1000 * statistics.quantiles(_asked(1), n=10)[-1]:.0f} ms"
+    return 1000 * statistics.quantiles(_asked(1), n=10)[-1]
 
 
-def first_edits() -> str:
+def first_edits() -> float:
     """The slowest of the first three sizes of a network, when its closed form is made, 90th percentile over the zoo."""
-    return f"{1000 * statistics.quantiles(_asked(3), n=10)[-1]:.0f} ms"
+    return 1000 * statistics.quantiles(_asked(3), n=10)[-1]
 
 
-FIGURES: tuple[tuple[str, Callable[[], str], str], ...] = (
-    ("memory estimates a second, slowest kind of known models", slowest_kind, "20 000 /s"),
-    ("memory estimates a second, sizes never asked before", scattered_sizes, ""),
-    ("memory estimate / decoding its case from JSON", against_reading, ""),
-    ("configuration read, slowest of the zoo", config_read, "5 ms"),
-    ("first memory estimate of a network, p90 of the zoo", first_answer, "100 ms"),
-    ("first three sizes of a network, p90 of the zoo", first_edits, "1000 ms"),
+FIGURES: tuple[Figure, ...] = (
+    Figure("memory estimates a second, slowest kind of known models", slowest_kind, "/s", 20_000),
+    Figure("memory estimates a second, sizes never asked before", scattered_sizes, "/s"),
+    Figure("memory estimate / decoding its case from JSON", against_reading, "x"),
+    Figure("configuration read, slowest of the zoo", config_read, "ms", 5),
+    Figure("first memory estimate of a network, p90 of the zoo", first_answer, "ms", 100),
+    Figure("first three sizes of a network, p90 of the zoo", first_edits, "ms", 1000),
 )

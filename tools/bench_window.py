@@ -23,6 +23,7 @@ from rigplanner.catalog.parts import AnyPart
 from rigplanner.data import data_path
 from rigplanner.desktop.documents import open_file
 from rigplanner.desktop.preferences import PreferenceStore
+from rigplanner.desktop.quote_view import QuoteView
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.start import SWITCH_S
 from rigplanner.desktop.theme import look
@@ -140,11 +141,30 @@ def repaint_ms(bench: Bench) -> float:
     return statistics.quantiles(times, n=20)[-1]
 
 
+def preview_ms(bench: Bench) -> float:
+    """Return the median time from an edit until the preview of the quote shows its pages."""
+    bench.window.show_tab("Quote")
+    bench.settle()
+    view = bench.window.findChildren(QuoteView)[0]
+    times = []
+    for step in range(7):
+        former, start = view.content, time.perf_counter()
+        bench.session.edit("Drives", Edit("set_quantity", {"uid": "ssd", "quantity": 2 + step}))
+        while view.content is former:
+            bench.application.processEvents()
+            time.sleep(0.0002)
+        bench.application.processEvents()
+        times.append(1000 * (time.perf_counter() - start))
+        bench.settle()
+    return statistics.median(times)
+
+
 FIGURES: dict[str, tuple[Callable[[Bench], float], int, str]] = {
     "keystrokes": (keystrokes_ms, 5_000, "quad-rtx-4090.rig"),
     "many": (keystrokes_ms, 60_000, "quad-rtx-4090.rig"),
     "stall": (longest_stall_ms, 60_000, "quad-rtx-4090.rig"),
     "repaint": (repaint_ms, 0, "hgx-h100.rig"),
+    "preview": (preview_ms, 0, "hgx-h100.rig"),
     "tabs": (slowest_tab_ms, 0, "hgx-h100.rig"),
 }
 
