@@ -34,10 +34,14 @@ def check_layout(part: Part, catalog: Catalog) -> Iterator[Complaint]:
     if isinstance(part, Motherboard) and part.width_mm and columns and max(columns) > (most := columns_of(part.width_mm)):
         yield Complaint(part.id, "layout", "column-beyond-board", str(max(columns)), f"at most {most} on {part.width_mm:g} mm")
     yield from _slot_complaints(part.id, layout)
+    chipsets = {slot.id for slot in layout.slots if slot.origin == "chipset"}
+    chipsets |= {port.id for port in layout.drives if port.origin == "chipset"}
     for number, mode in enumerate(layout.lane_modes):
         named = {*mode.widths, *mode.gens, *mode.disabled, *mode.when.used, *mode.when.empty}
         if strange := sorted(named - set(places)):
             yield Complaint(part.id, f"layout.lane_modes[{number}]", "place-unknown", ", ".join(strange))
+        if mode.when.cpu_class and (deaf := sorted({*mode.widths, *mode.gens, *mode.disabled} & chipsets)):
+            yield Complaint(part.id, f"layout.lane_modes[{number}]", "mode-beyond-origin", ", ".join(deaf), "places of the CPU")
     yield from _memory_complaints(part.id, layout, part)
     if isinstance(part, System):
         for inclusion in part.includes:

@@ -212,6 +212,14 @@ def test_a_board_gives_no_more_than_the_cpus_that_fit() -> None:
     assert _codes(cpu, replace(board, layout=replace(layout, memory_channels=4))) == ["memory-beyond-cpu"]
 
 
+def test_another_cpu_changes_nothing_behind_the_chipset() -> None:
+    mode = LaneMode(when=When(cpu_class=("am5-8000g",)), disabled=("M2_3",))
+    drive = DrivePort(id="M2_3", kind="m2", origin="chipset", gen=4, width=4)
+    layout = Layout(sockets=("AM5",), chipset="X870", drives=(drive,), lane_modes=(mode,))
+    assert _codes(replace(BOARD, layout=layout)) == ["mode-beyond-origin"]
+    assert _codes(replace(BOARD, layout=replace(layout, drives=(replace(drive, origin="cpu0"),)))) == []
+
+
 def test_a_place_that_firmware_moves_to_the_chipset_may_be_faster_before() -> None:
     moved = LaneMode(when=When(used=("M2_2",), bios="m2-chipset"), gens={"M2_2": 3})
     drives = (DrivePort(id="M2_2", kind="m2", origin="chipset", gen=4, width=4),)
