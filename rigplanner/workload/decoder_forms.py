@@ -190,10 +190,10 @@ BIAS_EVERYWHERE = {
     "ministral3", "dots1", "phimoe", "granitemoe", "granitemoeshared", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text",
     "llama4_text", "gemma4_text", "afmoe", "bamba", "granitemoehybrid", "falcon_h1",
     "jais2", "hyperclovax", "vaultgemma", "bitnet", "flex_olmo", "exaone_moe", "hunyuan_v1_moe", "nanochat", "eurobert",
-    "internlm3", "ministral", "hy_v3", "diffllama", "granite_swa",
+    "internlm3", "ministral", "hy_v3", "diffllama", "granite_swa", "mellum",
 }  # fmt: skip
 """Families whose `attention_bias` adds a bias to query, key, value and output."""
-BIAS_BEFORE = {"glm", "glm4", "helium", "glm4_moe"}
+BIAS_BEFORE = {"glm", "glm4", "helium", "glm4_moe", "solar_open"}
 """Families whose `attention_bias` adds one to query, key and value only."""
 ROPE_JOINS = {
     "phi", "phi3", "gpt_neox", "glm", "glm4", "glm4_moe", "nemotron", "stablelm", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text",

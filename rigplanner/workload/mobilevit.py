@@ -1,5 +1,5 @@
-"""MobileViT on the tape, first and second: convolutions that write small maps, and attention, in the second linear, between the pixels
-of equal place in their patches."""
+"""MobileViT on the tape, first and second: convolutions that write small maps, and attention between the pixels of equal place in
+their patches, linear in the second."""
 
 from __future__ import annotations
 
