@@ -131,14 +131,17 @@ KEPT = tuple(1 + 0.05 * step for step in range(140))
 
 
 COUNTED = (
-    (r"smooth|hard-swish|^depthwise$", 3.0), (r"group norm|step by step", 5.0), (r"^stacked$", 1.0), (r"^fused blocks$", 3 / 2),
+    (r"smooth|hard-swish|^depthwise$", 3.0), (r"gated$", 8.0), (r"step by step", 6.0), (r"group norm", 5.0),
+    (r"^stacked$", 1.0), (r"^fused blocks$", 3 / 2),
     (r"^channel norm$", 9 / 4), (r"^attention$", 19 / 9), (r"", 2.0),
 )  # fmt: skip
 """Tensors kept per value as the layers tell: the output for the norm and the result of the activation in place; the input of a
-smooth activation besides; float copies where a norm is not fused; the result alone where there is no norm, or one result for two
-outputs that are added. A ConvNeXt block of width C writes 6 C and keeps 8 C of its activation, 2 C of the norm's float input, and
-C of each product's input and of the last output, and the norms before its reductions keep 3 of each value besides (101 of 45 in the
-smallest); a transformer block writes 9 C and keeps 19 C likewise."""
+smooth activation besides; float copies where a norm is not fused (an EvoNorm its input, the sigmoid, their product, the
+deviation of each value, a float copy, the quotient and the output: 8; a filter response norm 6, timm/layers/evo_norm.py and
+filter_response_norm.py); the result alone where there is no norm, or one result for two outputs that are added. A ConvNeXt
+block of width C writes 6 C and keeps 8 C of its activation, 2 C of the norm's float input, and C of each product's input and of
+the last output, and the norms before its reductions keep 3 of each value besides (101 of 45 in the smallest); a transformer
+block writes 9 C and keeps 19 C likewise."""
 
 
 def counted(name: str) -> float:
