@@ -1,7 +1,5 @@
 """The left panel: the build list, the settings of the chosen item, the total."""
 
-from typing import Any
-
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
@@ -11,7 +9,6 @@ from PySide6.QtWidgets import (
     QMenu,
     QSizePolicy,
     QSpinBox,
-    QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QWidget,
@@ -37,6 +34,10 @@ Index = QModelIndex | QPersistentModelIndex
 class BuildDelegate(QStyledItemDelegate):
     """Paints kind icon, name and badge on the first line, place and price on the second."""
 
+    def __init__(self, view: QListView) -> None:
+        super().__init__(view)
+        self._view = view
+
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         line: BuildRow = index.data(ROW_ROLE)
         return QSize(200, round(row_px() * (1.7 if line.uid else 1.15)))
@@ -44,9 +45,8 @@ class BuildDelegate(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         line: BuildRow = index.data(ROW_ROLE)
         area: QRect = option.rect
-        state: Any = option.state
         tokens = look.tokens
-        if state & QStyle.StateFlag.State_Selected:
+        if self._view.selectionModel().isSelected(self._view.model().index(index.row(), 0)):
             painter.fillRect(area, tokens.color("selection"))
         ratio = painter.device().devicePixelRatio()
         token = "text" if line.uid else "soft"
@@ -72,7 +72,7 @@ class BuildDelegate(QStyledItemDelegate):
                 painter.setPen(tokens.color(token))
                 painter.drawText(second, Qt.AlignmentFlag.AlignVCenter, text)
                 second.setLeft(second.left() + small.horizontalAdvance(text))
-        if state & QStyle.StateFlag.State_HasFocus:
+        if self._view.hasFocus() and index == self._view.currentIndex():
             painter.fillRect(area.left(), area.top(), 2, area.height(), tokens.color("accent"))
 
 

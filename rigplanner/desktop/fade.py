@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QRect, QVariantAnimation
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QApplication, QLabel, QStyle, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from rigplanner.desktop.theme import look
 from rigplanner.desktop.widgets import restyle
@@ -21,6 +21,8 @@ def want_motion(on: bool) -> None:
 
 def motion_wanted() -> bool:
     """Whether figures glow: the person wants it, and the desktop has not switched animations off."""
+    from PySide6.QtWidgets import QStyle
+
     return _Wish.motion and QApplication.style().styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration) > 0
 
 

@@ -87,6 +87,7 @@ def make_window(path: Path | None = None):  # type: ignore[no-untyped-def]
     from PySide6.QtCore import QTimer
     from PySide6.QtWidgets import QApplication
 
+    _leave_sources_unread()
     from rigplanner import __version__
     from rigplanner.catalog.garbage import spare_the_living, sweep
     from rigplanner.catalog.user_catalog import full_catalog
@@ -127,3 +128,11 @@ def make_window(path: Path | None = None):  # type: ignore[no-untyped-def]
     if path is not None:
         open_file(window, path)
     return window
+
+
+def _leave_sources_unread() -> None:
+    """PySide reads the source of each module that is imported after it, to find whether it names PySide and so might want names in
+    snake_case; none here does, and a twentieth of the start goes into that. Only where that search stands as it is known."""
+    search = sys.modules.get("shibokensupport.feature")
+    if hasattr(search, "_mod_uses_pyside"):
+        search._mod_uses_pyside = lambda module: False  # type: ignore[union-attr]
