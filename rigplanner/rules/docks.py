@@ -88,7 +88,7 @@ def dock_supply(situation: Situation, case: Held) -> Iterator[Finding]:
 
 
 def _another(situation: Situation, case: Held) -> tuple[Fix, ...]:
-    if not situation.advise:
+    if not situation.advise or not situation.own_supplies:
         return ()
     unfed = [other for other in situation.cases(lacking) if other.supply is None]
     part = cheapest_of(situation, "psu", lambda other: all(_feeds(other, one, situation) for one in unfed))

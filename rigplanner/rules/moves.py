@@ -20,7 +20,7 @@ MOST_GPUS = 4
 --alternatives` lists them all."""
 
 MOST_TRIALS = 4
-SPACE = ("SPC003", "M2006", "PCI005", "PCI011")
+SPACE = ("SPC001", "SPC003", "M2006", "PCI005", "PCI011")
 """What a move can break besides what the solver itself reports: room, heat sinks, bifurcation, atomics."""
 
 Link = tuple[int | None, int | None]

@@ -140,7 +140,9 @@ def together(situation: Situation, case: Seated) -> Iterator[Finding]:
         modules = sum(kit.modules for name, kit in situation.memory if not is_built_in(name))
         slots = (case.board.layout.memory_slots or modules) * limit // max(1, len(case.board.layout.sockets))
         if found and found[0].quantity > limit and modules <= slots:
+            dead = ("SLT001", "SLT005", "SPC003", "M2001", "MEM004")
             fixes = (fix(situation, "fewer-cpus", Edit("set_quantity", {"uid": found[0].uid, "quantity": limit}), count=limit),)
+            fixes = harmless(situation, fixes, *dead)
         yield together.finding(case, needed=limit, actual=count, unit="CPUs", fixes=fixes)
 
 

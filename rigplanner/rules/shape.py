@@ -88,7 +88,7 @@ def expert_splits(situation: Situation) -> Iterator[Split]:
 def _plan(situation: Situation, case: Split, **degrees: int | None) -> tuple[Fix, ...]:
     plan = replace(case.plan, **degrees)
     edit = Edit("change_workload", {"index": case.job.index, "parallelism": plan})
-    return (fix(situation, "other-degrees", edit, **degrees),)
+    return (fix(situation, "other-degrees", edit, **degrees),) if fits_after(situation, case.job, parallelism=plan) else ()
 
 
 @rule(
@@ -157,8 +157,8 @@ def _shared(situation: Situation, case: Split) -> tuple[Fix, ...]:
     context = math.gcd(plan.context, case.gpus // tensor // pipeline)
     for degrees in ((tensor, pipeline, context), (1, 1, 1)):
         names = dict(zip(("tensor", "pipeline", "context"), degrees, strict=True))
-        if fits_after(situation, case.job, parallelism=replace(plan, data=None, **names)):
-            return _plan(situation, case, data=None, **names)
+        if fixes := _plan(situation, case, data=None, **names):
+            return fixes
     return ()
 
 

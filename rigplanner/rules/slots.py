@@ -13,7 +13,7 @@ from rigplanner.rig.edits import Edit
 from rigplanner.rules.afterwards import fits_after
 from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.fixes import cheapest, fix, item_of, move
-from rigplanner.rules.moves import lands
+from rigplanner.rules.moves import harmless, lands
 from rigplanner.rules.registry import Rule, rule
 from rigplanner.rules.situation import Situation, is_built_in
 
@@ -91,7 +91,8 @@ def fewer(situation: Situation, case: Seeker[Part]) -> tuple[Fix, ...]:
     if isinstance(case.part, GPU) and not _splits_hold(situation, len(situation.machine.gpus) - homeless):
         return ()
     if homeless >= item.quantity:
-        return (fix(situation, "remove", Edit("remove_item", {"uid": item.uid}), piece=case.name),)
+        removed = (fix(situation, "remove", Edit("remove_item", {"uid": item.uid}), piece=case.name),)
+        return harmless(situation, removed, "SW021") if situation.jobs else removed
     edit = Edit("set_quantity", {"uid": item.uid, "quantity": item.quantity - homeless})
     return (fix(situation, "fewer-pieces", edit, piece=case.name, count=item.quantity - homeless),)
 
