@@ -181,7 +181,7 @@ def point_of(view, page, box):
 @pytest.mark.parametrize(
     ("words", "title"),
     [
-        ("Valid until", ""), (" USD", "Price"), ("Memory on 2", "Memory per GPU"), ("Expected speed", "Speed"),
+        ("Valid until", ""), ("\u202fUSD", "Price"), ("Memory on 2", "Memory per GPU"), ("Expected speed", "Speed"),
         ("BTU/h", "Sustained load"),
     ],
 )  # fmt: skip
