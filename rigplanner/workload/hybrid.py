@@ -336,6 +336,10 @@ def state_values(config: dict[str, Any]) -> float:
         return float(scans * (joint * kernel + 2 * config["linear_num_value_heads"] * width * depth))
     if family in ("lfm2", "lfm2_moe"):
         return float(scans * config["hidden_size"] * config["conv_L_cache"])
+    if family == "recurrent_gemma":
+        return float(scans * (config.get("lru_width") or config["hidden_size"]) * (2 + config["conv1d_width"] - 1))
+    if family == "rwkv":
+        return float(config["num_hidden_layers"] * config["hidden_size"] * RWKV_STATES)
     if family == "minimax":
         width = config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"]
         return float(scans * config["num_attention_heads"] * width * width)
@@ -350,6 +354,8 @@ def state_values(config: dict[str, Any]) -> float:
     return float(layers * (width * form.kernel + 2 * form.inner * form.state))
 
 
+RWKV_STATES = 2 + 3 * 2
+"""Two rows of 16 bits and three of float that a layer of RWKV-4 keeps (transformers, RwkvModel)."""
 PLAIN = ("mamba", "mamba2", "falcon_mamba")
 """Networks of state-space layers alone."""
 STATES: dict[str, Callable[[dict[str, Any]], Callable[[Net], Decoder]]] = {

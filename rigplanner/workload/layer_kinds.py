@@ -228,6 +228,20 @@ def _minimax(config: dict[str, Any]) -> dict[str, Any]:
     return {"layer_types": [kind if isinstance(kind, str) else "full_attention" if kind else "linear_attention" for kind in kinds]}
 
 
+def _recurrent_gemma(config: dict[str, Any]) -> dict[str, Any]:
+    """Two layers of three recur, the third attends within a window."""
+    count, told = int(config["num_hidden_layers"]), config.get("block_types") or ("recurrent", "recurrent", "attention")
+    kinds = ["sliding_attention" if told[at % len(told)] == "attention" else "linear_attention" for at in range(count)]
+    return {"layer_types": kinds, "sliding_window": config.get("attention_window_size") or 2048}
+
+
+def _every_fourth(config: dict[str, Any]) -> dict[str, Any]:
+    """One layer of so many attends to everything, the others follow the delta rule."""
+    count, every = int(config["num_hidden_layers"]), int(config.get("full_attention_interval") or 4)
+    kinds = config.get("layer_types") or ["linear_attention" if (at + 1) % every else "full_attention" for at in range(count)]
+    return {"layer_types": kinds}
+
+
 LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "afmoe": _afmoe, "gemma4_text": _gemma4, "gemma3n_text": _gemma3n, "llama4_text": _llama4, "ernie4_5_moe": _ernie,
     "granitemoeshared": _granite_shared, "phimoe": _phimoe, "mamba": _all_scan, "mamba2": _all_scan,
@@ -235,5 +249,7 @@ LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "jamba": _jamba, "lfm2": _lfm2, "lfm2_moe": _lfm2_moe, "hunyuan_v1_moe": _hunyuan_moe, "exaone_moe": _exaone_moe,
     "mellum": _dense_or_sparse, "hy_v3": _dense_or_sparse, "internlm3": _internlm3, "minicpm3": _plain_pairs, "zamba2": _zamba2,
     "kimi_linear": _kimi_linear, "minimax": _minimax,
+    "recurrent_gemma": _recurrent_gemma, "qwen3_next": _every_fourth, "qwen3_5_text": _every_fourth,
+    "qwen3_5_moe_text": _every_fourth,
 }  # fmt: skip
 """Fields by kind of network that full configurations get besides."""

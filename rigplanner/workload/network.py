@@ -300,7 +300,8 @@ def _counted(made: Callable[[Net], Any], edge: int) -> int:
 
 ENCODER_KINDS = {
     "bert", "roberta", "xlm-roberta", "distilbert", "electra", "albert", "deberta-v2", "modernbert", "roformer", "convbert",
-    "eurobert", "nomic_bert", "mobilebert", "squeezebert", "wav2vec2", "hubert",
+    "eurobert", "nomic_bert", "mobilebert", "squeezebert", "wav2vec2", "hubert", "deberta", "gte", "jina_embeddings_v3", "fnet",
+    "big_bird", "tapas",
 }  # fmt: skip
 """Networks that see all tokens at once and cache nothing."""
 
@@ -367,7 +368,9 @@ def _sizes(config: dict[str, Any], params: float) -> dict[str, Any]:
     one = 1 if config.get("multi_query") and not config.get("new_decoder_architecture") else heads
     kv_heads = pick(config, "num_key_value_heads", "num_kv_heads", default=one)
     full, window, sharing = _full_layers(config), config.get("sliding_window") or 0, _sharing(config)
-    hybrid = full is not None and (not window or "linear_attention" in (config.get("layer_types") or ()))
+    kinds = config.get("layer_types") or ()
+    hybrid = full is not None and (not window or "linear_attention" in kinds)
+    near = len([kind for kind in kinds if kind == "sliding_attention"]) if hybrid and window else 0
     halved = config["model_type"] in ("gemma2", "gpt_oss")
     tied = bool(config.get("tie_word_embeddings"))
     return {
@@ -378,9 +381,9 @@ def _sizes(config: dict[str, Any], params: float) -> dict[str, Any]:
         "heard": config.get("max_source_positions") or 1500 if config["model_type"] == "whisper" else 0,
         "latent_values": config["kv_lora_rank"] + (config.get("qk_rope_head_dim") or 0) if config.get("kv_lora_rank") else 0,
         "window": window if full is not None or halved else 0,
-        "window_layers": layers - sharing - full if full is not None and window and not hybrid
+        "window_layers": near if hybrid else layers - sharing - full if full is not None and window
         else layers // 2 if halved and window else 0,
-        "state_layers": layers - full if hybrid and full is not None else sharing, "state_values": state_values(config),
+        "state_layers": layers - full - near if hybrid and full is not None else sharing, "state_values": state_values(config),
         "experts": pick(config, "num_experts", "num_local_experts", "n_routed_experts", default=0),
         "expert_params": min(params, _expert_params(config)),
     }  # fmt: skip

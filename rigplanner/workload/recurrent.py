@@ -92,10 +92,10 @@ class AlwaysFused(Attention):
 def recurrent_gemma(config: dict[str, Any]) -> Callable[[Net], Decoder]:
     """RecurrentGemma (transformers, RecurrentGemmaConfig): two layers of three recur, the third attends within a window."""
     form = decoder_form({**config, "intermediate_size": config["intermediate_size"] // 2}, "recurrent_gemma")
-    kinds = config.get("block_types") or ["recurrent", "recurrent", "attention"]
+    kinds = config["layer_types"]
 
     def attends(net: Net, form: Form, at: int) -> Any:
-        return AlwaysFused(net, form) if kinds[at % len(kinds)] == "attention" else Recurrence(net, config)
+        return AlwaysFused(net, form) if kinds[at] == "sliding_attention" else Recurrence(net, config)
 
     return lambda net: Decoder(net, form, None, attends)
 
