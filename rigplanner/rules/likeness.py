@@ -38,8 +38,7 @@ class Held(dict[int, tuple[int, object]]):
 
     def number(self, value: object) -> tuple[int, object]:
         """Return the number of a value that is not there yet, and the value."""
-        parts = [take(value) for take in self._take] if self._take else [value]
-        made = tuple([msgspec.msgpack.encode(part) for part in parts])
+        made = msgspec.msgpack.encode([take(value) for take in self._take] if self._take else value)
         entry = self[id(value)] = (self._numbers.setdefault(made, len(self._numbers)), value)
         return entry
 

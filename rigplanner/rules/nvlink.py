@@ -132,6 +132,7 @@ def spacing(situation: Situation, case: Joining) -> Iterator[Finding]:
             and other.proven_with.get(case.card.id) != "no"
         ),
     )
+    fixes = harmless(situation, fixes, "NVL005")
     yield spacing.finding(case, needed=problem.needed, actual=problem.actual, unit="slots", fixes=fixes)
 
 
