@@ -12,6 +12,7 @@ from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.limits import check_shares, check_workload, unheard_flags, unheard_quant
 from rigplanner.workload.network import Network
+from rigplanner.workload.positions import usual_length
 from rigplanner.workload.quant import BITS, KV_BITS, SAME_SCALES
 from rigplanner.workload.releases import EAGER, habits
 from rigplanner.workload.stacks import memory_stack
@@ -275,7 +276,7 @@ def _length(workload: Workload, network: Network, image: int | tuple[int, int], 
     if workload.input_tokens or workload.output_tokens:
         return max(1, workload.input_tokens or 1)
     if network.kind not in DRAWN:
-        length = SPOKEN if network.kind == "asr" else 2048
+        length = SPOKEN if network.kind == "asr" else usual_length(network)
         assumed["seq_len"] = str(length)
         return length
     return 2048

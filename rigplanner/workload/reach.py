@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -17,7 +16,8 @@ from rigplanner.workload.job import DRAWN, PICTURES
 from rigplanner.workload.levers import LARGEST_BATCH, LONGEST_CONTEXT, largest, room_gib, with_context
 from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.mig import partition_of
-from rigplanner.workload.network import Network, resolve
+from rigplanner.workload.network import resolve
+from rigplanner.workload.positions import positions_of
 from rigplanner.workload.stacks import memory_stack
 from rigplanner.workload.users import Users, most_users
 
@@ -53,18 +53,6 @@ def reach(what: str, workload: Workload, gpu: GPU, count: int, zoo: Zoo, gpus: S
         return _users(plain, seen, count, cards, zoo)
     found = _of_size(what, plain, seen, count, cards, zoo)
     return found if what == "batch" else replace(found, positions=positions_of(resolve(plain, zoo)))
-
-
-POSITIONS = ("max_position_embeddings", "n_positions", "max_target_positions", "max_seq_len", "seq_length")
-"""Names of the longest sequence in configurations; of those that give several the first."""
-
-
-def positions_of(network: Network) -> int | None:
-    """The tokens of one sequence that a network was made for; None where its configuration does not say."""
-    fields = msgspec.json.decode(network.config) if network.config else {}
-    fields = fields.get("text_config") or fields
-    told = next((fields[name] for name in POSITIONS if isinstance(fields.get(name), int) and fields[name] > 0), None)
-    return int(told) if told is not None else None
 
 
 def _of_size(what: str, plain: Workload, seen: GPU, count: int, cards: tuple[GPU, ...], zoo: Zoo) -> Reach:

@@ -100,3 +100,11 @@ def test_a_pipeline_may_take_its_components_in_turn(zoo: Zoo) -> None:
     turn = found["components_in_turn"]
     assert turn.fits and turn.fields == {"flags": ["model_cpu_offload"]} and turn.speed_share == 0.15
     assert found["four_bit_weights"].fields["precision"] == "nf4"
+
+
+@pytest.mark.parametrize(
+    ("model", "tokens"),
+    [("bert-base-uncased", 512), ("roberta-base", 512), ("gpt2", 1024), ("llama-3.1-8b", 2048)],
+)
+def test_the_usual_length_is_no_more_than_the_positions(zoo: Zoo, model: str, tokens: int) -> None:
+    assert estimate_memory(Workload(model=model, task="train_full"), None, 1, zoo).assumed["seq_len"] == str(tokens)
