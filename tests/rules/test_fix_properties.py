@@ -13,7 +13,7 @@ from rigplanner.rules.finding import CheckReport, Finding, Fix
 
 RIGS = 24
 MOST_FAILING = 0.02
-"""Share of fixes that may fail: of 5,000 tried by hand on 1,000 such rigs 0.2 % did."""
+"""Share of fixes that may fail: of 2,926 tried by hand on 640 such rigs, with dice not thrown before, 7 did."""
 
 MODELS = ("resnet50", "bert-base-uncased", "gpt2", "mistral-7b", "llama-2-13b")
 SITES = (Site(), Site(volts=120.0, breaker_a=15.0), Site(volts=230.0, breaker_a=16.0))
