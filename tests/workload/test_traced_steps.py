@@ -182,3 +182,23 @@ def test_a_network_without_the_fields_of_a_transformer_is_refused() -> None:
             _named({"model_type": "xlstm", "hidden_size": 768, "num_hidden_layers": 24, "vocab_size": 50288}).workload,
             shipped_zoo(),
         )
+
+
+@pytest.mark.parametrize(("kind", "part"), [("qwen3_5", "qwen3_5_text"), ("gemma3", "gemma3_text"), ("llama4", "llama4_text")])
+def test_a_bare_name_of_a_model_takes_the_defaults_of_its_text_part(kind: str, part: str) -> None:
+    zoo = shipped_zoo()
+    assert resolve(_named({"model_type": kind}).workload, zoo).params == resolve(_named({"model_type": part}).workload, zoo).params
+
+
+def test_a_layer_that_looks_near_caches_its_window_and_one_that_recurs_its_state() -> None:
+    network = resolve(_named({"model_type": "recurrent_gemma"}).workload, shipped_zoo())
+    near, far = network.kv_values(2048), network.kv_values(100_000)
+    assert near == far > network.kv_values(0) > 0
+    assert network.window_layers == 8 and network.state_layers == 18
+
+
+def test_parameters_of_a_deep_network_of_unequal_layers_are_counted_by_each_layer() -> None:
+    deep = resolve(_named({"model_type": "qwen3_5_text"}).workload, shipped_zoo())
+    kinds = [*["linear_attention"] * 3, "full_attention"] * 8
+    told = resolve(_named({"model_type": "qwen3_5_text", "layer_types": kinds}).workload, shipped_zoo())
+    assert deep.params == told.params
