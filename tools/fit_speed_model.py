@@ -1,13 +1,18 @@
 """Fit the constants of the speed model to the measured rows, beginning at what is known before any row is seen.
 
-    python -m tools.fit_speed_model -o speed_model.json [--left-out refitted.json]
+    python -m tools.fit_speed_model -o speed_model.json [--folds FOLDER]
 
 Needs PyTorch beside RigPlanner; half an hour of one core. Two things are fitted in turns. The multipliers of the physics, normal in
 the logarithm about what is expected, by Gauss and Newton's method, six times: each time without a third of the GPUs, or of the
-sources; what ships is the mean of the six. And the covariances of kriging, by gradient descent on the predictive likelihood
+sources; what is written is the mean of the six. And the covariances of kriging, by gradient descent on the predictive likelihood
 (Student t) of rows whose whole GPU, source, generation, stack, network, network and source, or only themselves are left out, in
 closed form from one inverse (Rasmussen and Williams 2006, section 5.4.2), each row's physics being of a fit that had not seen its
 GPU (or source): what the physics misses of strange rows is more than what it misses of those that it was fitted to.
+
+The constants that ship are not the outcome of one run. Their multipliers are older, of several rounds of fits with every row in
+view; on rows of strange sources they are nearer than those written here, which know less of the thresholds that were set beside
+them. Their covariances are the geometric mean of those of that fit, which trust the physics too much, and of those written here:
+nearer on strange sources than either, and no worse on GPUs left out (their `provenance`).
 """
 
 import argparse
@@ -26,7 +31,7 @@ from rigplanner.performance.constants import Physics, SpeedModel
 from rigplanner.performance.kriging import TERMS
 from rigplanner.performance.measured import shipped_measured
 from tools.speed_refitted import FOLDS, fold_of
-from tools.speed_rows import NEUTRAL, WORDS, Data, described
+from tools.speed_rows import NEUTRAL, WORDS, Data, described, left_out, strange
 
 USUAL_CLOCK = 0.3
 """Exponent of base over boost clock before any row is seen: clocks under load lie nearer to boost than to base."""
@@ -195,36 +200,6 @@ def covariance(data: Data, p: Parameters, trust: Tensor | float = 1.0) -> Tensor
     for how, (index, masks) in data.masks.items():
         whole = whole + (variances[index].float() @ masks).double().reshape(data.size, data.size) * factors[how]
     return whole
-
-
-def left_out(
-    inverse: Tensor, answers: Tensor, grouping: tuple[list[tuple[Tensor, Tensor]], Tensor] | None
-) -> tuple[Tensor, Tensor]:
-    """Return errors and variance of every row predicted without its group (None: without itself), for several columns of what the
-    inverse answers to residuals."""
-    if grouping is None:
-        variance = 1 / inverse.diagonal()
-        return answers * variance[:, None], variance
-    tables, order = grouping
-    errors, variances = [], []
-    for table, held in tables:
-        block = inverse[table[:, :, None], table[:, None, :]] * (held[:, :, None] & held[:, None, :])
-        own = torch.linalg.inv(block + torch.diag_embed((~held).double()))
-        errors.append((own @ (answers[table] * held[:, :, None]))[held])
-        variances.append(own.diagonal(dim1=1, dim2=2)[held])
-    return torch.cat(errors)[order], torch.cat(variances)[order]
-
-
-def strange(inverse: Tensor, answers: Tensor, pairs: Sequence[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor, Tensor]:
-    """Return errors and variance of rows predicted without their source and without their network anywhere, and which rows: `pairs`
-    of the rows of one network in one source, and of all rows that share either."""
-    errors, variances, rows = [], [], []
-    for members, union in pairs:
-        own, place = torch.linalg.inv(inverse[union][:, union]), torch.searchsorted(union, members)
-        errors.append((own @ answers[union])[place])
-        variances.append(own.diagonal()[place])
-        rows.append(members)
-    return torch.cat(errors), torch.cat(variances), torch.cat(rows)
 
 
 def slopes(data: Data, p: Parameters) -> tuple[Tensor, Tensor]:

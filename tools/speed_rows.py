@@ -154,6 +154,47 @@ class Data:
                 tables.append((padded, torch.tensor([[place < len(group) for place in range(most)] for group in groups])))
         return tables, torch.argsort(torch.cat([table[held] for table, held in tables]))
 
+    def strangers(self) -> list[tuple[Tensor, Tensor]]:
+        """Return, for each network of each source, its rows and all rows that share the source or the network."""
+        members: dict[tuple[str, str], list[int]] = {}
+        either: dict[tuple[str, str], set[int]] = {}
+        for i, row in enumerate(self.rows):
+            members.setdefault((row["source"], row["model"]), []).append(i)
+            for key in ("source", "model"):
+                either.setdefault((key, row[key]), set()).add(i)
+        return [(torch.tensor(rows), torch.tensor(sorted(either["source", source] | either["model", model])))
+                for (source, model), rows in members.items()]  # fmt: skip
+
     def alike(self, of: Callable[[Tensor], Tensor], weights: Tensor) -> Tensor:
         """Return a function of the weighted squared distance of the silicon of each pair of rows."""
         return of(torch.tensordot(weights, self.silicon, 1))[self.kind_of][:, self.kind_of]
+
+
+def left_out(
+    inverse: Tensor, answers: Tensor, grouping: tuple[list[tuple[Tensor, Tensor]], Tensor] | None
+) -> tuple[Tensor, Tensor]:
+    """Return errors and variance of every row predicted without its group (None: without itself), for several columns of what the
+    inverse answers to residuals."""
+    if grouping is None:
+        variance = 1 / inverse.diagonal()
+        return answers * variance[:, None], variance
+    tables, order = grouping
+    errors, variances = [], []
+    for table, held in tables:
+        block = inverse[table[:, :, None], table[:, None, :]] * (held[:, :, None] & held[:, None, :])
+        own = torch.linalg.inv(block + torch.diag_embed((~held).double()))
+        errors.append((own @ (answers[table] * held[:, :, None]))[held])
+        variances.append(own.diagonal(dim1=1, dim2=2)[held])
+    return torch.cat(errors)[order], torch.cat(variances)[order]
+
+
+def strange(inverse: Tensor, answers: Tensor, pairs: Sequence[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor, Tensor]:
+    """Return errors and variance of rows predicted without their source and without their network anywhere, and which rows: `pairs`
+    of the rows of one network in one source, and of all rows that share either."""
+    errors, variances, rows = [], [], []
+    for members, union in pairs:
+        own, place = torch.linalg.inv(inverse[union][:, union]), torch.searchsorted(union, members)
+        errors.append((own @ answers[union])[place])
+        variances.append(own.diagonal()[place])
+        rows.append(members)
+    return torch.cat(errors), torch.cat(variances), torch.cat(rows)

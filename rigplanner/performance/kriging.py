@@ -197,7 +197,7 @@ class Field:
                 s = shares[b.sort] = self._sums_of(words, b.words)
             found.append((s[0] + s[7] * b.count + s[3] + s[4] + s[5], s[1], s[2], s[6], b.chip, b.year, place))
         least = sorted((shared[0] for shared in found), reverse=True)[:most][-1] if found else 0.0
-        found = [shared for shared in found if sum(shared[:4]) >= least]
+        found = [shared for shared in found if shared[0] + shared[1] + shared[2] + shared[3] >= least]
         kept = [points[shared[-1]] for shared in found]
         return Pool(tuple({b.chip: b.silicon for b in kept}.items()), tuple({b.year for b in kept}), found)
 
