@@ -118,17 +118,21 @@ class BartBlock:
 
 
 class Bart:
-    """Encoder, decoder and tied head."""
+    """Encoder, decoder and head: of one table, or of one each beside a table that is left unused."""
 
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
         self.net, self.config, hidden, self.kin = net, config, config["d_model"], KIN[config["model_type"]]
         self.table = net.parameter(config["vocab_size"], hidden)
+        apart = not config.get("tie_word_embeddings", True)
+        self.tables = [net.parameter(*self.table.shape) if apart and at else self.table for at in range(2)]
+        if apart:
+            net.parameter(*self.table.shape, frozen=True)
         self.positions = [self._positions() for _ in range(2)]
         self.encoder = [BartBlock(net, config, "encoder", self.kin.early) for _ in range(config["encoder_layers"])]
         self.decoder = [BartBlock(net, config, "decoder", self.kin.early) for _ in range(config["decoder_layers"])]
         self.first_norms = [Norm(net, "layer", hidden) for _ in range(2)] if self.kin.first_norm else []
         self.last_norms = [Norm(net, "layer", hidden) for _ in range(2)] if self.kin.last_norm else []
-        self.head = Linear(net, self.table, None)
+        self.head = Linear(net, net.parameter(*self.table.shape) if apart else self.table, None)
         self.bias = None
         if self.kin.bias:
             net.buffer(config["vocab_size"], dtype=net.setting.dtype)
@@ -146,7 +150,7 @@ class Bart:
         net, tape, kin = self.net, self.net.tape, self.kin
         shape = (net.setting.batch, net.setting.length)
         spread = kin.positions == "buffer" or (at == 0 and self.config["model_type"] in SPREAD_POSITIONS)
-        tokens = ops.sub_self(tape, ops.embedding(tape, self.table, shape))
+        tokens = ops.sub_self(tape, ops.embedding(tape, self.tables[at], shape))
         placed = ops.embedding(tape, self.positions[at], (shape[0] if spread else 1, shape[1]))
         early = kin.tokens_first and at == 1
         tokens = self.first_norms[at](tokens) if early else tokens

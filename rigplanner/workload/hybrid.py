@@ -117,10 +117,11 @@ def second_form(config: dict[str, Any]) -> StateForm:
     inner = config.get("mamba_d_ssm") or int((config.get("mamba_expand") or 2) * config["hidden_size"])
     width = pick(config, "mamba_head_dim", "mamba_d_head")
     width = inner // heads if width in (None, "auto") else width
+    bias = config.get("use_bias") if config["model_type"] == "nemotron_h" else config.get("mamba_proj_bias")
     return StateForm(
         inner=heads * width, state=pick(config, "mamba_d_state", "ssm_state_size"), kernel=pick(config, "mamba_d_conv",
             "conv_kernel", default=4), heads=heads, head_dim=width, groups=pick(config, "mamba_n_groups", "n_groups", default=1),
-        chunk=pick(config, "mamba_chunk_size", "chunk_size", default=256), bias=bool(config.get("mamba_proj_bias")),
+        chunk=pick(config, "mamba_chunk_size", "chunk_size", default=256), bias=bool(bias),
         conv_bias=bool(pick(config, "mamba_conv_bias", "use_conv_bias", default=True)),
     )  # fmt: skip
 
