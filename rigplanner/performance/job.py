@@ -1,11 +1,12 @@
 """A workload made definite: every setting that the speed model needs, and what had to be assumed."""
 
 import re
-from typing import Any
+from typing import Any, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rigplanner.catalog.cloud import Linkage
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.machine.machine import Machine
@@ -108,6 +109,10 @@ class Job(Struct, frozen=True, kw_only=True):
     host_pace: float = 1.0
 
 
+ENGINES = ("serving", "local-llm", "compiled-inference")
+"""Families of stacks that mostly run networks: a training job that names one that trains none is answered for the usual stack."""
+
+
 def read_job(
     workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zoo: Zoo | None, machine: Machine | None = None
 ) -> Job:
@@ -120,15 +125,16 @@ def read_job(
         raise WorkloadFault(f"optimizer: expected one of {', '.join(OPTIMIZERS)}, found '{workload.optimizer}'.")
     if count < 1 or nodes < 1 or count % nodes:
         raise WorkloadFault(f"hardware.count: expected a multiple of {nodes} nodes, found {count}.")
+    if link and link not in get_args(Linkage):
+        raise WorkloadFault(f"hardware.link: expected one of {', '.join(get_args(Linkage))}, found '{link}'.")
     _check_sizes(workload)
     assumed: dict[str, str] = {} if workload.task else {"task": task}
     shape, silicon = resolve_shape(workload, zoo), silicon_of(gpu)
     assumed |= shape.usual
     task = _language_task(task, shape, workload)
     precision = workload.precision or workload.quant
-    if workload.stack:
-        named = find_stack(workload.stack, task)
-    else:
+    named = find_stack(workload.stack, task) if workload.stack else None
+    if named is None or (task.startswith("train") and named.family in ENGINES and named.tasks[-1] != "train_lora"):
         embedded = gpu.form_factor in ("embedded", "chip")
         named = usual_stack(task, shape.kind, precision, silicon.generation, embedded, _shares_a_copy(workload))
         assumed["stack"] = named.slug
@@ -164,7 +170,7 @@ def read_job(
 def settled(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zoo: Zoo | None) -> Workload:
     """Return a workload with the stack and precision that its speed is told for, where it names none: what else is asked of the
     job, its memory above all, is then asked of the same one. A job that cannot be timed stays as it is."""
-    if workload.stack and workload.precision:
+    if workload.stack and workload.precision and not (workload.task or "").startswith("train"):
         return workload
     try:
         job = read_job(workload, gpu, count, nodes, link, zoo)
@@ -172,7 +178,7 @@ def settled(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zoo
         return workload
     return replace(
         workload,
-        stack=workload.stack or job.named.slug,
+        stack=job.named.slug if "stack" in job.assumed or not workload.stack else workload.stack,
         precision=workload.precision or (None if workload.quant else job.precision),
     )
 

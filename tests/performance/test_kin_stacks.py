@@ -81,3 +81,16 @@ def test_memory_is_asked_of_the_job_that_is_timed(gpu: str, precision: str | Non
 def test_a_quantised_training_is_timed_with_packed_weights() -> None:
     found = settled(Workload(model="llama-3.1-8b", task="train_qlora"), find_gpu("RTX 4090"), 1, 1, "none", shipped_zoo())
     assert found.precision == "nf4" and found.stack == "hf-trainer"
+
+
+@pytest.mark.parametrize("stack", ["vllm", "llama.cpp", "tensorrt-llm"])
+def test_training_in_an_engine_that_trains_nothing_is_answered_for_the_usual_stack(stack: str) -> None:
+    asked = Workload(model="llama-3.1-8b", task="train_lora", stack=stack, precision="bf16")
+    told = predict_speed(asked, find_gpu("RTX 4090"), 1, 1, "none", shipped_zoo())
+    assert told.stack == "hf-trainer" and told.assumed["stack"] == "hf-trainer"
+    assert settled(asked, find_gpu("RTX 4090"), 1, 1, "none", shipped_zoo()).stack == "hf-trainer"
+
+
+def test_a_link_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(WorkloadFault, match="expected one of none, pcie"):
+        predict_speed(Workload(model="resnet-50", task="train"), find_gpu("RTX 4090"), 2, 1, "rope", shipped_zoo())
