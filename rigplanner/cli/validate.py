@@ -272,6 +272,6 @@ def _refitted(scheme: str) -> AccuracyTable:
         f"physics were fitted anew without a fold's rows, from a start that knew no row, before these were predicted "
         f"(tools/speed_refitted.py). Covariances and widths of intervals are those that ship, for which every row was in view. "
         f"The fits are of an earlier form of tools/fit_speed_model.py, on 2565 rows; those of its present form, with the "
-        f"covariances that it gives them, missed the same rows by {REFITTED_NOW[scheme]} in the mean."
+        f"covariances that it gives them, missed 2576 of the rows by {REFITTED_NOW[scheme]} in the mean."
     )
     return AccuracyTable(title=f"Speed, left out: {scheme}, constants refitted without it", note=note, rows=rows)
