@@ -17,8 +17,8 @@ from rigplanner.performance.predict import predict_speed
 from rigplanner.rig.edits import Edit, apply
 from rigplanner.rig.files import read_rig
 from rigplanner.rig.task import Workload
-from rigplanner.rules import fitting
 from rigplanner.rules.assess import assess
+from rigplanner.rules.fitting import fitting
 from rigplanner.workload.answer import WorkloadFault
 from tools.bench_figure import Figure
 

@@ -23,7 +23,7 @@ from rigplanner.catalog.parts import AnyPart
 from rigplanner.data import data_path
 from rigplanner.desktop.documents import open_file
 from rigplanner.desktop.preferences import PreferenceStore
-from rigplanner.desktop.quote_view import QuoteView
+from rigplanner.desktop.quote.view import QuoteView
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.start import SWITCH_S
 from rigplanner.desktop.theme import look

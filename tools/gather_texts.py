@@ -19,13 +19,13 @@ from rigplanner.rules.known import known_pairs
 PACKAGE = Path(__file__).parent.parent / "rigplanner"
 TABLES = {
     "rigplanner.desktop.actions": ("COMMANDS:text", "MENUS"),
-    "rigplanner.desktop.columns": ("COLUMNS:title", "COMMON:title", "FACETS:title"),
+    "rigplanner.desktop.parts.columns": ("COLUMNS:title", "COMMON:title", "FACETS:title"),
     "rigplanner.desktop.documents": ("RIG_FILES",),
-    "rigplanner.desktop.quote_form": ("PARTY_FIELDS:1",),
-    "rigplanner.desktop.settings_dialog": ("THEMES:1", "SELLER_FIELDS:1"),
-    "rigplanner.desktop.start_view": ("TOUR", "TILES:1", "TILES:2"),
+    "rigplanner.desktop.quote.form": ("PARTY_FIELDS:1",),
+    "rigplanner.desktop.dialogs.settings": ("THEMES:1", "SELLER_FIELDS:1"),
+    "rigplanner.desktop.start_page.view": ("TOUR", "TILES:1", "TILES:2"),
     "rigplanner.desktop.window": ("TABS",),
-    "rigplanner.desktop.workload_form": ("TASKS:1",),
+    "rigplanner.desktop.workloads.form": ("TASKS:1",),
     "rigplanner.report.comparison_pdf": ("NOTE",),
     "rigplanner.report.export": ("PART_COLUMNS", "JOB_COLUMNS"),
     "rigplanner.report.quote_jobs": ("PART_WORDS:1",),

@@ -8,9 +8,9 @@ import msgspec
 
 from rigplanner.cli.captured import FAULTS, captured_text
 from rigplanner.cli.faults import InputFault
+from rigplanner.machine.formats.nccl_beside import beside
+from rigplanner.machine.formats.nccl_log import read_nccl
 from rigplanner.machine.machine import Machine
-from rigplanner.machine.nccl_beside import beside
-from rigplanner.machine.nccl_log import read_nccl
 from rigplanner.report.words_machine import beside_text, run_lines
 
 

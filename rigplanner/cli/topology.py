@@ -18,17 +18,17 @@ from rigplanner.machine.alternatives import Alternative, alternatives
 from rigplanner.machine.assemble import assemble
 from rigplanner.machine.collectives import allreduce
 from rigplanner.machine.copies import copy_rates
-from rigplanner.machine.from_matrix import machine_of_matrix
-from rigplanner.machine.graphviz import dot
-from rigplanner.machine.hwloc_xml import read_hwloc
-from rigplanner.machine.lspci_tree import parse_lspci
+from rigplanner.machine.formats.from_matrix import machine_of_matrix
+from rigplanner.machine.formats.graphviz import dot
+from rigplanner.machine.formats.hwloc_xml import read_hwloc
+from rigplanner.machine.formats.lspci_tree import parse_lspci
+from rigplanner.machine.formats.nccl_xml import nccl_xml, read_nccl_xml
+from rigplanner.machine.formats.nvlink_status import LinkedGpu, links_down, parse_nvlink_status
+from rigplanner.machine.formats.pci_paths import PciDevice, nvidia_gpus, path_cells
+from rigplanner.machine.formats.rocm_matrix import parse_rocm
+from rigplanner.machine.formats.smi_matrix import MatrixFault, SmiMatrix, format_matrix, missing_rows, parse_matrix
+from rigplanner.machine.formats.smi_query import QueriedGpu, QueryFault, parse_query
 from rigplanner.machine.machine import Machine
-from rigplanner.machine.nccl_xml import nccl_xml, read_nccl_xml
-from rigplanner.machine.nvlink_status import LinkedGpu, links_down, parse_nvlink_status
-from rigplanner.machine.pci_paths import PciDevice, nvidia_gpus, path_cells
-from rigplanner.machine.rocm_matrix import parse_rocm
-from rigplanner.machine.smi_matrix import MatrixFault, SmiMatrix, format_matrix, missing_rows, parse_matrix
-from rigplanner.machine.smi_query import QueriedGpu, QueryFault, parse_query
 from rigplanner.machine.this_machine import read_this_machine, recognise
 from rigplanner.report.language import tr
 from rigplanner.report.picture import machine_picture, svg

@@ -53,9 +53,9 @@ COMMANDS: tuple[Command, ...] = (
     C(id="new", text="New rig", menu="File", keys="Ctrl+N", icon="new", run=documents.new_rig),
     C(id="open", text="Open…", menu="File", keys="Ctrl+O", icon="open", run=documents.ask_open),
     C(id="paste", text="New rig from a parts list…", menu="File", keys="Ctrl+Shift+N", icon="paste", run=documents.ask_parts_list),
-    C(id="machine", text="Read this machine…", menu="File", icon="system", run=_later("machine_dialog", "machine_dialog")),
-    C(id="update", text="Update the catalog…", menu="File", run=_later("update_dialog", "update_dialog"), rule_before=True),
-    C(id="import", text="Import parts or prices…", menu="File", run=_later("import_dialog", "open_import")),
+    C(id="machine", text="Read this machine…", menu="File", icon="system", run=_later("dialogs.this_machine", "machine_dialog")),
+    C(id="update", text="Update the catalog…", menu="File", run=_later("dialogs.update", "update_dialog"), rule_before=True),
+    C(id="import", text="Import parts or prices…", menu="File", run=_later("dialogs.imports", "open_import")),
     C(id="save", text="Save", menu="File", keys="Ctrl+S", icon="save", run=documents.save, enabled=_open, rule_before=True),
     C(id="save-as", text="Save as…", menu="File", keys="Ctrl+Shift+S", run=documents.ask_save, enabled=_open),
     C(
@@ -74,7 +74,7 @@ COMMANDS: tuple[Command, ...] = (
         menu="File",
         keys="Ctrl+P",
         icon="print",
-        run=_later("printing", "print_quote"),
+        run=_later("quote.printing", "print_quote"),
         enabled=_open,
     ),
     C(
@@ -132,10 +132,10 @@ COMMANDS: tuple[Command, ...] = (
         text="Settings…",
         menu="Edit",
         keys="Ctrl+,",
-        run=_later("settings_dialog", "settings_dialog"),
+        run=_later("dialogs.settings", "settings_dialog"),
         rule_before=True,
     ),
-    C(id="guide", text="Guide…", menu="Rig", keys="Ctrl+G", icon="question", run=_later("guide_dialog", "guide_dialog")),
+    C(id="guide", text="Guide…", menu="Rig", keys="Ctrl+G", icon="question", run=_later("dialogs.guide", "guide_dialog")),
     C(id="add-part", text="Add part…", menu="Rig", keys="Ctrl+Shift+A", icon="plus", run=lambda w: w.build.open_menu()),
     C(id="add-workload", text="Add workload", menu="Rig", keys="Ctrl+Shift+W", icon="workload", run=lambda w: w.focus_zoo()),
     C(
@@ -144,10 +144,10 @@ COMMANDS: tuple[Command, ...] = (
         menu="Rig",
         keys="Ctrl+M",
         icon="wrench",
-        run=_later("rig_settings", "rig_settings"),
+        run=_later("dialogs.rig_settings", "rig_settings"),
         enabled=_open,
     ),
-    C(id="rates", text="Use the newest exchange rates", menu="Rig", run=_later("import_dialog", "use_rates"), enabled=_open),
+    C(id="rates", text="Use the newest exchange rates", menu="Rig", run=_later("dialogs.imports", "use_rates"), enabled=_open),
     C(
         id="rename",
         text="Name and site…",
@@ -192,7 +192,7 @@ COMMANDS: tuple[Command, ...] = (
     C(id="theme-light", text="Light colours", menu="View", run=lambda w: w.use_theme("light")),
     C(id="theme-dark", text="Dark colours", menu="View", run=lambda w: w.use_theme("dark")),
     C(id="keys", text="Shortcuts", menu="Help", keys="F1", icon="keyboard", run=lambda w: w.show_shortcuts()),
-    C(id="about", text="About RigPlanner", menu="Help", icon="info", run=_later("about_dialog", "about_dialog")),
+    C(id="about", text="About RigPlanner", menu="Help", icon="info", run=_later("dialogs.about", "about_dialog")),
 )
 
 

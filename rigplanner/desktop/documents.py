@@ -52,7 +52,7 @@ def open_file(window: "Window", path: Path, sample: bool = False) -> None:
 
 def open_dropped(window: "Window", paths: list[Path]) -> None:
     """Do what files that were dropped ask for: open a rig, add a model, import parts or prices; say what is none of these."""
-    from rigplanner.desktop.import_dialog import open_import
+    from rigplanner.desktop.dialogs.imports import open_import
 
     for path in paths[:1]:
         ending = path.suffix.casefold()

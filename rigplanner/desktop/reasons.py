@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import AnyPart
-from rigplanner.desktop.columns import sources_of
 from rigplanner.desktop.gauges import TITLES, gauge_text
+from rigplanner.desktop.parts.columns import sources_of
 from rigplanner.desktop.words import interval, money, quantity
 from rigplanner.evidence import Step
 from rigplanner.planning.limits import Limit

@@ -160,13 +160,13 @@ def _shortcuts(window: "Window") -> "QWidget":
 
 
 def _guide(window: "Window") -> "QWidget":
-    from rigplanner.desktop.guide_dialog import guide_dialog
+    from rigplanner.desktop.dialogs.guide import guide_dialog
 
     return guide_dialog(window)
 
 
 def _rig_settings(window: "Window") -> "QWidget":
-    from rigplanner.desktop.rig_settings import RigSettings
+    from rigplanner.desktop.dialogs.rig_settings import RigSettings
 
     dialog = RigSettings(window)
     dialog.open()
@@ -174,7 +174,7 @@ def _rig_settings(window: "Window") -> "QWidget":
 
 
 def _settings(window: "Window") -> "QWidget":
-    from rigplanner.desktop.settings_dialog import SettingsDialog
+    from rigplanner.desktop.dialogs.settings import SettingsDialog
 
     dialog = SettingsDialog(window)
     dialog.tabs.setCurrentIndex(1)

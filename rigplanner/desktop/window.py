@@ -9,13 +9,13 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
 
 from rigplanner.desktop import documents, icons, notices
 from rigplanner.desktop.actions import fill_menus, make_actions, paint_actions
-from rigplanner.desktop.build_list import BuildList
 from rigplanner.desktop.fade import want_motion
-from rigplanner.desktop.findings_view import FindingsView
+from rigplanner.desktop.findings.view import FindingsView
 from rigplanner.desktop.gauges import GaugeRow
 from rigplanner.desktop.later import Later
 from rigplanner.desktop.message_bar import MessageBar
-from rigplanner.desktop.parts_view import PartsView
+from rigplanner.desktop.parts.build_list import BuildList
+from rigplanner.desktop.parts.view import PartsView
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import Scheme, look, row_px
 from rigplanner.desktop.widgets import button, column, label, panel, retint, row
@@ -80,7 +80,7 @@ class Window(QMainWindow):
         self.setCentralWidget(panel(column(self.messages, self.tabs, spacing=0)))
 
     def _make_start(self) -> QWidget:
-        from rigplanner.desktop.start_view import StartView
+        from rigplanner.desktop.start_page.view import StartView
 
         made = StartView(self.session, self.journals)
         made.file_asked.connect(lambda path, sample: documents.open_file(self, path, sample))
@@ -94,22 +94,22 @@ class Window(QMainWindow):
         return HistoryView(self.session)
 
     def _make_machine(self) -> QWidget:
-        from rigplanner.desktop.machine_view import MachineView
+        from rigplanner.desktop.machine.view import MachineView
 
         return MachineView(self.session)
 
     def _make_workloads(self) -> QWidget:
-        from rigplanner.desktop.workloads_view import WorkloadsView
+        from rigplanner.desktop.workloads.view import WorkloadsView
 
         return WorkloadsView(self.session)
 
     def _make_compare(self) -> QWidget:
-        from rigplanner.desktop.compare_view import CompareView
+        from rigplanner.desktop.compare.view import CompareView
 
         return CompareView(self.session)
 
     def _make_quote(self) -> QWidget:
-        from rigplanner.desktop.quote_view import QuoteView
+        from rigplanner.desktop.quote.view import QuoteView
 
         made = QuoteView(self.session)
         made.save_asked.connect(lambda: documents.ask_save_quote(self))

@@ -11,10 +11,10 @@ from rigplanner.catalog.parts import GPU
 from rigplanner.data import data_path
 from rigplanner.machine.collectives import allreduce_of_link
 from rigplanner.machine.copies import copy_rates
-from rigplanner.machine.from_matrix import machine_of_matrix
+from rigplanner.machine.formats.from_matrix import machine_of_matrix
+from rigplanner.machine.formats.smi_matrix import SmiMatrix
 from rigplanner.machine.machine import Machine
 from rigplanner.machine.pcie import link_gbs
-from rigplanner.machine.smi_matrix import SmiMatrix
 
 
 class Exchanged(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

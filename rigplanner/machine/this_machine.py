@@ -14,10 +14,10 @@ from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.gpu_names import GpuNames, shipped_pci_ids
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU, Part
-from rigplanner.machine.hwloc_xml import read_hwloc
-from rigplanner.machine.lspci_tree import parse_lspci
-from rigplanner.machine.pci_paths import PciDevice, nvidia_gpus
-from rigplanner.machine.smi_query import QueryFault, parse_query
+from rigplanner.machine.formats.hwloc_xml import read_hwloc
+from rigplanner.machine.formats.lspci_tree import parse_lspci
+from rigplanner.machine.formats.pci_paths import PciDevice, nvidia_gpus
+from rigplanner.machine.formats.smi_query import QueryFault, parse_query
 from rigplanner.rig.document import Item, Rig
 
 LARGEST_FILE = 2**22

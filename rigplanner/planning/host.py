@@ -14,7 +14,7 @@ from rigplanner.machine.machine import PowerTree
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import add_part
 from rigplanner.rules.assess import assess, machine_of
-from rigplanner.rules.fitting import fits
+from rigplanner.rules.fitting.fitting import fits
 
 MOST_BASES = 12
 WIDE = 8

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import kind_of
 from rigplanner.machine.alternatives import Alternative, Change
+from rigplanner.machine.formats.nccl_beside import Beside
+from rigplanner.machine.formats.nccl_log import NcclRun
 from rigplanner.machine.machine import Machine
-from rigplanner.machine.nccl_beside import Beside
-from rigplanner.machine.nccl_log import NcclRun
 from rigplanner.report.format import number
 from rigplanner.report.language import tr
 from rigplanner.report.words import subject_name

@@ -15,12 +15,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from rigplanner.workload.families import builder
-from rigplanner.workload.hybrid import STATES
-from rigplanner.workload.net import Net, Setting
+from rigplanner.workload.architectures.families import builder
+from rigplanner.workload.architectures.hybrid import STATES
 from rigplanner.workload.shallow import Shallow, built_of, deepened, deeper, shallow
-from rigplanner.workload.step import Trace, Walk, contradictions, walk
-from rigplanner.workload.tape import BF16, CPU_TRACE, CUDA, Tape
+from rigplanner.workload.tape.net import Net, Setting
+from rigplanner.workload.tape.step import Trace, Walk, contradictions, walk
+from rigplanner.workload.tape.tape import BF16, CPU_TRACE, CUDA, Tape
 
 WORTH = 8
 """Layers that a shallow network must save."""

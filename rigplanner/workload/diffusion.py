@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from rigplanner.workload.denoisers import sample_walk, train_walk
+from rigplanner.workload.architectures.denoisers import sample_walk, train_walk
 from rigplanner.workload.host import DIFFUSERS, waiting
 from rigplanner.workload.job import OPTIMIZERS, Job
 from rigplanner.workload.network import Network, pixels
 from rigplanner.workload.quant import weight_bytes
 from rigplanner.workload.stacks import MemoryStack
-from rigplanner.workload.tape import F32
+from rigplanner.workload.tape.tape import F32
 from rigplanner.workload.training import Demand, parameter_type
 
 VALUES_PER_TOKEN = 18.0

@@ -8,11 +8,11 @@ from functools import lru_cache
 
 from rigplanner.catalog.zoo import base_name
 from rigplanner.workload.answer import WorkloadFault
-from rigplanner.workload.dense import dense_bytes
+from rigplanner.workload.architectures.dense import dense_bytes
+from rigplanner.workload.architectures.residual import kept_by_depth
 from rigplanner.workload.job import OPTIMIZERS, Job
 from rigplanner.workload.network import Network, nearest_figures, pixels
 from rigplanner.workload.quant import weight_bytes
-from rigplanner.workload.residual import kept_by_depth
 from rigplanner.workload.stacks import MemoryStack
 from rigplanner.workload.training import Demand
 

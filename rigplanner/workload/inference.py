@@ -10,13 +10,13 @@ from rigplanner.workload.closed import walked
 from rigplanner.workload.engines import GIB, dummy_peak_bytes, pool_gib
 from rigplanner.workload.host import ACCELERATE, LLAMA_CPP, waiting
 from rigplanner.workload.job import Job
-from rigplanner.workload.net import Setting
 from rigplanner.workload.network import Network
 from rigplanner.workload.quant import BITS, KV_BITS, left_whole, weight_bytes
 from rigplanner.workload.releases import WHOLE_PROMPT as EVERY_LOGIT
 from rigplanner.workload.room import process_gib
 from rigplanner.workload.stacks import MemoryStack
-from rigplanner.workload.tape import BF16, F32
+from rigplanner.workload.tape.net import Setting
+from rigplanner.workload.tape.tape import BF16, F32
 from rigplanner.workload.training import Demand, untied_bytes
 
 LEGACY_CODE = {"qwen", "chatglm", "baichuan", "internlm", "aquila", "xverse"}

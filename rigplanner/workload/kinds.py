@@ -11,14 +11,14 @@ import msgspec
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.rig.task import Workload
-from rigplanner.workload.families import builder
+from rigplanner.workload.architectures.families import builder
 from rigplanner.workload.inference import WHOLE_PROMPT
 from rigplanner.workload.job import OPTIMIZERS, Job, read_job
 from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.network import Network, resolve
 from rigplanner.workload.stacks import MemoryStack, memory_stack
-from rigplanner.workload.step import contradictions, walk
-from rigplanner.workload.tape import BF16, CPU_TRACE, CUDA, F32, Semantics, Tape
+from rigplanner.workload.tape.step import contradictions, walk
+from rigplanner.workload.tape.tape import BF16, CPU_TRACE, CUDA, F32, Semantics, Tape
 from rigplanner.workload.training import parameter_type, setting_of, sharded_amp
 
 FUNCTIONS = {

@@ -12,16 +12,16 @@ from msgspec import Struct
 from rigplanner.catalog.zoo import Component, Figures, Model, Zoo
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
-from rigplanner.workload.composite import composite_of
+from rigplanner.workload.architectures.composite import composite_of
+from rigplanner.workload.architectures.families import VISION, builder
+from rigplanner.workload.architectures.hybrid import state_values
+from rigplanner.workload.architectures.towers import tower_params
 from rigplanner.workload.config import SAME_AS, full_config, pick
-from rigplanner.workload.families import VISION, builder
-from rigplanner.workload.hybrid import state_values
 from rigplanner.workload.limits import check_image
-from rigplanner.workload.net import Net, Setting
 from rigplanner.workload.shallow import shallow
-from rigplanner.workload.step import contradictions, walk
-from rigplanner.workload.tape import BF16, CUDA, Tape
-from rigplanner.workload.towers import tower_params
+from rigplanner.workload.tape.net import Net, Setting
+from rigplanner.workload.tape.step import contradictions, walk
+from rigplanner.workload.tape.tape import BF16, CUDA, Tape
 
 
 class Network(Struct, frozen=True, kw_only=True):

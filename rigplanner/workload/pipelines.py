@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rigplanner.workload.answer import WorkloadFault
-from rigplanner.workload.denoisers import denoiser_config
+from rigplanner.workload.architectures.denoisers import denoiser_config
 from rigplanner.workload.network import parameters_of
 
 DENOISERS = ("transformer", "unet", "transformer_2", "prior")

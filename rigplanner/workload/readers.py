@@ -10,7 +10,7 @@ import msgspec
 
 from rigplanner.whole_file import read_within
 from rigplanner.workload.answer import WorkloadFault
-from rigplanner.workload.denoisers import denoiser_config
+from rigplanner.workload.architectures.denoisers import denoiser_config
 from rigplanner.workload.headers import SAFETENSORS_BITS, Header, config_of, read_header
 from rigplanner.workload.pipelines import pipeline_fields
 from rigplanner.workload.stored import stored_as

@@ -15,9 +15,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.workload.config import full_config
-from rigplanner.workload.net import Net
-from rigplanner.workload.step import Trace, Walk
-from rigplanner.workload.tape import Tape, Tensor
+from rigplanner.workload.tape.net import Net
+from rigplanner.workload.tape.step import Trace, Walk
+from rigplanner.workload.tape.tape import Tape, Tensor
 
 DEPTHS = ("num_hidden_layers", "n_layer", "num_layers", "n_layers")
 """Fields that say how many layers there are, the one that decides first."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
+from rigplanner.workload.architectures.dense import dense_bytes, library_factor
 from rigplanner.workload.closed import walked
-from rigplanner.workload.dense import dense_bytes, library_factor
 from rigplanner.workload.host import HostNeed, training_host
 from rigplanner.workload.job import OPTIMIZERS, Job
-from rigplanner.workload.net import Setting
 from rigplanner.workload.network import Network
 from rigplanner.workload.quant import left_whole, weight_bytes
 from rigplanner.workload.releases import SHIFTED
 from rigplanner.workload.stacks import MemoryStack, memory_stack
-from rigplanner.workload.step import Walk
-from rigplanner.workload.tape import BF16, F32
+from rigplanner.workload.tape.net import Setting
+from rigplanner.workload.tape.step import Walk
+from rigplanner.workload.tape.tape import BF16, F32
 
 
 class Demand(Struct, frozen=True, kw_only=True):

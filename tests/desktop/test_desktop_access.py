@@ -9,7 +9,7 @@ from test_desktop_languages import _cut
 from test_desktop_window import _spoken, open_sample
 
 from rigplanner.desktop.actions import COMMANDS
-from rigplanner.desktop.guide_dialog import GuideDialog
+from rigplanner.desktop.dialogs.guide import GuideDialog
 from rigplanner.desktop.theme import look
 from rigplanner.report.language import LANGUAGES, use_language
 

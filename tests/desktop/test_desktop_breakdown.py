@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QDialog, QPushButton, QTableWidget
 from test_desktop_window import open_sample
 
 from rigplanner.desktop.breakdown import show_breakdown
-from rigplanner.desktop.compare_reasons import compare_reason
-from rigplanner.desktop.compare_view import WITHOUT_STEPS
+from rigplanner.desktop.compare.reasons import compare_reason
+from rigplanner.desktop.compare.view import WITHOUT_STEPS
 from rigplanner.desktop.reasons import Reason, limit_reason
 from rigplanner.planning.compare import CompareRow, compare
 from rigplanner.planning.limits import limits

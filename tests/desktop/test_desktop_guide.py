@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QLabel
 from shiboken6 import isValid
 
 from rigplanner.catalog.parts import GPU
-from rigplanner.desktop.guide_dialog import guide_dialog
-from rigplanner.desktop.machine_dialog import machine_dialog
+from rigplanner.desktop.dialogs.guide import guide_dialog
+from rigplanner.desktop.dialogs.this_machine import machine_dialog
 from rigplanner.machine.this_machine import Fact
 from rigplanner.rig.document import Site
 
@@ -97,7 +97,7 @@ def test_this_machine_says_what_was_not_recognised_and_why(qtbot, window, monkey
         Fact("gpu", "NVIDIA GeForce RTX 3090", 2, "PCIe 4 x16"),
         Fact("storage", "AN UNHEARD-OF DRIVE 1", 1, "1000 GB"),
     )
-    monkeypatch.setattr("rigplanner.desktop.machine_dialog.read_this_machine", lambda: facts)
+    monkeypatch.setattr("rigplanner.desktop.dialogs.this_machine.read_this_machine", lambda: facts)
     dialog = machine_dialog(window)
     settled_session(qtbot, window.session)
     shown = [[dialog.table.item(r, c).text() for c in range(3)] for r in range(dialog.table.rowCount())]
@@ -112,7 +112,7 @@ def test_this_machine_says_what_was_not_recognised_and_why(qtbot, window, monkey
 
 
 def test_a_machine_that_says_nothing_is_said(qtbot, window, monkeypatch):
-    monkeypatch.setattr("rigplanner.desktop.machine_dialog.read_this_machine", lambda: ())
+    monkeypatch.setattr("rigplanner.desktop.dialogs.this_machine.read_this_machine", lambda: ())
     dialog = machine_dialog(window)
     settled_session(qtbot, window.session)
     assert not dialog.take.isEnabled()
@@ -121,7 +121,7 @@ def test_a_machine_that_says_nothing_is_said(qtbot, window, monkeypatch):
 
 
 def test_a_text_captured_on_another_machine_is_read_too(qtbot, window, tmp_path, monkeypatch):
-    monkeypatch.setattr("rigplanner.desktop.machine_dialog.read_this_machine", lambda: ())
+    monkeypatch.setattr("rigplanner.desktop.dialogs.this_machine.read_this_machine", lambda: ())
     dialog = machine_dialog(window)
     settled_session(qtbot, window.session)
     (tmp_path / "smi.txt").write_text(

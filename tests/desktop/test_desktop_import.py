@@ -13,7 +13,7 @@ from rigplanner.catalog import importing
 from rigplanner.catalog.exchange import shipped_rates
 from rigplanner.catalog.foreign import Import, Progress
 from rigplanner.catalog.user_catalog import RATES_FILE, full_catalog, user_folder
-from rigplanner.desktop.import_dialog import ImportDialog, open_import
+from rigplanner.desktop.dialogs.imports import ImportDialog, open_import
 from rigplanner.desktop.session import Message
 from rigplanner.desktop.window import Window
 from rigplanner.rig.document import Rig

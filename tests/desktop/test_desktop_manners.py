@@ -15,10 +15,10 @@ from rigplanner.catalog.load import Catalog, Family
 from rigplanner.catalog.parts import Price
 from rigplanner.catalog.user_catalog import user_folder
 from rigplanner.desktop import documents, fade, faults, notices
-from rigplanner.desktop.build_list import _detail_pieces
 from rigplanner.desktop.faults import CrashDialog
-from rigplanner.desktop.finding_card import FixButton
+from rigplanner.desktop.findings.card import FixButton
 from rigplanner.desktop.held_file import HeldFile
+from rigplanner.desktop.parts.build_list import _detail_pieces
 from rigplanner.desktop.session import Session
 from rigplanner.rig.edits import Edit
 from rigplanner.rig.files import read_rig

@@ -5,10 +5,10 @@ from PySide6.QtCore import Qt
 
 from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.parts import GPU, KINDS
-from rigplanner.desktop.build_model import BuildModel, BuildRow, build_rows
-from rigplanner.desktop.columns import COLUMNS, FACETS, sources_of
-from rigplanner.desktop.compare_view import CompareModel
-from rigplanner.desktop.parts_model import FIT, NAME, Fit, PartsModel, Wish
+from rigplanner.desktop.compare.view import CompareModel
+from rigplanner.desktop.parts.build_model import BuildModel, BuildRow, build_rows
+from rigplanner.desktop.parts.columns import COLUMNS, FACETS, sources_of
+from rigplanner.desktop.parts.model import FIT, NAME, Fit, PartsModel, Wish
 from rigplanner.rig.edits import Edit
 
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit
 from test_desktop_window import open_sample
 
-from rigplanner.desktop.rig_settings import RigSettings
+from rigplanner.desktop.dialogs.rig_settings import RigSettings
 from rigplanner.rig.edits import Edit
 
 

@@ -14,15 +14,15 @@ from rigplanner.catalog.exchange import shipped_rates
 from rigplanner.catalog.prices import is_currency
 from rigplanner.catalog.user_catalog import newest_rates
 from rigplanner.desktop import documents
-from rigplanner.desktop.about_dialog import about_dialog
-from rigplanner.desktop.columns import COLUMNS
-from rigplanner.desktop.parts_model import Cell, figure_cell
+from rigplanner.desktop.dialogs.about import about_dialog
+from rigplanner.desktop.dialogs.settings import CURRENCIES, SettingsDialog
+from rigplanner.desktop.dialogs.update import update_dialog
+from rigplanner.desktop.parts.columns import COLUMNS
+from rigplanner.desktop.parts.model import Cell, figure_cell
 from rigplanner.desktop.preferences import Preferences, PreferenceStore
-from rigplanner.desktop.printing import print_pdf, print_quote
-from rigplanner.desktop.settings_dialog import CURRENCIES, SettingsDialog
+from rigplanner.desktop.quote.printing import print_pdf, print_quote
 from rigplanner.desktop.theme import look
 from rigplanner.desktop.tokens import DARK
-from rigplanner.desktop.update_dialog import update_dialog
 from rigplanner.report.format import quantity
 from rigplanner.report.language import language, use_language
 from rigplanner.report.logo import logo_fault, logo_name

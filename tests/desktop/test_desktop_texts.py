@@ -59,7 +59,7 @@ def _is_words(text: str) -> bool:
     return bool(words) and text not in ROLES and text.strip() not in NAMES and not (text.isidentifier() and text.islower())
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(FOLDER.rglob("*.py")), ids=lambda path: str(path.relative_to(FOLDER)))
 def test_texts_pass_the_language_in_use(path: Path) -> None:
     found = [] if path.name in BESIDE else list(plain_texts(ast.parse(path.read_text("utf-8"))))
     assert found == []

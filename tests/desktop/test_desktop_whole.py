@@ -8,8 +8,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu
 
 from rigplanner.catalog.parts import KINDS
-from rigplanner.desktop.build_model import ROW_ROLE
-from rigplanner.desktop.parts_model import NAME
+from rigplanner.desktop.parts.build_model import ROW_ROLE
+from rigplanner.desktop.parts.model import NAME
 from rigplanner.rig.files import read_rig
 
 

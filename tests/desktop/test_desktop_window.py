@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
 
 from rigplanner.desktop import documents
 from rigplanner.desktop.actions import COMMANDS, MENUS
-from rigplanner.desktop.finding_card import FindingCard
+from rigplanner.desktop.findings.card import FindingCard
 from rigplanner.desktop.palette import hits
-from rigplanner.desktop.parts_model import NAME
+from rigplanner.desktop.parts.model import NAME
 from rigplanner.desktop.theme import look
 from rigplanner.desktop.window import TABS
 from rigplanner.planning.limits import limits

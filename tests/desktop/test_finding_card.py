@@ -1,6 +1,6 @@
 """What a finding's card says beside its text."""
 
-from rigplanner.desktop.finding_card import needed_actual
+from rigplanner.desktop.findings.card import needed_actual
 from rigplanner.rules.finding import Finding
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from rigplanner.catalog.find import PartIndex
 from rigplanner.data import data_path
-from rigplanner.desktop.machine_layout import machine_drawing
+from rigplanner.desktop.machine.layout import machine_drawing
 from rigplanner.rig.files import read_rig
 from rigplanner.rig.from_words import read_wish, rig_from_wishes
 from rigplanner.rules.assess import machine_of

@@ -9,8 +9,8 @@ from PySide6.QtGui import QRegion
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from rigplanner.desktop import documents
-from rigplanner.desktop.machine_drawing import MachineDrawing, box_area, wire_area
-from rigplanner.desktop.machine_shapes import Box, Drawing, Wire
+from rigplanner.desktop.machine.drawing import MachineDrawing, box_area, wire_area
+from rigplanner.desktop.machine.shapes import Box, Drawing, Wire
 from rigplanner.desktop.tasks import Tasks
 
 

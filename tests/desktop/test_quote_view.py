@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QDialog, QLineEdit, QMenu, QPlainTextEdit
 
 from rigplanner.catalog.parts import Price
 from rigplanner.desktop import documents
-from rigplanner.desktop.logos import usable_logo
-from rigplanner.desktop.quote_figures import figure_entries
-from rigplanner.desktop.quote_view import EXPORT_WORDS
+from rigplanner.desktop.quote.figures import figure_entries
+from rigplanner.desktop.quote.logos import usable_logo
+from rigplanner.desktop.quote.view import EXPORT_WORDS
 from rigplanner.desktop.reasons import cost_steps
 from rigplanner.report import export
 from rigplanner.report.logo import logo_content, logo_fault, logo_name

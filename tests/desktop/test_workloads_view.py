@@ -8,9 +8,9 @@ from PySide6.QtCore import QEventLoop, Qt
 from PySide6.QtWidgets import QApplication, QDialog, QPushButton, QTableWidget, QToolButton
 
 from rigplanner.desktop import documents
-from rigplanner.desktop.curve import Curve, Mark, nice_step
-from rigplanner.desktop.step_slider import BATCHES, StepSlider
 from rigplanner.desktop.unit_cells import split_unit
+from rigplanner.desktop.workloads.curve import Curve, Mark, nice_step
+from rigplanner.desktop.workloads.step_slider import BATCHES, StepSlider
 from rigplanner.planning.what_if import room
 from rigplanner.rig.edits import Edit
 from rigplanner.rig.task import Workload

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.machine.assemble import assemble
+from rigplanner.machine.formats.smi_matrix import parse_matrix
 from rigplanner.machine.machine import Machine
-from rigplanner.machine.smi_matrix import parse_matrix
 from rigplanner.rig.document import Item, Rig, Settings
 
 Parts = tuple[tuple[str, int, tuple[str, ...]], ...]

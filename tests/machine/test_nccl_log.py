@@ -4,12 +4,12 @@ import pytest
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU
-from rigplanner.machine.from_matrix import machine_of_matrix
+from rigplanner.machine.formats.from_matrix import machine_of_matrix
+from rigplanner.machine.formats.nccl_beside import Beside, beside
+from rigplanner.machine.formats.nccl_log import Hop, NcclRun, read_nccl
+from rigplanner.machine.formats.smi_matrix import MatrixFault, parse_matrix
+from rigplanner.machine.formats.xml_tree import XmlFault
 from rigplanner.machine.machine import Machine
-from rigplanner.machine.nccl_beside import Beside, beside
-from rigplanner.machine.nccl_log import Hop, NcclRun, read_nccl
-from rigplanner.machine.smi_matrix import MatrixFault, parse_matrix
-from rigplanner.machine.xml_tree import XmlFault
 
 LOG = """h:1:2 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>
 NCCL version 2.18.3+cuda12.2

@@ -3,8 +3,8 @@
 import pytest
 from small_parts import linked_gpu
 
-from rigplanner.machine.nvlink_status import links_down, parse_nvlink_status
-from rigplanner.machine.smi_matrix import MatrixFault
+from rigplanner.machine.formats.nvlink_status import links_down, parse_nvlink_status
+from rigplanner.machine.formats.smi_matrix import MatrixFault
 
 PAIR_AND_ONE = (
     "GPU 0: NVIDIA RTX A6000 (UUID: GPU-0)\n\t Link 0: 14.062 GB/s\n\t Link 1: 14.062 GB/s\n\t Link 2: 14.062 GB/s\n"

@@ -7,9 +7,9 @@ from small_parts import gpu, linked_gpu
 
 from rigplanner.catalog.parts import NvlinkPort
 from rigplanner.cli.captured import decoded
-from rigplanner.machine.from_matrix import machine_of_matrix
-from rigplanner.machine.rocm_matrix import parse_rocm
-from rigplanner.machine.smi_matrix import MatrixFault, numa_nodes, parse_matrix
+from rigplanner.machine.formats.from_matrix import machine_of_matrix
+from rigplanner.machine.formats.rocm_matrix import parse_rocm
+from rigplanner.machine.formats.smi_matrix import MatrixFault, numa_nodes, parse_matrix
 
 PLAIN = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tSYS\t0-7\nGPU1\tSYS\t X \t8-15\n"
 SYS = (("X", "SYS"), ("SYS", "X"))

@@ -8,9 +8,9 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU
 from rigplanner.machine.collectives import allreduce
 from rigplanner.machine.copies import copy_rates
-from rigplanner.machine.from_matrix import machine_of_matrix
-from rigplanner.machine.nccl_xml import nccl_xml, read_nccl_xml
-from rigplanner.machine.smi_matrix import parse_matrix
+from rigplanner.machine.formats.from_matrix import machine_of_matrix
+from rigplanner.machine.formats.nccl_xml import nccl_xml, read_nccl_xml
+from rigplanner.machine.formats.smi_matrix import parse_matrix
 
 
 class Shown(Struct, frozen=True):

@@ -9,8 +9,8 @@ from small_parts import gpu, linked_gpu
 
 from rigplanner.catalog.parts import NvlinkPort
 from rigplanner.machine.collectives import allreduce
-from rigplanner.machine.from_matrix import machine_of_matrix
-from rigplanner.machine.smi_matrix import MatrixFault, format_matrix, missing_rows, numa_nodes, parse_matrix
+from rigplanner.machine.formats.from_matrix import machine_of_matrix
+from rigplanner.machine.formats.smi_matrix import MatrixFault, format_matrix, missing_rows, numa_nodes, parse_matrix
 
 PAIR = "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\t X \tNV4\t0-31\t0\t\tN/A\nGPU1\tNV4\t X \t0-31\t0\t\tN/A\n"
 

@@ -10,12 +10,12 @@ from small_parts import board, bridge, cpu, linked_gpu, machine_of, nic, slot
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import Switch
 from rigplanner.machine.assemble import assemble
-from rigplanner.machine.hwloc_xml import read_hwloc
-from rigplanner.machine.lspci_tree import TreeFault, parse_lspci
-from rigplanner.machine.nccl_xml import nccl_xml, read_nccl_xml
-from rigplanner.machine.pci_paths import nvidia_gpus, path_cells
-from rigplanner.machine.smi_query import QueryFault, parse_query
-from rigplanner.machine.xml_tree import XmlFault, parse_xml
+from rigplanner.machine.formats.hwloc_xml import read_hwloc
+from rigplanner.machine.formats.lspci_tree import TreeFault, parse_lspci
+from rigplanner.machine.formats.nccl_xml import nccl_xml, read_nccl_xml
+from rigplanner.machine.formats.pci_paths import nvidia_gpus, path_cells
+from rigplanner.machine.formats.smi_query import QueryFault, parse_query
+from rigplanner.machine.formats.xml_tree import XmlFault, parse_xml
 from rigplanner.rig.files import read_rig
 
 LSPCI = r"""-+-[0000:00]-+-00.0  Advanced Micro Devices, Inc. [AMD] Root Complex

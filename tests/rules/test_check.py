@@ -9,9 +9,9 @@ from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import set_ignored, set_severity, waive
 from rigplanner.rules.assess import assess
 from rigplanner.rules.check import ORDER
-from rigplanner.rules.fitting import brings, fits
+from rigplanner.rules.fitting.fitting import brings, fits
+from rigplanner.rules.fitting.trial import counts
 from rigplanner.rules.topics import RULES_BY_CODE
-from rigplanner.rules.trial import counts
 
 LONG = bench_catalog({"gpu.card": {"length_mm": 500}})
 RIG = bench_rig()

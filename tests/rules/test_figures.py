@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rigplanner.rules.figures import ANYWHERE, Figure, Ranges, observed
+from rigplanner.rules.fitting.figures import ANYWHERE, Figure, Ranges, observed
 
 Question = Callable[[float, float], object]
 

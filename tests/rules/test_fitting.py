@@ -12,11 +12,11 @@ from rigplanner.data import data_path
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, apply
 from rigplanner.rig.files import read_rig
-from rigplanner.rules.answers import Alike, Brought
-from rigplanner.rules.figures import Reading
-from rigplanner.rules.fitting import brings, fits
+from rigplanner.rules.fitting.answers import Alike, Brought
+from rigplanner.rules.fitting.figures import Reading
+from rigplanner.rules.fitting.fitting import brings, fits
+from rigplanner.rules.fitting.trial import BADGES, Trial, counts
 from rigplanner.rules.situation import Situation
-from rigplanner.rules.trial import BADGES, Trial, counts
 
 SAMPLES = sorted((data_path("resources") / "samples").glob("*.rig"))
 EACH = 2

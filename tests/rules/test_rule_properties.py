@@ -14,7 +14,7 @@ from rigplanner.rig.document import Item, Rig, Site
 from rigplanner.rig.task import Workload
 from rigplanner.rules.assess import assess, link_of, machine_of
 from rigplanner.rules.check import ORDER, check
-from rigplanner.rules.fitting import fits
+from rigplanner.rules.fitting.fitting import fits
 from rigplanner.rules.situation import Situation
 from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.room import visible_gib

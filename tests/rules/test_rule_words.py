@@ -30,7 +30,7 @@ def test_every_code_has_a_text_and_no_text_is_left_over() -> None:
 
 
 def test_every_fix_has_a_text() -> None:
-    source = "".join(path.read_text("utf-8") for path in (ROOT / "rigplanner" / "rules").glob("*.py"))
+    source = "".join(path.read_text("utf-8") for path in (ROOT / "rigplanner" / "rules").rglob("*.py"))
     codes = set(re.findall(r'(?:fix|swap)\(\s*situation,\s*"([a-z-]+)"', source))
     codes |= set(re.findall(r'_change\(situation, case, "([a-z-]+)"', source))
     assert codes == set(FIX_TEXTS)

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.workload import closed
-from rigplanner.workload.net import Setting
 from rigplanner.workload.shallow import shallow
+from rigplanner.workload.tape.net import Setting
 
 CONFIGS = {
     "decoder": {"model_type": "qwen3", "hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 2,

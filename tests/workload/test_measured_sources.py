@@ -14,12 +14,12 @@ from rigplanner.performance.anchors import find_gpu
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.accuracy import compare, compare_first, error_table
 from rigplanner.workload.answer import MemoryEstimate
+from rigplanner.workload.architectures.residual import kept_by_depth
 from rigplanner.workload.cases import BadCase, read_case
 from rigplanner.workload.engines import batch_limits, dummy_peak_bytes, pool_gib
 from rigplanner.workload.job import read_job
 from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.network import resolve
-from rigplanner.workload.residual import kept_by_depth
 
 GIB = 2.0**30
 FILE = Path(__file__).with_name("measured_memory.jsonl")

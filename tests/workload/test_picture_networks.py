@@ -9,11 +9,11 @@ import pytest
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
-from rigplanner.workload.denoisers import denoiser_config
+from rigplanner.workload.architectures.denoisers import denoiser_config
+from rigplanner.workload.architectures.towers import tower_params
 from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.network import Network, resolve
 from rigplanner.workload.readers import model_fields
-from rigplanner.workload.towers import tower_params
 
 GIB = 2.0**30
 LLAVA = {

@@ -1,0 +1,1 @@
+"""Dialogs, each loaded when it is asked for."""

@@ -1,0 +1,1 @@
+"""The build list and the catalog table."""

@@ -1,0 +1,296 @@
+"""The left panel: the build list, the settings of the chosen item, the total."""
+
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QDoubleSpinBox,
+    QFormLayout,
+    QListView,
+    QMenu,
+    QSizePolicy,
+    QSpinBox,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from rigplanner.catalog.parts import GPU, KINDS, Price
+from rigplanner.desktop import icons
+from rigplanner.desktop.change import Change
+from rigplanner.desktop.fade import Figure
+from rigplanner.desktop.parts.build_model import ROW_ROLE, BuildModel, BuildRow, build_rows
+from rigplanner.desktop.session import Session
+from rigplanner.desktop.theme import look, row_px, sized_font, small_font
+from rigplanner.desktop.tokens import STATE_OF
+from rigplanner.desktop.widgets import button, column, icon_button, indented, label, panel, restyle, row, rule, strip
+from rigplanner.desktop.words import KIND_WORDS, VERDICT_ICONS, money
+from rigplanner.report.language import listed, tr, trn
+from rigplanner.rig.document import Item, part_of
+from rigplanner.rig.edits import LARGEST_QUANTITY, Edit
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+class BuildDelegate(QStyledItemDelegate):
+    """Paints kind icon, name and badge on the first line, place and price on the second."""
+
+    def __init__(self, view: QListView) -> None:
+        super().__init__(view)
+        self._view = view
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        line: BuildRow = index.data(ROW_ROLE)
+        return QSize(200, round(row_px() * (1.7 if line.uid else 1.15)))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        line: BuildRow = index.data(ROW_ROLE)
+        area: QRect = option.rect
+        tokens = look.tokens
+        if self._view.selectionModel().isSelected(self._view.model().index(index.row(), 0)):
+            painter.fillRect(area, tokens.color("selection"))
+        ratio = painter.device().devicePixelRatio()
+        token = "text" if line.uid else "soft"
+        top = area.top() + (6 if line.uid else (area.height() - 16) // 2)
+        painter.drawPixmap(area.left() + 12, top, icons.pixmap(line.kind, "soft", 16, ratio))
+        left, width = area.left() + 36, area.width() - 36 - 32
+        painter.setFont(sized_font(1.0))
+        painter.setPen(tokens.color(token))
+        metrics = QFontMetrics(painter.font())
+        text = line.title if line.uid else tr("Choose {kind}", kind=_spoken(line.kind))
+        height = metrics.height()
+        first = QRect(left, top - (height - 16) // 2, width, height)
+        painter.drawText(first, Qt.AlignmentFlag.AlignVCenter, metrics.elidedText(text, Qt.TextElideMode.ElideRight, width))
+        if line.verdict:
+            sign = icons.pixmap(VERDICT_ICONS[line.verdict], STATE_OF[line.verdict], 16, ratio)
+            painter.drawPixmap(area.right() - 24, top, sign)
+        if line.uid:
+            painter.setFont(small_font())
+            small = QFontMetrics(painter.font())
+            second = QRect(left, first.bottom(), width + 20, small.height())
+            shown = small.elidedText(line.detail, Qt.TextElideMode.ElideRight, width + 20)
+            for text, token in _detail_pieces(line, shown):
+                painter.setPen(tokens.color(token))
+                painter.drawText(second, Qt.AlignmentFlag.AlignVCenter, text)
+                second.setLeft(second.left() + small.horizontalAdvance(text))
+        if self._view.hasFocus() and index == self._view.currentIndex():
+            painter.fillRect(area.left(), area.top(), 2, area.height(), tokens.color("accent"))
+
+
+def _detail_pieces(line: BuildRow, shown: str) -> tuple[tuple[str, str], ...]:
+    """Return what is shown of the second line in pieces with their tokens: the age of a stale price is amber."""
+    head = f"{line.price} · "
+    if not line.stale or not line.price_age or not shown.startswith(head + line.price_age):
+        return ((shown, "soft"),)
+    return (head, "soft"), (line.price_age, "warns"), (shown[len(head) + len(line.price_age) :], "soft")
+
+
+def _spoken(kind: str) -> str:
+    word = KIND_WORDS[kind]
+    word = word if word.isupper() or kind == "bridge" else word.lower()
+    return f"{'an' if word[0] in 'aeiou' else 'a'} {word}" if kind not in ("memory", "storage") else word
+
+
+class BuildView(QListView):
+    """The list; Delete takes an item out, Enter opens its kind in the catalog."""
+
+    chosen = Signal(object)
+    removed = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
+            self.chosen.emit(self.currentIndex().data(ROW_ROLE))
+        elif event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+            self.removed.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class BuildList(QWidget):
+    """`kind_chosen` asks for a kind of part, with the uid of the item to replace or ""."""
+
+    kind_chosen = Signal(str, str)
+    total_asked = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._filling = False
+        self.model = BuildModel(self)
+        self.view = BuildView()
+        self.view.setModel(self.model)
+        self.view.setItemDelegate(BuildDelegate(self.view))
+        self.view.setAccessibleName(tr("Build list"))
+        self.view.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.view.chosen.connect(self._choose)
+        self.view.removed.connect(self.remove_current)
+        self.view.clicked.connect(lambda index: self._choose(index.data(ROW_ROLE)))
+        self.view.selectionModel().currentChanged.connect(self._show_item)
+        self.add = button(tr("Add part"), self.open_menu, "plus")
+        self._editor = self._make_editor()
+        self._total = Figure("strong")
+        self._total.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._total.setToolTip(tr("Shows how the total comes about, as the price gauge does"))
+        self._total.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._total.setProperty("opens", True)
+        self._total.setIndent(0)
+        self._total.setAccessibleName(tr("Total"))
+        self._total.installEventFilter(self)
+        self._note = label("", "small", wrap=True)
+        sums = panel(column(self._total, self._note, margins=(12, 4, 12, 8), spacing=0))
+        sums.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        self.setMinimumWidth(row_px() * 9)
+        self.setLayout(column(self.view, strip(row(self.add, 1, margins=(8, 4, 8, 4))), self._editor, rule(), sums, spacing=0))
+        session.rig_changed.connect(self._refresh)
+        session.subject_pointed.connect(self._point)
+        look.look_changed.connect(self.view.viewport().update)
+
+    def _make_editor(self) -> QWidget:
+        self._quantity = QSpinBox(minimum=1, maximum=LARGEST_QUANTITY)
+        self._quantity.setAccessibleName(tr("Quantity"))
+        self._quantity.valueChanged.connect(self._set_quantity)
+        self._price = QDoubleSpinBox(minimum=0, maximum=1e9, decimals=2)
+        self._price.setAccessibleName(tr("Price of one piece"))
+        self._price.setSpecialValueText(tr("catalog"))
+        self._price.setKeyboardTracking(False)
+        self._price.valueChanged.connect(self._set_price)
+        self._cap = QSpinBox(minimum=0, maximum=2000, singleStep=10)
+        self._cap.setAccessibleName(tr("Power cap in watts"))
+        self._cap.setSuffix("\u202fW")
+        self._cap.setSpecialValueText(tr("none"))
+        self._cap.setKeyboardTracking(False)
+        self._cap.valueChanged.connect(self._set_cap)
+        for box in (self._quantity, self._price, self._cap):
+            indented(box)
+        self._form = QFormLayout()
+        self._form.setContentsMargins(12, 8, 12, 8)
+        self._form.setSpacing(4)
+        self._remove = icon_button("trash", tr("Remove the item"), self.remove_current)
+        quantity = panel(row(self._quantity, 1, self._remove))
+        self._form.addRow(tr("Quantity"), quantity)
+        self._form.addRow(tr("Price each"), self._price)
+        self._form.addRow(tr("Power cap"), self._cap)
+        editor = strip(column(rule(), panel(self._form), spacing=0))
+        editor.hide()
+        return editor
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """A click on the total, or Enter, asks for its breakdown."""
+        keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+        pressed = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in keys
+        if watched is self._total and (pressed or event.type() == QEvent.Type.MouseButtonRelease):
+            self.total_asked.emit()
+        return super().eventFilter(watched, event)
+
+    def current(self) -> Item | None:
+        """Return the item under the cursor."""
+        index = self.view.currentIndex()
+        uid = index.data(ROW_ROLE).uid if index.isValid() else None
+        return self._session.rig.item(uid) if uid else None
+
+    def _refresh(self, _: Change) -> None:
+        kept = self.current()
+        self.model.show(build_rows(self._session))
+        if kept is not None and (line := self.model.row_of(kept.uid)) is not None:
+            self.view.setCurrentIndex(self.model.index(line))
+        self._show_item()
+        self._show_total()
+
+    def _show_total(self) -> None:
+        assessment = self._session.assessment
+        if assessment is None:
+            self._total.show_text("")
+            self._note.setText("")
+            return
+        sums = assessment.totals
+        priced = bool(sums.total) or not assessment.rig.items
+        self._total.show_text(tr("Total {total}", total=money(sums.total, sums.currency)) if priced else tr("No prices yet"))
+        open_items = (
+            [trn("{count} item without a price", "{count} items without a price", len(sums.unpriced))] if sums.unpriced else []
+        )
+        open_items += (
+            [trn("{count} item in another currency", "{count} items in another currency", len(sums.foreign))]
+            if sums.foreign
+            else []
+        )
+        stale = sum(row.stale for row in self.model.rows)
+        if stale:
+            limit = trn("{count} day", "{count} days", self._session.preferences.now.price_days)
+            open_items.append(trn("{count} price older than {limit}", "{count} prices older than {limit}", stale, limit=limit))
+        restyle(self._note, "state", "warns" if stale else "")
+        self._note.setText(listed(open_items))
+        self._note.setVisible(bool(open_items))
+
+    def _show_item(self, *_: object) -> None:
+        item = self.current()
+        self._editor.setVisible(item is not None)
+        if item is None:
+            return
+        part = part_of(self._session.rig, self._session.catalog, item.part)
+        self._filling = True
+        self._quantity.setValue(item.quantity)
+        self._price.setValue(item.price.amount if item.price else 0.0)
+        self._cap.setValue(round(item.power_cap_w or 0))
+        self._filling = False
+        self._price.setSuffix(f" {item.price.currency if item.price else self._session.rig.currency}")
+        self._form.setRowVisible(self._cap, isinstance(part, GPU))
+
+    def _choose(self, line: BuildRow) -> None:
+        self.kind_chosen.emit(line.kind, line.uid or "")
+        if line.uid:
+            self._session.point_at(f"{line.uid}.0")
+
+    def _point(self, subject: str) -> None:
+        uid = subject.rpartition(".")[0] or subject
+        line = self.model.row_of(uid)
+        if line is not None and self.view.currentIndex().row() != line:
+            self.view.setCurrentIndex(self.model.index(line))
+
+    def open_menu(self) -> None:
+        """Offer the kinds of part to add."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for kind in KINDS:
+            menu.addAction(icons.icon(kind), KIND_WORDS[kind], lambda kind=kind: self.kind_chosen.emit(kind, ""))
+        menu.popup(self.add.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
+
+    def remove_current(self) -> None:
+        """Take the item under the cursor out of the rig, with a way back."""
+        item = self.current()
+        if item is None:
+            return
+        name = self._name(item)
+        if self._session.edit(tr("Remove {name}", name=name), Edit("remove_item", {"uid": item.uid})):
+            self._session.tell(tr("Removed {name}.", name=name), "info", tr("Undo"), self._session.undo)
+
+    def _name(self, item: Item) -> str:
+        part = part_of(self._session.rig, self._session.catalog, item.part)
+        return part.name if part else item.part
+
+    def _edited(self) -> Item | None:
+        return None if self._filling else self.current()
+
+    def _set_quantity(self, quantity: int) -> None:
+        if (item := self._edited()) is not None:
+            edit = Edit("set_quantity", {"uid": item.uid, "quantity": quantity})
+            self._session.edit(
+                tr("Set {part} to {count}", part=self._name(item), count=quantity), edit, merge=f"quantity {item.uid}"
+            )
+
+    def _set_price(self, amount: float) -> None:
+        if (item := self._edited()) is not None:
+            currency = item.price.currency if item.price else self._session.rig.currency
+            price = (
+                Price(amount=amount, currency=currency, day=self._session.today, source=tr("entered by hand")) if amount else None
+            )
+            edit = Edit("set_price", {"uid": item.uid, "price": price})
+            self._session.edit(tr("Price of {item}", item=self._name(item)), edit, merge=f"price {item.uid}")
+
+    def _set_cap(self, watts: int) -> None:
+        if (item := self._edited()) is not None:
+            edit = Edit("set_power_cap", {"uid": item.uid, "watts": float(watts) or None})
+            name = (
+                tr("Cap {item} to {watts} W", item=self._name(item), watts=watts)
+                if watts
+                else tr("Lift the cap of {item}", item=self._name(item))
+            )
+            self._session.edit(name, edit, merge=f"cap {item.uid}")

@@ -1,0 +1,277 @@
+"""The pane under the catalog table: every figure of a part with its source, and what choosing it would change."""
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QTextBrowser, QWidget
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.parts import AnyPart, kind_of
+from rigplanner.desktop.parts.choice import choice_edits, choice_name
+from rigplanner.desktop.parts.columns import COLUMNS, COMMON, Column, sources_of
+from rigplanner.desktop.parts.model import figure_cell
+from rigplanner.desktop.session import Session
+from rigplanner.desktop.theme import look
+from rigplanner.desktop.tokens import STATE_OF
+from rigplanner.desktop.widgets import button, column, icon_button, label, panel, row, strip, tint
+from rigplanner.desktop.words import VERDICT_WORDS, day, shortened, signed
+from rigplanner.evidence import Source
+from rigplanner.report.language import Words, tr, trn
+from rigplanner.rig.document import Rig, part_of
+from rigplanner.rules.finding import Finding
+
+if TYPE_CHECKING:
+    from rigplanner.planning.effects import Effect, Effects
+
+FACTS_DELAY_MS = 40
+"""The figures of a part are laid out when its row has rested for so long: the table is painted before that."""
+EFFECTS_DELAY_MS = 120
+MOST_FINDINGS = 6
+MOST_ERRORS = 2
+"""Errors that are said before the figures: they decide."""
+MEASURES = Words({"vram": "VRAM", "load": "Load", "price": "Price", "speed": "Speed", "speed_per_money": "Speed per money"})
+
+
+class Details(QWidget):
+    """Facts left, consequences right. `added` says that the part went into the rig."""
+
+    added = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._part: AnyPart | None = None
+        self._shown: dict[QTextBrowser, str] = {}
+        self._delay = QTimer(self, singleShot=True, interval=EFFECTS_DELAY_MS)
+        self._delay.timeout.connect(self._work_out)
+        self._rest = QTimer(self, singleShot=True, interval=FACTS_DELAY_MS)
+        self._rest.timeout.connect(self._lay_out)
+        self._uid = ""
+        self.title = label("", "strong")
+        self._context = label("", "small")
+        self._star = icon_button("star", tr("Favourite"), self._toggle_favourite)
+        self.choose = button(tr("Add to rig"), self.put_into_rig, role="primary")
+        self.facts = _browser(tr("Facts and sources"))
+        self.facts.anchorClicked.connect(self._open_link)
+        self.changes = _browser(tr("What choosing it would change"))
+        left = panel(column(self.facts, margins=(12, 0, 4, 4)))
+        right = panel(column(self.changes, margins=(4, 0, 12, 4)))
+        body = row(left, right, spacing=0)
+        body.setStretch(0, 3)
+        body.setStretch(1, 2)
+        head = row(self.title, self._context, self._star, 1, self.choose, margins=(12, 4, 12, 2))
+        self.setLayout(column(strip(head), body, spacing=0))
+        self.setProperty("role", "surface")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        look.look_changed.connect(self._write)
+        self.show_part(None, "")
+
+    def say_context(self, text: str) -> None:
+        """Say what the part would replace."""
+        self._context.setText(text)
+
+    def show_part(self, part: AnyPart | None, uid: str) -> None:
+        """Show a part that would replace the item `uid`, or be added."""
+        self._part, self._uid = part, uid
+        self._write()
+
+    def _write(self) -> None:
+        part = self._part
+        self.choose.setEnabled(part is not None)
+        self._star.setVisible(part is not None)
+        if part is None:
+            self.title.setText(tr("No part selected"))
+            self._set(
+                self.facts, f"<p>{tr('Select a row to see its figures, their sources and what choosing it would change.')}</p>"
+            )
+            self._drop_effects("")
+            return
+        rig = self._session.rig
+        self.title.setText(shortened(part.name, 80))
+        replaced = rig.item(self._uid) if self._uid else None
+        self.choose.setText(tr("Replace") if replaced else tr("Add to rig"))
+        self.choose.setEnabled(replaced is None or replaced.part != part.id)
+        full = part.id in self._session.preferences.now.favourites
+        tint(self._star, "star-full" if full else "star", "accent" if full else "soft")
+        self._rest.start()
+        if replaced is not None and replaced.part == part.id:
+            self._drop_effects(f"<p>{tr('This part is in the rig.')}</p>")
+            return
+        self._delay.start()
+
+    def _lay_out(self) -> None:
+        if self._part is not None:
+            self._set(self.facts, facts_html(self._part, self._session.catalog.sources))
+
+    def _set(self, browser: QTextBrowser, body: str) -> None:
+        """Show a text unless it is shown already: laying it out is dear."""
+        text = _styled(body)
+        if self._shown.get(browser) != text:
+            self._shown[browser] = text
+            browser.setHtml(text)
+
+    def _work_out(self) -> None:
+        """Show what choosing the part would change as soon as it is known; the former answer stays until then."""
+        session, part = self._session, self._part
+        if part is None:
+            return
+        rig, catalog, today = session.rig, session.catalog, session.today
+        edits = choice_edits(rig, part, self._uid)
+
+        def work(_: object) -> "Effects | None":
+            from rigplanner.planning.effects import effects_of
+
+            return effects_of(rig, edits, catalog, today)
+
+        session.tasks.run_task("effects", work, lambda found: self._set(self.changes, effects_html(found, session)))
+
+    def _drop_effects(self, text: str) -> None:
+        self._delay.stop()
+        self._session.tasks.cancel("effects")
+        self._set(self.changes, text)
+
+    def put_into_rig(self) -> None:
+        """Make the edit that the pane describes."""
+        part, rig = self._part, self._session.rig
+        if part is None:
+            return
+        item = rig.item(self._uid) if self._uid else None
+        old = part_of(rig, self._session.catalog, item.part) if item else None
+        name = choice_name(rig, part, self._uid, old.name if old else "")
+        if self._session.edit(name, *choice_edits(rig, part, self._uid)):
+            self._session.tell(f"{name}.", "info", tr("Undo"), self._session.undo)
+            self.added.emit()
+
+    def _toggle_favourite(self) -> None:
+        if self._part is not None:
+            kept = self._session.preferences.now.favourites
+            part_id = self._part.id
+            changed = tuple(i for i in kept if i != part_id) if part_id in kept else (*kept, part_id)
+            self._session.preferences.change(favourites=changed)
+            self._write()
+
+    def _open_link(self, url: QUrl) -> None:
+        if url.scheme() in ("http", "https"):
+            QDesktopServices.openUrl(url)
+
+
+def _browser(name: str) -> QTextBrowser:
+    made = QTextBrowser()
+    made.setAccessibleName(name)
+    made.setOpenLinks(False)
+    made.document().setDocumentMargin(0)
+    return made
+
+
+def _styled(body: str) -> str:
+    t = look.tokens
+    return (
+        f"<style>td {{ padding: 1px 10px 1px 0; }} .soft {{ color: {t.soft}; }} a {{ color: {t.accent}; text-decoration: none; }}"
+        f" .fits {{ color: {t.fits}; }} .warns {{ color: {t.warns}; }} .fails {{ color: {t.fails}; }}"
+        f" .unknown {{ color: {t.unknown}; }}</style>{body}"
+    )
+
+
+def facts_html(part: AnyPart, sources: dict[str, Source]) -> str:
+    """Return all known figures of a part in rows of two, each with the number of its source, then the sources."""
+    numbers: dict[str, int] = {}
+    cells = []
+    for spec in (*COLUMNS[kind_of(part)], *COMMON):
+        value = spec.of(part)
+        if value in (None, "") and not spec.in_table:
+            continue
+        marks = []
+        for key in sources_of(part, spec.field)[:2]:
+            numbers.setdefault(key, len(numbers) + 1)
+            marks.append(str(numbers[key]))
+        cells.append(_fact(part, spec, ",".join(marks)))
+    pairs = [cells[n] + (cells[n + 1] if n + 1 < len(cells) else "<td></td><td></td>") for n in range(0, len(cells), 2)]
+    table = "<table cellspacing=0>" + "".join(f"<tr>{pair}</tr>" for pair in pairs) + "</table>"
+    return table + "<p class=soft>" + "<br>".join(_source(number, key, sources) for key, number in numbers.items()) + "</p>"
+
+
+def _fact(part: AnyPart, spec: Column, marks: str) -> str:
+    value = spec.of(part)
+    figure = figure_cell(value, spec)
+    unit = f"\u202f<span class=soft>{escape(figure.unit)}</span>" if figure.unit else ""
+    doubt = part.doubts.get(spec.field) or part.doubts.get(spec.field.split(".")[-1])
+    sure = (
+        f" <span class=unknown>{tr('sources disagree') if doubt.state == 'conflict' else tr('not verified')}</span>"
+        if doubt
+        else ""
+    )
+    text = f"<span class=unknown>? {tr('unknown')}</span>" if value is None else escape(shortened(figure.text, 120))
+    mark = f" <span class=soft>[{marks}]</span>" if marks and value is not None else ""
+    return f"<td class=soft>{escape(tr(spec.title))}</td><td>{text}{unit if value is not None else ''}{mark}{sure}</td>"
+
+
+def _source(number: int, key: str, sources: dict[str, Source]) -> str:
+    source = sources.get(key)
+    if source is None:
+        return f"[{number}] {escape(key)}"
+    title = escape(shortened(source.title, 90))
+    if source.url and source.url.startswith(("https://", "http://")):
+        title = f'<a href="{escape(source.url)}">{title}</a>'
+    return tr(
+        "[{number}] {title}, {trust}, read {read}", number=number, title=title, trust=escape(source.trust), read=day(source.read)
+    )
+
+
+def effects_html(found: "Effects | None", session: Session) -> str:
+    """Return the errors that would come, the changed figures, and the other findings that would come and go."""
+    from rigplanner.report.words import finding_text, rule_title
+
+    if found is None:
+        return f"<p class=soft>{tr('This cannot be done to the rig as it stands.')}</p>"
+    catalog = session.catalog
+    rows = "".join(_effect_row(figure, session.rig, catalog) for figure in found.figures)
+    errors = _first_errors(found.come)
+    lines = [_finding_line(finding, finding_text(finding, found.rig, catalog)) for finding in errors]
+    lines.append(f"<table cellspacing=0>{rows}</table>" if rows else f"<p class=soft>{tr('No figure changes.')}</p>")
+    others = [finding for finding in found.come if finding not in errors]
+    if others:
+        lines.append(f"<p><b>{trn('{count} finding would come', '{count} findings would come', len(others))}</b></p>")
+    lines += [_finding_line(finding, finding_text(finding, found.rig, catalog)) for finding in others[:MOST_FINDINGS]]
+    if found.gone:
+        lines.append(f"<p><b>{trn('{count} finding would go', '{count} findings would go', len(found.gone))}</b></p>")
+    lines += [_line(rule_title(finding.code), finding.code) for finding in found.gone[:MOST_FINDINGS]]
+    return "".join(lines)
+
+
+def _first_errors(come: tuple[Finding, ...]) -> list[Finding]:
+    """The first error of each rule, the first few of them."""
+    first: dict[str, Finding] = {}
+    for finding in come:
+        if finding.severity == "error":
+            first.setdefault(finding.code, finding)
+    return list(first.values())[:MOST_ERRORS]
+
+
+def _finding_line(finding: Finding, text: str) -> str:
+    token = STATE_OF[finding.severity]
+    return _line(text, finding.code, f"<span class={token}>{VERDICT_WORDS[finding.severity]}</span> ")
+
+
+def _line(text: str, code: str, word: str = "") -> str:
+    return f"<div>{word}{escape(shortened(text, 200))} <span class=soft>{code}</span></div>"
+
+
+def effect_title(figure: "Effect", rig: Rig, catalog: Catalog) -> str:
+    """Return what a figure measures, with the workload's name where the rig has several."""
+    from rigplanner.report.words import subject_name
+
+    measure = MEASURES[figure.measure]
+    if figure.job is None or len(rig.workloads) < 2:
+        return measure
+    return tr(
+        "{measure}, {workload}", measure=measure, workload=shortened(subject_name(f"workload.{figure.job}", rig, catalog), 30)
+    )
+
+
+def _effect_row(figure: "Effect", rig: Rig, catalog: Catalog) -> str:
+    token = "soft" if figure.better is None else "fits" if figure.better else "warns"
+    text = tr("unknown") if figure.change is None else signed(figure.change, figure.unit)
+    token = "unknown" if figure.change is None else token
+    return f"<tr><td class=soft>{escape(effect_title(figure, rig, catalog))}</td><td class={token}>{escape(text)}</td></tr>"

@@ -1,0 +1,304 @@
+"""The Start tab: ways to a rig (guide, new, this machine, a file, a pasted list), samples, recent files, edits that were left."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from msgspec.structs import replace
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QPlainTextEdit, QVBoxLayout, QWidget
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.parts import GPU
+from rigplanner.data import data_path
+from rigplanner.desktop.documents import leave_rig
+from rigplanner.desktop.preferences import with_wishes
+from rigplanner.desktop.session import Session
+from rigplanner.desktop.start_page.cards import Card, OneLine, SampleCard, Tile
+from rigplanner.desktop.start_page.rig_sketch import Sketch
+from rigplanner.desktop.theme import look, row_px
+from rigplanner.desktop.widgets import button, clear, column, icon_button, label, panel, row, scrolled
+from rigplanner.desktop.words import money, shortened
+from rigplanner.report.language import listed, tr, trn
+from rigplanner.rig import journal
+from rigplanner.rig.document import Rig, part_of
+from rigplanner.rig.files import RigFault, read_rig
+from rigplanner.rig.parts_list import by_figures, read_parts_list, rig_from_entries
+from rigplanner.rig.workbook_list import parts_list_of_workbook
+
+COLUMNS = 4
+"""Tiles stand in four columns; samples take the first three, recent files and the parts list the last."""
+LARGEST_LIST_BYTES = 2**20
+MOST_RECENT_SHOWN = 8
+TOUR = (
+    ("Build", "The list on the left says what is in the rig. A click opens the catalog for that kind."),
+    ("Parts", "Each row says whether the part would fit. The pane below shows what choosing it would change."),
+    ("Findings", "The list on the right says what is wrong, with what was needed and what is there, and fixes it by a click."),
+    ("Gauges", "The bars below show how far the rig is from its limits. A click opens the calculation."),
+)
+TILES = (
+    ("guide", "Let me be guided", "A few questions, an honest answer with today's parts, and why.", "question"),
+    ("new", "New rig", "Pick parts and see at once what works, what it can train and how fast.", "new"),
+    ("machine", "Read this machine", "What this computer is made of, as far as it tells.", "system"),
+    ("open", "Open…", "A rig file from a folder; it may also be dropped here.", "open"),
+)
+
+
+def sample_files() -> list[Path]:
+    """Return the sample rigs that came with the program."""
+    return sorted((data_path("resources") / "samples").glob("*.rig"))
+
+
+class StartView(QWidget):
+    """`file_asked` carries a path and whether it is a sample, `command_asked` the id of a command, `locate_asked` a lost file."""
+
+    file_asked = Signal(Path, bool)
+    command_asked = Signal(str)
+    locate_asked = Signal(str)
+
+    def __init__(self, session: Session, journals: Path | None = None) -> None:
+        super().__init__()
+        self._session, self._journals = session, journals
+        self._tiles: list[Tile] = []
+        self._samples: list[tuple[SampleCard, Path]] = []
+        self._judged_by: Catalog | None = None
+        self._restore, self._recent = column(spacing=8), column(spacing=2)
+        self._tour = column()
+        self._grid = QGridLayout()
+        self._grid.setSpacing(12)
+        for n in range(COLUMNS):
+            self._grid.setColumnStretch(n, 1)
+            self._grid.setColumnMinimumWidth(n, row_px() * 7)
+        self._make_tiles()
+        self._make_samples()
+        head = column(
+            label(tr("What shall the rig be"), "large"),
+            label(
+                tr("Plan it, check it, see what it runs and what it costs, and print the quote. Nothing needs an account."), "small"
+            ),
+            spacing=2,
+        )
+        page = column(head, self._restore, self._tour, margins=(24, 16, 24, 16), spacing=12)
+        page.addLayout(self._grid, 1)
+        self.setLayout(column(scrolled(panel(page), tr("Start"))))
+        self._show_tour()
+        self._show_recent()
+        self._show_restore()
+        session.document_changed.connect(self._show_recent)
+        session.catalog_changed.connect(self._judge)
+        look.look_changed.connect(self._repaint)
+
+    def _make_tiles(self) -> None:
+        for n, (command, title, note, icon) in enumerate(TILES):
+            tile = Tile(tr(title), tr(note), icon)
+            tile.clicked.connect(lambda command=command: self.command_asked.emit(command))
+            self._tiles.append(tile)
+            self._grid.addWidget(tile, 0, n)
+
+    def _make_samples(self) -> None:
+        self._grid.addWidget(_section(tr("Samples")), 1, 0, 1, COLUMNS - 1)
+        self._grid.addWidget(_section(tr("Recent")), 1, COLUMNS - 1)
+        readable = [(path, rig) for path in sample_files() if (rig := _read(path)) is not None]
+        if not readable:
+            self._grid.addWidget(label(tr("No samples came with this installation."), "small"), 2, 0, 1, COLUMNS - 1)
+        for n, (path, rig) in enumerate(readable):
+            card = SampleCard(*describe(rig, self._session))
+            card.clicked.connect(lambda path=path: self.file_asked.emit(path, True))
+            self._samples.append((card, path))
+            self._grid.addWidget(card, 2 + n // (COLUMNS - 1), n % (COLUMNS - 1))
+        rows = max(1, -(-len(readable) // (COLUMNS - 1)))
+        side = column(self._recent, _section(tr("Parts list")), *self._make_paste(), spacing=8)
+        self._grid.addLayout(side, 2, COLUMNS - 1, rows, 1)
+
+    def _make_paste(self) -> tuple[QWidget, ...]:
+        self.paste = QPlainTextEdit()
+        self.paste.setPlaceholderText(tr("One part a line, for example\n2x RTX 3090\nRyzen 9 5950X\n4x 32 GB DDR4-3200"))
+        self.paste.setAccessibleName(tr("Parts list, one part a line"))
+        self.paste.setTabChangesFocus(True)
+        self.paste.setMinimumHeight(row_px() * 4)
+        self.unmatched = label("", "small", wrap=True)
+        self.unmatched.hide()
+        return self.paste, self.unmatched, panel(row(button(tr("Make a rig of the list"), self.make_from_list, "paste"), 1))
+
+    def focus_paste(self) -> None:
+        """Put the cursor into the field for a parts list."""
+        self.paste.setFocus()
+
+    def read_list(self, path: Path) -> None:
+        """Put the text of a file, or of a workbook that we exported, into the field for a parts list, and make a rig of it."""
+        try:
+            with path.open("rb") as file:
+                content = file.read(LARGEST_LIST_BYTES)
+            text = parts_list_of_workbook(content) if path.suffix.casefold() == ".xlsx" else content.decode("utf-8", "replace")
+        except ValueError as fault:
+            self._say_unmatched(tr("{name}: {fault}.", name=path.name, fault=fault))
+            return
+        except OSError as fault:
+            self._say_unmatched(tr("{path} cannot be read ({reason}).", path=path, reason=fault.strerror or str(fault)))
+            return
+        self.paste.setPlainText(text)
+        self.make_from_list()
+
+    def make_from_list(self) -> None:
+        """Start a rig with the best match of each line; lines without a match stay in the field."""
+        from rigplanner.report.words_import import list_notes
+
+        session, preferences = self._session, self._session.preferences.now
+        try:
+            entries = read_parts_list(self.paste.toPlainText(), session.index, session.today)
+            matched = [entry for entry in entries if entry.wish.parts]
+            rig = rig_from_entries(tr("Rig from a list"), matched)
+        except ValueError as fault:
+            self._say_unmatched(str(fault))
+            return
+        missing = [entry.wish.text for entry in entries if not entry.wish.parts]
+        if not matched:
+            self._say_unmatched(tr("No line names a part of the catalog.") if entries else tr("The list is empty."))
+            return
+        wished = with_wishes(rig, preferences)
+        rig = replace(wished, currency=rig.currency) if any(entry.price for entry in matched) else wished
+        rig = replace(rig, notes="\n".join(list_notes(entries)))
+        left_unsaved = session.is_open and session.unsaved
+
+        def show() -> None:
+            session.start_rig(rig, tr("Paste list"))
+            session.mark_unsaved()
+
+        leave_rig(session, show)
+        self.paste.setPlainText("\n".join(missing))
+        self._say_unmatched(tr("Not in the catalog: {lines}", lines=", ".join(missing)) if missing else "")
+        became = trn("{count} line became a part.", "{count} lines became parts.", len(matched))
+        rest = trn("{count} did not match.", "{count} did not match.", len(missing)) if missing else ""
+        alike = [shortened(entry.wish.text, 40) for entry in matched if by_figures(entry.wish)]
+        taken = tr("Memory of the same figures was taken for {lines}.", lines=listed(alike)) if alike else ""
+        if not left_unsaved:
+            session.tell(" ".join(filter(None, (became, rest, taken))))
+
+    def _say_unmatched(self, text: str) -> None:
+        self.unmatched.setText(text[:2000])
+        self.unmatched.setVisible(bool(text))
+
+    def _show_tour(self) -> None:
+        clear(self._tour)
+        if self._session.preferences.now.tour_seen:
+            return
+        frame = QFrame()
+        frame.setProperty("role", "card")
+        steps = QGridLayout()
+        steps.setContentsMargins(16, 10, 8, 12)
+        steps.setHorizontalSpacing(24)
+        for n, (title, text) in enumerate(TOUR):
+            step = column(label(f"{n + 1}  {tr(title)}", "strong"), label(tr(text), "small", wrap=True), 1, spacing=2)
+            steps.addLayout(step, 0, n)
+            steps.setColumnStretch(n, 1)
+        steps.addWidget(icon_button("cross", tr("Dismiss the tour"), self._dismiss_tour), 0, len(TOUR), Qt.AlignmentFlag.AlignTop)
+        frame.setLayout(steps)
+        self._tour.addWidget(frame)
+
+    def _dismiss_tour(self) -> None:
+        self._session.preferences.change(tour_seen=True)
+        self._show_tour()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._judge()
+
+    def _judge(self) -> None:
+        """Work verdicts, prices and pictures of the samples out aside, once per catalog."""
+        catalog = self._session.catalog
+        if self._judged_by is not catalog and self._samples and self.isVisible():
+            self._judged_by = catalog
+            paths = [path for _, path in self._samples]
+            self._session.tasks.run_task("samples", lambda _: _verdicts(paths, catalog), lambda _: None, piece=self._take_verdict)
+
+    def _take_verdict(self, answer: tuple[Path, str, str, Sketch]) -> None:
+        for card, path in self._samples:
+            if path == answer[0]:
+                card.show_verdict(*answer[1:])
+
+    def _show_recent(self) -> None:
+        clear(self._recent)
+        names = self._session.preferences.now.recent[:MOST_RECENT_SHOWN]
+        if not names:
+            self._recent.addWidget(label(tr("Rigs that you save or open appear here."), "small", wrap=True))
+        for name in names:
+            self._recent.addLayout(self._recent_line(name))
+
+    def _recent_line(self, name: str) -> QVBoxLayout:
+        path = Path(name)
+        there = path.is_file()
+        ask: Callable[[], object] = lambda: self.file_asked.emit(path, False)  # noqa: E731
+        line = button(shortened(path.stem, 30), ask, role="link", name=tr("Open {name}", name=name))
+        line.setToolTip(name)
+        line.setEnabled(there)
+        find = button(tr("Locate…"), lambda: self.locate_asked.emit(name), role="link", name=tr("Locate {name}", name=path.name))
+        find.setVisible(not there)
+        drop = icon_button("cross", tr("Forget {name}", name=path.name), lambda: self._forget(name))
+        where = OneLine(str(path.parent) if there else tr("not found in {folder}", folder=path.parent), "small")
+        where.setContentsMargins(4, 0, 0, 0)
+        return column(row(line, 1, find, drop), where, spacing=0)
+
+    def _forget(self, name: str) -> None:
+        self._session.preferences.forget_file(name)
+        self._show_recent()
+
+    def _show_restore(self) -> None:
+        for found in journal.unsaved(self._journals)[:3] if self._journals else []:
+            where = f" ({Path(found.document).name})" if found.document else ""
+            frame = QFrame()
+            frame.setProperty("role", "card")
+            text = label(
+                tr("{name}{where} has edits that were not saved.", name=shortened(found.rig.name, 50), where=where), wrap=True
+            )
+
+            def restore(found: journal.Unsaved = found, frame: QFrame = frame) -> None:
+                frame.hide()
+                self._session.restore(found)
+
+            def drop(found: journal.Unsaved = found, frame: QFrame = frame) -> None:
+                frame.hide()
+                journal.forget(found.journal)
+
+            frame.setLayout(
+                row(text, 1, button(tr("Restore"), restore, "history"), button(tr("Discard"), drop), margins=(12, 8, 12, 8))
+            )
+            self._restore.addWidget(frame)
+
+    def _repaint(self) -> None:
+        cards: list[Card] = [*self._tiles, *(card for card, _ in self._samples)]
+        for card in cards:
+            card.paint_icons()
+
+
+def _section(text: str) -> QWidget:
+    made = label(text.upper(), "section")
+    made.setContentsMargins(0, 6, 0, 0)
+    return made
+
+
+def _read(path: Path) -> Rig | None:
+    try:
+        return read_rig(path)
+    except RigFault:
+        return None
+
+
+def describe(rig: Rig, session: Session) -> tuple[str, str]:
+    """Return the title and the line of parts of a rig's card."""
+    parts = [(item, part_of(rig, session.catalog, item.part)) for item in rig.items]
+    gpus = [f"{item.quantity} × {part.name}" for item, part in parts if isinstance(part, GPU)]
+    others = [part.name for _, part in parts if part is not None and not isinstance(part, GPU)]
+    return rig.name, shortened(", ".join([*gpus, *others[:2]]), 120)
+
+
+def _verdicts(paths: list[Path], catalog: Catalog) -> Iterator[tuple[Path, str, str, Sketch]]:
+    from rigplanner.desktop.start_page.rig_sketch import sketch_of
+    from rigplanner.rules.assess import assess
+
+    for path in paths:
+        found = assess(read_rig(path), catalog)
+        sums = found.totals
+        price = money(sums.total, sums.currency) if sums.total else tr("no prices")
+        if sums.total and (sums.unpriced or sums.foreign):
+            price = tr("from {price}", price=price)
+        yield path, found.report.verdict(), price, sketch_of(found)

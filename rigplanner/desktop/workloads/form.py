@@ -1,0 +1,298 @@
+"""The settings of one workload. Every change is an edit at once; an empty field means the stack's usual value."""
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QFormLayout, QLineEdit, QSizePolicy, QSpinBox, QWidget
+
+from rigplanner.desktop.session import Session
+from rigplanner.desktop.theme import row_px
+from rigplanner.desktop.widgets import indented, label
+from rigplanner.desktop.words import shortened
+from rigplanner.desktop.workloads.step_slider import BATCHES, LENGTHS, StepSlider
+from rigplanner.planning.presets import Preset, preset_fields, presets
+from rigplanner.planning.what_if import TEXT_KINDS, gpu_item
+from rigplanner.report.language import THIN, Words, tr
+from rigplanner.report.quote_jobs import workload_title
+from rigplanner.report.words_workloads import PRESET_WORDS
+from rigplanner.rig.edits import Edit
+from rigplanner.rig.task import Parallelism, Workload
+from rigplanner.rules.assess import Assessment, Job
+from rigplanner.workload.mig import geometry_of
+
+TASKS = Words(
+    {
+        "train": "Training",
+        "train_full": "Training, all weights",
+        "train_lora": "Training, LoRA",
+        "train_qlora": "Training, QLoRA",
+        "inference": "Inference",
+        "prefill": "Inference, prompt only",
+        "decode": "Inference, output only",
+        "serve": "Serving",
+    }
+)
+PRECISIONS = ("fp32", "tf32", "fp16", "bf16", "amp_fp16", "amp_bf16", "fp8", "int8", "int4", "nf4", "q4_k_m")
+OPTIMIZERS = ("adamw", "adam", "sgd", "sgd_momentum", "adafactor", "adamw_8bit", "paged_adamw_8bit", "lion")
+CHECKPOINTING = ("none", "selective", "full")
+ATTENTION = ("eager", "sdpa", "flash")
+DATA_PLACES = Words({"drives": "drives of the rig", "network": "network"})
+DECODERS = Words({"cpu": "CPU", "gpu": "GPU"})
+DATA_FORMATS = Words({"files": "single files", "packed": "packed", "tokens": "tokens"})
+TRAINING = ("train", "train_full", "train_lora", "train_qlora")
+COUNTS = tuple(range(1, 17))
+LONGEST = 4_194_304
+
+
+class WorkloadForm(QWidget):
+    """Fields in two columns of labels; those that do not concern the task are hidden."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._index = -1
+        self._gpu_item: str | None = None
+        self._filling = False
+        self._form = QFormLayout(self)
+        self._form.setContentsMargins(0, 0, 0, 0)
+        self._form.setSpacing(3)
+        self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        self.setMinimumWidth(row_px() * 10)
+        self._fields: dict[str, QWidget] = {}
+        self._add_model()
+        self._add_sizes()
+        self._add_details()
+        self._add_data()
+
+    def _add_model(self) -> None:
+        self.name = QLineEdit()
+        self.name.setMaxLength(200)
+        self.name.editingFinished.connect(lambda: self._change("name", self.name.text().strip() or None, tr("Name")))
+        self._add("name", tr("Name"), self.name)
+        self.preset = QComboBox()
+        self.preset.setAccessibleName(tr("Start again as"))
+        self.preset.activated.connect(lambda _: self._take_preset())
+        self.preset.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._form.addRow(tr("Start again as"), self.preset)
+        self._choice("task", tr("Task"), [(TASKS[code], code) for code in TASKS], usual=False)
+        self._choice("precision", tr("Precision"), [(code, code) for code in PRECISIONS])
+
+    def _add_sizes(self) -> None:
+        self._slide("batch_per_gpu", tr("Batch per GPU"), BATCHES, 65536)
+        self._slide("seq_len", tr("Tokens"), LENGTHS, LONGEST)
+        self._slide("input_tokens", tr("Prompt"), LENGTHS, LONGEST)
+        self._slide("output_tokens", tr("Output"), LENGTHS, LONGEST)
+        self.gpus = StepSlider(tr("GPUs"), COUNTS, COUNTS[-1], self._set_gpus)
+        self.gpus.field.setMinimum(1)
+        self._form.addRow(tr("GPUs"), self.gpus)
+        self._choice("mig", tr("Partition"), [])
+        self._number("image_size", tr("Image"), 16384, "px")
+
+    def _add_details(self) -> None:
+        self._choice("optimizer", tr("Optimizer"), [(code, code) for code in OPTIMIZERS])
+        self._choice("gradient_checkpointing", tr("Checkpointing"), [(code, code) for code in CHECKPOINTING])
+        self._choice("attention", tr("Attention"), [(code, code) for code in ATTENTION])
+        self._number("lora_rank", tr("LoRA rank"), 4096)
+        self._choice("kv_precision", tr("KV cache"), [(code, code) for code in ("fp16", "bf16", "fp8", "int8")])
+        self._number("zero", tr("ZeRO stage"), 3, parallel=True)
+        self._number("tensor", tr("Tensor parallel"), 64, parallel=True)
+        self._number("pipeline", tr("Pipeline"), 64, parallel=True)
+
+    def _add_data(self) -> None:
+        """How much is trained on what: from these come the time of a training and the input pipeline."""
+        self._data_title = label(tr("Data set").upper(), "section")
+        self._form.addRow(self._data_title)
+        self._figure("dataset_gb", tr("Size"), 1e7, "GB")
+        self._figure("dataset_samples", tr("Samples"), 1e12, "", whole=True)
+        self._choice("dataset_format", tr("Stored as"), [(DATA_FORMATS[code], code) for code in DATA_FORMATS])
+        self._choice("dataset_place", tr("Kept on"), [(DATA_PLACES[code], code) for code in DATA_PLACES])
+        self._choice("dataset_decoding", tr("Decoded by"), [(DECODERS[code], code) for code in DECODERS])
+        self._figure("epochs", tr("Epochs"), 1e6, "")
+        self._figure("train_tokens", tr("Train on"), 1e9, tr("million tokens"), factor=1e6)
+
+    def _add(self, field: str, title: str, widget: QWidget) -> None:
+        widget.setAccessibleName(title)
+        widget.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._fields[field] = widget
+        self._form.addRow(title, widget)
+
+    def _choice(self, field: str, title: str, choices: list[tuple[str, str]], usual: bool = True) -> None:
+        box = QComboBox()
+        if usual:
+            box.addItem(tr("usual"), None)
+        for words, code in choices:
+            box.addItem(words, code)
+        box.activated.connect(lambda _: self._change(field, box.currentData(), title))
+        self._add(field, title, box)
+
+    def _slide(self, field: str, title: str, stops: tuple[int, ...], most: int) -> None:
+        slider = StepSlider(title, stops, most, lambda n: self._change(field, n or None, title))
+        slider.field.setSpecialValueText(tr("usual"))
+        self._add(field, title, slider)
+
+    def _figure(self, field: str, title: str, most: float, unit: str, factor: float = 1.0, whole: bool = False) -> None:
+        box = QDoubleSpinBox(minimum=0, maximum=most, decimals=0 if whole else 1)
+        box.setSpecialValueText(tr("not set"))
+        box.setGroupSeparatorShown(True)
+        box.setProperty("factor", factor)
+        box.setKeyboardTracking(False)
+        indented(box)
+        if unit:
+            box.setSuffix(f"{THIN}{unit}")
+        box.valueChanged.connect(lambda n: self._change(field, (round(n) if whole else n * factor) or None, title))
+        self._add(field, title, box)
+
+    def _number(self, field: str, title: str, most: int, unit: str = "", parallel: bool = False) -> None:
+        box = QSpinBox(minimum=0, maximum=most)
+        box.setSpecialValueText(tr("usual") if not parallel else tr("none"))
+        indented(box)
+        if unit:
+            box.setSuffix(f"{THIN}{unit}")
+        set_value: Callable[[int], None] = (
+            self._parallel(field, title) if parallel else lambda n: self._change(field, n or None, title)
+        )
+        box.valueChanged.connect(set_value)
+        self._add(field, title, box)
+
+    def _take_preset(self) -> None:
+        preset = self.preset.currentData()
+        if isinstance(preset, Preset) and self._index >= 0:
+            edit = Edit("change_workload", {"index": self._index, **preset_fields(preset)})
+            self._session.edit(PRESET_WORDS[preset.code], edit)
+
+    def _set_gpus(self, count: int) -> None:
+        if not self._filling and self._gpu_item is not None:
+            words = tr("Number of GPUs")
+            edit = Edit("set_quantity", {"uid": self._gpu_item, "quantity": count})
+            self._session.edit(words, edit, merge=f"quantity {self._gpu_item}")
+
+    def _parallel(self, field: str, title: str) -> Callable[[int], None]:
+        def change(number: int) -> None:
+            if self._filling or self._index < 0:
+                return
+            now = self._session.rig.workloads[self._index].parallelism or Parallelism()
+            fields: dict[str, Any] = {name: getattr(now, name) for name in now.__struct_fields__}
+            fields[field] = number if field == "zero" else max(1, number)
+            made = Parallelism(**fields)
+            self._change("parallelism", None if made == Parallelism() else made, title)
+
+        return change
+
+    def show_job(self, job: Job | None, assessment: Assessment | None = None) -> None:
+        """Show the settings of a workload and how many GPUs do it."""
+        self._filling = True
+        self._index = job.index if job else -1
+        self.setEnabled(job is not None)
+        if job is not None:
+            work = job.workload
+            if not self.name.hasFocus():
+                self.name.setText(work.name or "")
+            self.name.setPlaceholderText(shortened(workload_title(job), 40))
+            for field, widget in self._fields.items():
+                if field != "name":
+                    _fill(widget, _value(work, field))
+            self._hide_idle(work)
+            self._show_partitions(work, assessment)
+        self._show_gpus(assessment)
+        self._filling = False
+
+    def _show_partitions(self, work: Workload, assessment: Assessment | None) -> None:
+        """Offer the partitions (MIG) of the cards, where they have any."""
+        gpu = assessment.machine.gpus[0].gpu if assessment and assessment.machine.gpus else None
+        made = geometry_of(gpu) if gpu else None
+        box = self._fields["mig"]
+        assert isinstance(box, QComboBox)
+        names = [profile.name for profile in made.profiles] if made else []
+        if [box.itemData(n) for n in range(1, box.count())] != names:
+            box.clear()
+            box.addItem(tr("whole cards"), None)
+            for name in names:
+                box.addItem(name, name)
+        _fill(box, work.mig)
+        self._form.setRowVisible(box, bool(names) or work.mig is not None)
+
+    def _show_gpus(self, assessment: Assessment | None) -> None:
+        self._gpu_item = gpu_item(assessment.rig, assessment.machine) if assessment else None
+        self._form.setRowVisible(self.gpus, self._gpu_item is not None)
+        item = assessment.rig.item(self._gpu_item) if assessment and self._gpu_item else None
+        if item is not None:
+            self.gpus.show_value(item.quantity)
+
+    def _hide_idle(self, work: Workload) -> None:
+        from rigplanner.catalog.zoo import shipped_zoo
+
+        model = shipped_zoo().get(work.model) if work.model else None
+        kind = work.kind or (model.kind if model else None)
+        text = kind is None or kind in TEXT_KINDS or work.config is not None
+        training = work.task is None or work.task in TRAINING
+        self._show_presets(None if work.config is not None else kind)
+        shown = {
+            "seq_len": text and training,
+            "input_tokens": text and not training,
+            "output_tokens": text and not training,
+            "image_size": not text or kind == "vlm",
+            "optimizer": training,
+            "gradient_checkpointing": training,
+            "attention": text,
+            "lora_rank": work.task in ("train_lora", "train_qlora"),
+            "kv_precision": text and not training,
+            "zero": training,
+            "pipeline": text,
+            "dataset_gb": training,
+            "dataset_samples": training,
+            "dataset_format": training,
+            "dataset_place": training,
+            "dataset_decoding": training and not text,
+            "epochs": training,
+            "train_tokens": training and text,
+        }
+        self._form.setRowVisible(self._data_title, training)
+        for field, on in shown.items():
+            self._form.setRowVisible(self._fields[field], on or _value(work, field) not in (None, 0, 1))
+
+    def _show_presets(self, kind: str | None) -> None:
+        offered = presets(kind)
+        if [self.preset.itemData(n) for n in range(1, self.preset.count())] != list(offered):
+            self.preset.clear()
+            self.preset.addItem(tr("choose"), None)
+            for preset in offered:
+                self.preset.addItem(PRESET_WORDS[preset.code], preset)
+        self.preset.setCurrentIndex(0)
+
+    def _change(self, field: str, value: Any, title: str) -> None:
+        if self._filling or self._index < 0 or self._index >= len(self._session.rig.workloads):
+            return
+        if _value(self._session.rig.workloads[self._index], field) == value:
+            return
+        edit = Edit("change_workload", {"index": self._index, field: value})
+        self._session.edit(
+            tr("{title} of workload {number}", title=title, number=self._index + 1), edit, merge=f"workload {self._index} {field}"
+        )
+
+
+def _value(work: Workload, field: str) -> Any:
+    if field in ("zero", "tensor", "pipeline"):
+        number = getattr(work.parallelism, field) if work.parallelism else 0
+        return 0 if field != "zero" and number == 1 else number
+    value = getattr(work, field)
+    if field == "gradient_checkpointing" and isinstance(value, bool):
+        return "full" if value else "none"
+    return value[0] if isinstance(value, list) and value else value
+
+
+def _fill(widget: QWidget, value: Any) -> None:
+    if isinstance(widget, StepSlider):
+        widget.show_value(int(value or 0))
+        return
+    widget.blockSignals(True)
+    if isinstance(widget, QSpinBox):
+        widget.setValue(int(value or 0))
+    elif isinstance(widget, QDoubleSpinBox):
+        widget.setValue(float(value or 0) / widget.property("factor"))
+    elif isinstance(widget, QComboBox):
+        at = widget.findData(value)
+        if at < 0 and value is not None:
+            widget.addItem(str(value), value)
+            at = widget.count() - 1
+        widget.setCurrentIndex(max(0, at))
+    widget.blockSignals(False)

@@ -1,0 +1,1 @@
+"""What other programs write of a machine, read; and what they read, written."""

@@ -1,0 +1,1 @@
+"""What fits: all candidates of a kind tried in one rig."""

@@ -1,0 +1,292 @@
+"""Looking over the shoulder of the rules: which fields of a candidate were read before a question was answered.
+
+Rules are pure functions, so an answer holds for every candidate that agrees in the fields that were read. A candidate under
+watch notes each field as it is read; what is made of it once for many rules (machine, views, memory) passes on what was read
+to make it.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import cache, cached_property
+from operator import attrgetter
+from typing import Any, TypeVar, cast
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import force_setattr, replace
+
+from rigplanner.catalog.parts import AnyPart
+from rigplanner.machine.machine import Machine, Piece, PowerTree
+from rigplanner.machine.peer import peer_access
+from rigplanner.machine.power import load_tree, plugs_of, with_peaks
+from rigplanner.rig.document import Rig
+from rigplanner.rules.fitting.figures import Figure, Reading, also_read, observed
+from rigplanner.rules.situation import JobFacts, Situation
+
+T = TypeVar("T")
+SOLVED = "@"
+"""Begins the name of a field of the machine that the solver made of a candidate, among the fields of the candidate itself."""
+
+
+def is_watched(part: object) -> bool:
+    """Say whether a part is under watch."""
+    return isinstance(part, Struct) and type(part).__module__ == __name__
+
+
+class Once:
+    """Answers made once and given to many questions, each of which then has read what was read for them."""
+
+    def __init__(self) -> None:
+        self.known: dict[object, tuple[Any, Reading]] = {}
+
+    def forget(self, changed: set[str]) -> None:
+        """Drop the answers for which one of these fields was read."""
+        for key, (_, read) in list(self.known.items()):
+            if not (changed.isdisjoint(read.fields) and changed.isdisjoint(read.ranges)):
+                del self.known[key]
+
+    def get(self, key: object, question: Callable[[], Any]) -> Any:
+        entry = self.known.get(key)
+        if entry is None:
+            entry = self.known[key] = observed(question)
+        answer, read = entry
+        also_read(read.fields, read.ranges)
+        return answer
+
+
+ABSENT = "no "
+"""Begins the name of a field that says whether a candidate lacks a figure."""
+
+
+NESTED = ("dense_tflops", "enclosure", "layout", "supply")
+"""Fields of parts that hold fields of their own, which are watched one by one: "enclosure.slot_columns"."""
+
+
+@cache
+def _watched_type(base: Any, prefix: str, figures: tuple[str, ...]) -> Any:
+    """Return a struct like another, whose instances note what is read of them: all, when one is compared or hashed."""
+    noted = {field: ABSENT + prefix + field if prefix + field in figures else prefix + field for field in base.__struct_fields__}
+
+    def read(self: object, name: str) -> Any:
+        value = object.__getattribute__(self, name)
+        if isinstance(value, Figure):
+            value.read()
+        elif name in noted and not is_watched(value):
+            also_read((noted[name],))
+        return value
+
+    def equal(self: Any, other: object) -> bool:
+        if self is other:
+            return True
+        return isinstance(other, base) and [getattr(self, field) for field in noted] == [getattr(other, field) for field in noted]
+
+    def hashed(self: Any) -> int:
+        for value in [getattr(self, field) for field in noted]:
+            if isinstance(value, Figure) or is_watched(value):
+                hash(value)
+        return id(self)
+
+    body = {"__getattribute__": read, "__eq__": equal, "__hash__": hashed, "__module__": __name__}
+    make: Any = type(base)
+    return make(f"Watched{base.__name__}", (base,), body, frozen=True, kw_only=True)
+
+
+def _under_watch(struct: Any, prefix: str, figures: tuple[str, ...], **own: Any) -> Any:
+    """Return a struct under watch, with some fields of its own."""
+    fields: dict[str, Any] = {field: getattr(struct, field) for field in struct.__struct_fields__}
+    for field, value in fields.items():
+        path = prefix + field
+        if value is not None and path in figures:
+            fields[field] = Figure(value, ((path, value, 1.0),))
+        elif value is not None and path in NESTED:
+            fields[field] = _under_watch(value, f"{path}.", figures)
+    base: Any = type(struct)
+    return _watched_type(base, prefix, figures)(**{**fields, **own})
+
+
+def _turn(watched: Any, struct: Any, prefix: str, figures: tuple[str, ...]) -> None:
+    """Let a struct under watch hold the fields of another one."""
+    for field in struct.__struct_fields__:
+        path, value = prefix + field, getattr(struct, field)
+        if value is not None and path in figures:
+            value = Figure(value, ((path, value, 1.0),))
+        elif value is not None and path in NESTED:
+            _turn(object.__getattribute__(watched, field), value, f"{path}.", figures)
+            continue
+        if path != "id":
+            force_setattr(watched, field, value)
+
+
+RANK = "rank"
+"""Stands among the fields for the place of a candidate's own id among the ids of the rig's parts."""
+
+
+class _StandIn(str):
+    """The id that a candidate goes by; it is sorted by its own."""
+
+    own: str
+
+    def __lt__(self, other: str) -> bool:
+        also_read((RANK,))
+        return self.own < other
+
+    def __gt__(self, other: str) -> bool:
+        also_read((RANK,))
+        return self.own > other
+
+
+def watched(part: AnyPart, named: str, figures: tuple[str, ...] = ()) -> AnyPart:
+    """Return a part under watch, that goes by the id `named`; of its `figures` only what they are compared with counts."""
+    stand_in = _StandIn(named)
+    stand_in.own = part.id
+    return cast(AnyPart, _under_watch(part, "", figures, id=stand_in))
+
+
+class Placement(Struct, frozen=True, dict=True):
+    """A machine as far as places decide it, and the candidate (or its like) that stands in it."""
+
+    machine: Machine
+    part: AnyPart
+
+    @cached_property
+    def decided(self) -> dict[str, bytes]:
+        """What the solver decided, by field of the machine, the candidate itself left out: equal for equal places."""
+        return {}
+
+    def said_of(self, field: str) -> bytes:
+        """Return what the solver decided in a field of the machine."""
+        if field not in self.decided:
+            self.decided[field] = msgspec.msgpack.encode(_exchanged(self, field, None))
+        return self.decided[field]
+
+
+_HOLDERS = {"pieces": "part", "gpus": "gpu", "cpus": "cpu", "storage": "storage"}
+"""Fields of a machine whose entries hold parts, and under which name."""
+
+
+def _exchanged(placement: Placement, name: str, part: AnyPart | None) -> Any:
+    """Return a field of a placement's machine, with a part in its candidate's stead."""
+    value, holds = getattr(placement.machine, name), _HOLDERS.get(name)
+    if holds is None:
+        return value
+    return tuple(replace(entry, **{holds: part}) if getattr(entry, holds) is placement.part else entry for entry in value)
+
+
+class WatchedMachine:
+    """The machine with a candidate in it, made as far as it is asked for. `outline` is any placement of the same pieces, for
+    candidates that bring no pieces of their own."""
+
+    def __init__(self, rig: Rig, part: AnyPart, outline: Placement, place: Callable[[], Placement], once: Once) -> None:
+        self._rig, self._part, self._place, self._once = rig, part, place, once
+        self._fields: dict[str, Any] = {}
+        self._decided: dict[str, Placement] = {}
+        self.pieces: tuple[Piece, ...] = _exchanged(outline, "pieces", part)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in Machine.__struct_fields__:
+            raise AttributeError(name)
+        also_read((SOLVED + name,))
+        if name not in self._fields:
+            placement = self._decided[name] = self._place()
+            self._fields[name] = _exchanged(placement, name, self._part)
+        return self._fields[name]
+
+    def move(self) -> set[str]:
+        """Let go of what another placement decides otherwise; return these fields, as they are noted."""
+        if not self._fields:
+            return set()
+        placement = self._place()
+        moved = {name for name, former in self._decided.items() if placement.said_of(name) != former.said_of(name)}
+        for name in moved:
+            del self._fields[name], self._decided[name]
+        return {SOLVED + name for name in moved}
+
+    @cached_property
+    def power(self) -> "_WatchedPower":
+        """The power tree, its plugs and its watts made apart."""
+        return _WatchedPower(self._rig, self, self._once)
+
+    @property
+    def p2p(self) -> tuple[tuple[str, ...], ...]:
+        """Peer access between GPUs."""
+        machine: Any = self
+        return cast(tuple[tuple[str, ...], ...], self._once.get(("machine", "p2p"), lambda: peer_access(self._rig, machine)))
+
+
+class _WatchedPower:
+    def __init__(self, rig: Rig, machine: WatchedMachine, once: Once) -> None:
+        self._rig, self._machine, self._once = rig, machine, once
+
+    @property
+    def plugs(self) -> Any:
+        return self._once.get(("power", "plugs"), lambda: plugs_of(self._rig, self._machine.pieces))
+
+    def _loads(self) -> PowerTree:
+        return cast(PowerTree, self._once.get(("power", "loads"), lambda: load_tree(self._rig, self._machine.pieces)))
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("transient_w", "steps"):
+            return getattr(self._once.get(("power", "peaks"), lambda: with_peaks(self._loads(), self._machine.pieces)), name)
+        return getattr(self._loads(), name)
+
+
+class WatchedJob:
+    """A job whose memory is estimated when a rule looks at it."""
+
+    def __init__(self, facts: JobFacts, estimate: Callable[[], JobFacts], once: Once) -> None:
+        self.name, self.index, self.workload, self.subjects = facts.name, facts.index, facts.workload, facts.subjects
+        self._estimate, self._once = estimate, once
+
+    @property
+    def memory(self) -> Any:
+        return self._once.get(("need", self.index), self._estimate).memory
+
+    @property
+    def fault(self) -> Any:
+        return self._once.get(("need", self.index), self._estimate).fault
+
+
+class WatchedSituation(Situation, frozen=True, kw_only=True, dict=True):
+    """A situation whose views pass on what was read to make them."""
+
+    once: Once
+
+    def cases(self, over: Callable[[Situation], Iterable[Any]]) -> tuple[Any, ...]:
+        """Return what a rule's `over` picks."""
+        return cast(tuple[Any, ...], self.once.get(over, lambda: tuple(over(self))))
+
+
+def _passing_on(name: str, view: Callable[[Situation], Any]) -> property:
+    return property(lambda self: self.once.get(name, lambda: view(self)))
+
+
+for _name, _view in vars(Situation).items():
+    if isinstance(_view, cached_property):
+        setattr(WatchedSituation, _name, _passing_on(_name, _view.func))
+
+
+class Scene:
+    """A rig with a candidate under watch in it, as rules look at it. Candidates take turns: what was made of one stays for the
+    next, as far as they agree in the fields that were read for it.
+
+    `row` tells by field what may be read of the candidate whose turn it is."""
+
+    situation: Situation
+
+    def __init__(self, part: AnyPart, row: Any, figures: tuple[str, ...]) -> None:
+        self.part, self.row, self.figures, self.once = watched(part, row["id"], figures), row, figures, Once()
+        self.values = self._values(part)
+
+    def _values(self, part: AnyPart) -> list[float | None]:
+        return [attrgetter(path)(part) for path in self.figures]
+
+    def turn_to(self, part: AnyPart, row: Any, fields: Iterable[str]) -> None:
+        """Give the turn to another candidate; `fields` are those that tell candidates apart."""
+        changed = {field for field in fields if self.row[field] != row[field]}
+        values = self._values(part)
+        for path, value, former in zip(self.figures, values, self.values, strict=True):
+            if value != former:
+                changed.update((path, ABSENT + path) if value is None or former is None else (path,))
+        _turn(self.part, part, "", self.figures)
+        self.row, self.values = row, values
+        machine: Any = self.situation.machine
+        self.once.forget(changed | machine.move())

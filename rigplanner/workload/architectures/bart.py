@@ -1,0 +1,187 @@
+"""Encoder-decoder language models on the tape: BART and its kin (mBART, Pegasus, Marian, Blenderbot, PLBart, M2M-100)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from msgspec import Struct
+
+from rigplanner.workload.architectures.attention import activate, attend
+from rigplanner.workload.architectures.decoder_forms import ACTS
+from rigplanner.workload.architectures.encoder import class_loss
+from rigplanner.workload.tape import ops
+from rigplanner.workload.tape.net import Linear, Net, Norm, checkpointed
+from rigplanner.workload.tape.tape import BOOL, F32, I64, Tensor, new
+
+
+class Kin(Struct, frozen=True):
+    """What sets a family apart. `early`: norms stand before the parts; `first_norm` and `last_norm` of a stack; `positions`:
+    learned, frozen (sines in a table that does not train) or buffer (sines beside the parameters), `offset` rows longer
+    than asked; `tokens_first`: the decoder norms the tokens before positions are added; `bias`: one is added to the logits."""
+
+    early: bool = False
+    first_norm: bool = False
+    last_norm: bool = False
+    positions: str = "learned"
+    offset: int = 0
+    tokens_first: bool = False
+    bias: bool = True
+
+
+KIN = {
+    "bart": Kin(first_norm=True, offset=2),
+    "plbart": Kin(first_norm=True, offset=2),
+    "mvp": Kin(first_norm=True, offset=2),
+    "mbart": Kin(early=True, first_norm=True, last_norm=True, offset=2),
+    "pegasus": Kin(early=True, last_norm=True, positions="frozen"),
+    "marian": Kin(positions="frozen"),
+    "blenderbot": Kin(early=True, last_norm=True),
+    "blenderbot-small": Kin(first_norm=True, tokens_first=True),
+    "m2m_100": Kin(early=True, last_norm=True, positions="buffer", offset=2, bias=False),
+}
+SPREAD_POSITIONS = {"bart", "plbart", "mbart", "mvp"}
+"""Families whose encoder looks positions up once for every sample."""
+
+
+class BartAttention:
+    """Attention of BART, self or cross."""
+
+    def __init__(self, net: Net, hidden: int, heads: int, share: float, decodes: bool = False) -> None:
+        self.net, self.heads, self.hidden, self.share = net, heads, hidden, share
+        self.caches = decodes and not net.setting.training and net.tape.semantics.caches
+        self.key, self.value, self.query, self.out = (
+            net.linear(name, hidden, hidden, True) for name in ("k_proj", "v_proj", "q_proj", "out_proj")
+        )
+
+    def __call__(self, x: Tensor, memory: Tensor | None, mask: Tensor | None) -> Tensor:
+        setting, source = self.net.setting, x if memory is None else memory
+        shape = (setting.batch, self.heads, setting.length, self.hidden // self.heads)
+        query, key, value = self.query(x).view(*shape), self.key(source).view(*shape), self.value(source).view(*shape)
+        if self.caches:
+            key, value = ops.copy(self.net.tape, key), ops.copy(self.net.tape, value)
+            self.net.held += [key, value]
+        if setting.eager:
+            return self.out(self._eager(query, key, value, mask).view(*x.shape))
+        return self.out(attend(self.net, query, key, value, mask, self.share).view(*x.shape))
+
+    def _scores(self, query: Tensor, key: Tensor) -> Tensor:
+        tape = self.net.tape
+        square = (*query.shape[:3], query.shape[2])
+        return ops.bmm(tape, ops.packed(tape, query), key if self.caches else ops.packed(tape, key), square)
+
+    def _eager(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+        tape = self.net.tape
+        weights = ops.sub_self(tape, self._scores(query, key))
+        weights = weights if mask is None else ops.add(tape, weights, mask)
+        raised = F32 if tape.autocast and tape.semantics.float_norms else weights.dtype
+        weights = ops.keeping_result(tape, ops.cast(tape, weights, raised))
+        weights = ops.dropout(tape, weights, self.share, self.net.setting.training)
+        value = value if self.caches else ops.packed(tape, value)
+        return ops.unpacked(tape, ops.bmm(tape, weights, value, query.shape))
+
+
+class BartBlock:
+    """One layer of a stack."""
+
+    def __init__(self, net: Net, config: dict[str, Any], side: str, early: bool) -> None:
+        hidden, self.net, self.share, self.early = config["d_model"], net, config["dropout"], early
+        heads, ffn, share = config[f"{side}_attention_heads"], config[f"{side}_ffn_dim"], config["attention_dropout"]
+        self.attention = BartAttention(net, hidden, heads, share, side == "decoder")
+        self.norms = [Norm(net, "layer", hidden)]
+        self.cross = None
+        if side == "decoder":
+            self.cross = BartAttention(net, hidden, heads, share, True)
+            self.norms.append(Norm(net, "layer", hidden))
+        self.up, self.down = net.linear("fc1", hidden, ffn, True), net.linear("fc2", ffn, hidden, True)
+        self.norms.append(Norm(net, "layer", hidden))
+        self.act, self.inner_share = ACTS.get(config["activation_function"], "gelu"), config.get("activation_dropout") or 0.0
+
+    def __call__(self, x: Tensor, *memory: Tensor, mask: Tensor | None) -> Tensor:
+        x = self._part(x, self.norms[0], lambda y: self.attention(y, None, mask))
+        if self.cross is not None:
+            cross = self.cross
+            x = self._part(x, self.norms[1], lambda y: cross(y, memory[0], None))
+        return self._part(x, self.norms[-1], self._feed)
+
+    def _feed(self, x: Tensor) -> Tensor:
+        tape = self.net.tape
+        x = activate(tape, self.up(x), self.act)
+        return self.down(ops.dropout(tape, x, self.inner_share, self.net.setting.training))
+
+    def _part(self, x: Tensor, norm: Norm, work: Any) -> Tensor:
+        tape, residual = self.net.tape, x
+        x = work(norm(x) if self.early else x)
+        x = ops.dropout(tape, x, self.share, self.net.setting.training)
+        x = ops.add(tape, residual, x)
+        return x if self.early else norm(x)
+
+
+class Bart:
+    """Encoder, decoder and head: of one table, or of one each beside a table that is left unused."""
+
+    def __init__(self, net: Net, config: dict[str, Any]) -> None:
+        self.net, self.config, hidden, self.kin = net, config, config["d_model"], KIN[config["model_type"]]
+        self.table = net.parameter(config["vocab_size"], hidden)
+        apart = not config.get("tie_word_embeddings", True)
+        self.tables = [net.parameter(*self.table.shape) if apart and at else self.table for at in range(2)]
+        if apart:
+            net.parameter(*self.table.shape, frozen=True)
+        self.positions = [self._positions() for _ in range(2)]
+        self.encoder = [BartBlock(net, config, "encoder", self.kin.early) for _ in range(config["encoder_layers"])]
+        self.decoder = [BartBlock(net, config, "decoder", self.kin.early) for _ in range(config["decoder_layers"])]
+        self.first_norms = [Norm(net, "layer", hidden) for _ in range(2)] if self.kin.first_norm else []
+        self.last_norms = [Norm(net, "layer", hidden) for _ in range(2)] if self.kin.last_norm else []
+        self.head = Linear(net, net.parameter(*self.table.shape) if apart else self.table, None)
+        self.bias = None
+        if self.kin.bias:
+            net.buffer(config["vocab_size"], dtype=net.setting.dtype)
+            self.bias = net.held[-1]
+
+    def _positions(self) -> Tensor:
+        net, rows = self.net, (self.config.get("max_position_embeddings") or self.config["max_target_positions"]) + self.kin.offset
+        if self.kin.positions == "buffer":
+            net.buffer(rows, self.config["d_model"], dtype=net.setting.dtype)
+            return net.held[-1]
+        return net.parameter(rows, self.config["d_model"], frozen=self.kin.positions == "frozen")
+
+    def _embedded(self, at: int) -> tuple[Tensor, list[Tensor]]:
+        """What the first layer gets, and what lives as long as the stack runs."""
+        net, tape, kin = self.net, self.net.tape, self.kin
+        shape = (net.setting.batch, net.setting.length)
+        spread = kin.positions == "buffer" or (at == 0 and self.config["model_type"] in SPREAD_POSITIONS)
+        tokens = ops.sub_self(tape, ops.embedding(tape, self.tables[at], shape))
+        placed = ops.embedding(tape, self.positions[at], (shape[0] if spread else 1, shape[1]))
+        early = kin.tokens_first and at == 1
+        tokens = self.first_norms[at](tokens) if early else tokens
+        x = ops.add(tape, tokens, placed)
+        if self.first_norms and not early:
+            x = self.first_norms[at](x)
+        return ops.dropout(tape, x, self.config["dropout"], net.setting.training), [tokens, placed]
+
+    def _stack(self, blocks: list[BartBlock], at: int, mask: Tensor | None, *memory: Tensor) -> Tensor:
+        x, held = self._embedded(at)
+        for block in blocks:
+            x = checkpointed(self.net, partial(block, mask=mask), x, *memory)
+        x = self.last_norms[at](x) if self.last_norms else x
+        held.clear()
+        return x
+
+    def loss(self) -> Tensor:
+        """The loss over all target tokens; without training, the scores."""
+        net, tape, setting = self.net, self.net.tape, self.net.setting
+        _ids = net.given(setting.batch, setting.length, dtype=I64), new(tape, (setting.batch, setting.length), I64)
+        memory = self._stack(self.encoder, 0, None)
+        _ones = new(tape, (setting.batch, setting.length), F32)
+        x = self._stack(self.decoder, 1, self._mask(), memory)
+        scores = self.head(x)
+        if self.bias is not None:
+            scores = ops.add(tape, scores, self.bias)
+        return class_loss(net, scores) if setting.training else scores
+
+    def _mask(self) -> Tensor | None:
+        tape, setting = self.net.tape, self.net.setting
+        shape = (setting.batch, 1, setting.length, setting.length)
+        if setting.eager:
+            return new(tape, shape, setting.dtype)
+        return new(tape, shape, BOOL) if tape.semantics.explicit_mask else None

@@ -1,0 +1,248 @@
+"""Detectors on a feature pyramid on the tape: Faster and Mask R-CNN and RetinaNet as MMDetection and detectron2 train them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rigplanner.workload.architectures.efficient import group_norm
+from rigplanner.workload.architectures.encoder import class_loss
+from rigplanner.workload.architectures.pyramid import Pyramid, ResidualBackbone, Unit, picture, picture_sides, relu_in_place
+from rigplanner.workload.architectures.windows import WindowBackbone
+from rigplanner.workload.config import full_config
+from rigplanner.workload.tape import ops
+from rigplanner.workload.tape.net import Net
+from rigplanner.workload.tape.tape import F32, I64, Grads, Tape, Tensor, like, new, record
+
+WIDTH, HIDDEN = 256, 1024
+"""Channels of the pyramid and units of the box head (Lin et al. 2017)."""
+PROPOSALS, POSITIVE = 512, 128
+"""Regions of an image that the box head trains on, and of them those of the mask head (base configurations of both projects)."""
+TESTED, DETECTED = 1000, 100
+"""Regions that the box head sees without training, and those that remain for the mask head."""
+BOXES = 93
+"""Labelled objects of a crowded image; one of 200 images of COCO has more, and training meets it within the first epoch."""
+PAIR_VALUES = 8
+"""Values that live for a pair of anchor and object while their overlap is computed: two corners, their difference."""
+
+
+def anchors_of(maps: Sequence[Tensor], per_place: int) -> int:
+    """Anchors of one image."""
+    return sum(x.shape[2] * x.shape[3] for x in maps) * per_place
+
+
+def matched(net: Net, maps: Sequence[Tensor], per_place: int) -> None:
+    """The overlaps of all anchors with the objects of one image, and the targets of the batch."""
+    count = anchors_of(maps, per_place)
+    pairs = new(net.tape, (BOXES, count, PAIR_VALUES), F32)
+    del pairs
+
+
+def pooled(tape: Tape, maps: Sequence[Tensor], regions: int, side: int) -> Tensor:
+    """RoIAlign: keeps the regions alone; its gradient is written to maps of the levels' sizes."""
+    shapes = [(x.shape, x.dtype) for x in maps]
+
+    def pull(grad: Tensor) -> Grads:
+        return [new(tape, shape, dtype) for shape, dtype in shapes]
+
+    return record(tape, new(tape, (regions, maps[0].shape[1], side, side), F32), maps, pull)
+
+
+def joined(tape: Tape, parts: Sequence[Tensor], width: int) -> Tensor:
+    """Scores of all levels, each laid out by place, as rows of `width` values."""
+    rows = [ops.copy(tape, x) for x in parts]
+    rows = [x.view(x.shape[0], x.size // x.shape[0] // width, width) for x in rows]
+    return ops.cat(tape, rows, 1)
+
+
+class Doubled:
+    """A transposed convolution that doubles both sides, and ReLU in place."""
+
+    def __init__(self, net: Net, inputs: int, outputs: int) -> None:
+        self.net, self.weight, self.bias = net, net.parameter(inputs, outputs, 2, 2), net.parameter(outputs)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        tape, weight = self.net.tape, ops.cast_low(self.net.tape, self.weight)
+        x = ops.cast_low(tape, x)
+        kept, shape, out = x, x.shape, weight.shape[1]
+
+        def pull(grad: Tensor) -> Grads:
+            return new(tape, kept.shape, grad.dtype), new(tape, weight.shape, grad.dtype), new(tape, (out,), grad.dtype)
+
+        tape.saves()
+        made = new(tape, (shape[0], out, 2 * shape[2], 2 * shape[3]), x.dtype)
+        tape.flops += 8 * x.size * out
+        return ops.keeping_result(tape, record(tape, made, (x, weight, self.bias), pull))
+
+
+class Grouped:
+    """A convolution, group norm, ReLU in place."""
+
+    def __init__(self, net: Net) -> None:
+        self.net, self.conv = net, Unit(net, WIDTH, WIDTH, 3, bias=True, relu=False)
+        self.sides = net.parameter(WIDTH), net.parameter(WIDTH)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return relu_in_place(self.net.tape, group_norm(self.net.tape, self.conv(x), *self.sides))
+
+
+class Dense:
+    """Predictions at every place of every level: a row of convolutions shared by the levels, then one that predicts."""
+
+    def __init__(self, net: Net, convolutions: int, outputs: int, grouped: bool = False) -> None:
+        self.layers: list[Any] = [Grouped(net) if grouped else Unit(net, WIDTH, WIDTH, 3, bias=True) for _ in range(convolutions)]
+        self.last = Unit(net, WIDTH, outputs, 3, bias=True, relu=False)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        for layer in self.layers:
+            x = layer(x)
+        return self.last(x)
+
+
+def backbone_of(net: Net, config: dict[str, Any]) -> tuple[Any, list[int]]:
+    """The backbone and the widths of its maps; norms of residual ones are evaluated, or frozen where the trainer does so."""
+    told = full_config(config["backbone"])
+    if told["model_type"] == "swin":
+        made = WindowBackbone(net, told)
+        return made, made.widths
+    residual = ResidualBackbone(net, told, "frozen" if net.setting.frozen_norms else "fixed")
+    return residual, residual.widths
+
+
+class BoxHead:
+    """Two linear layers over pooled regions, the class and the box; `each_class` has a box of its own."""
+
+    def __init__(self, net: Net, classes: int, each_class: bool) -> None:
+        self.net = net
+        self.first, self.second = net.linear("fc1", WIDTH * 49, HIDDEN, True), net.linear("fc2", HIDDEN, HIDDEN, True)
+        self.names = net.linear("cls_score", HIDDEN, classes + 1, True)
+        self.boxes = net.linear("bbox_pred", HIDDEN, 4 * (classes if each_class else 1), True)
+
+    def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        tape = self.net.tape
+        rows = x.view(x.shape[0], WIDTH * 49)
+        hidden = ops.keeping_result(tape, self.second(ops.keeping_result(tape, self.first(rows))))
+        return self.names(hidden), self.boxes(hidden)
+
+
+class MaskHead:
+    """Four convolutions over pooled regions, twice the size, one mask per class; its loss while it trains."""
+
+    def __init__(self, net: Net, classes: int) -> None:
+        self.net, self.layers = net, [Unit(net, WIDTH, WIDTH, 3, bias=True) for _ in range(4)]
+        self.doubled, self.scores = Doubled(net, WIDTH, WIDTH), Unit(net, WIDTH, classes, 1, bias=True, relu=False)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        tape = self.net.tape
+        for layer in self.layers:
+            x = layer(x)
+        scores = self.scores(self.doubled(x))
+        if not self.net.setting.training:
+            return scores
+        if not self.net.setting.frozen_norms:
+            drawn = new(tape, (POSITIVE, *picture_sides(self.net, 32)), F32)
+            del drawn
+        one = ops.cut(tape, scores, (scores.shape[0], *scores.shape[2:]))
+        return ops.reduce_to(tape, ops.keeping_input(tape, ops.copy(tape, one)), ())
+
+
+class RegionDetector:
+    """Faster R-CNN (Ren et al. 2015) on a feature pyramid, with a mask head where `masks` says so (He et al. 2017)."""
+
+    def __init__(self, net: Net, config: dict[str, Any]) -> None:
+        self.net, self.classes, self.masks = net, config.get("num_labels") or 80, bool(config.get("masks"))
+        self.backbone, widths = backbone_of(net, config)
+        self.pyramid = Pyramid(net, widths, WIDTH, 1, True)
+        self.proposing = Unit(net, WIDTH, WIDTH, 3, bias=True)
+        self.scores, self.shifts = (Unit(net, WIDTH, width, 1, bias=True, relu=False) for width in (3, 12))
+        stages = 3 if config.get("cascade") else 1
+        self.heads = [BoxHead(net, self.classes, stages == 1) for _ in range(stages)]
+        self.mask_heads = [MaskHead(net, self.classes) for _ in range(stages)] if self.masks else []
+
+    def loss(self) -> Tensor:
+        """The sum of all losses; without training, the scores."""
+        net, tape, training = self.net, self.net.tape, self.net.setting.training
+        image = picture(net, 32)
+        maps = self.pyramid(self.backbone(image))
+        losses = self._proposals(maps)
+        each = net.setting.batch
+        names: Tensor | None = None
+        for at, head in enumerate(self.heads):
+            found = pooled(tape, maps[:4], each * (PROPOSALS if training else TESTED), 7)
+            names, boxes = head(found)
+            del found
+            losses += [class_loss(net, names), ops.reduce_to(tape, ops.keeping_input(tape, boxes), ())] if training else []
+            if self.mask_heads:
+                seen = pooled(tape, maps[:4], each * (POSITIVE if training else DETECTED), 14)
+                losses += [self.mask_heads[at](seen)]
+        assert names is not None
+        del image
+        total = losses[0] if losses else names
+        for loss in losses[1:] if training else ():
+            total = ops.add(tape, total, loss)
+        return total
+
+    def _proposals(self, maps: list[Tensor]) -> list[Tensor]:
+        """The losses of the network that proposes regions."""
+        net, tape = self.net, self.net.tape
+        hidden = [self.proposing(x) for x in maps]
+        scores = joined(tape, [self.scores(x) for x in hidden], 1)
+        shifts = joined(tape, [self.shifts(x) for x in hidden], 4)
+        if not net.setting.training:
+            return []
+        matched(net, maps, 3)
+        picked = (ops.reduce_to(tape, ops.cut(tape, x, (net.setting.batch * 256, x.shape[2])), ()) for x in (scores, shifts))
+        return list(picked)
+
+
+class DenseDetector:
+    """RetinaNet (Lin et al. 2017): two rows of convolutions over five levels, nine anchors a place; FCOS and ATSS with one, group
+    norms, and a centre beside each box."""
+
+    def __init__(self, net: Net, config: dict[str, Any]) -> None:
+        self.net, self.classes, self.per_place = net, config.get("num_labels") or 80, config.get("anchors") or 9
+        self.backbone, widths = backbone_of(net, config)
+        self.pyramid = Pyramid(net, widths[1:], WIDTH, 2, False, from_input=not config.get("group_norms"))
+        grouped = bool(config.get("group_norms"))
+        self.names = Dense(net, 4, self.per_place * self.classes, grouped)
+        self.boxes = Dense(net, 4, self.per_place * (5 if grouped else 4), grouped)
+
+    def loss(self) -> Tensor:
+        """The focal loss; without training, the scores."""
+        net, tape = self.net, self.net.tape
+        image = picture(net, 32)
+        maps = self.pyramid(self.backbone(image)[1:])
+        names: Tensor = joined(tape, [self.names(x) for x in maps], self.classes)
+        boxes = joined(tape, [self.boxes(x) for x in maps], self.boxes.last.weight.shape[0] // self.per_place)
+        del image
+        if not net.setting.training:
+            return names
+        matched(net, maps, self.per_place)
+        labels = new(tape, names.shape[:2], I64)
+        del labels
+        return ops.add(tape, self._focal(names), ops.reduce_to(tape, ops.keeping_input(tape, boxes), ()))
+
+    def _focal(self, scores: Tensor) -> Tensor:
+        """In one operator, or written out where the trainer freezes norms (detectron2)."""
+        net, tape = self.net, self.net.tape
+        scores = ops.cast(tape, scores, F32)
+        if not net.setting.frozen_norms:
+            return ops.reduce_to(tape, ops.keeping_input(tape, scores), ())
+        return self._written_out(scores)
+
+    def _written_out(self, scores: Tensor) -> Tensor:
+        """fvcore.nn.sigmoid_focal_loss on the anchors that have labels, whose names are spread as whole numbers first."""
+        tape = self.net.tape
+        picked = ops.sub_self(tape, scores)
+        del scores
+        spread = new(tape, (*picked.shape[:2], self.classes + 1), I64)
+        targets = new(tape, picked.shape, F32)
+        del spread
+        odds = ops.keeping_result(tape, picked)
+        entropy = ops.keeping_input(tape, picked)
+        others = ops.mul(tape, ops.sub_self(tape, odds), like(tape, targets))
+        right = ops.add(tape, ops.mul(tape, odds, targets), others)
+        del others
+        weight = ops.square(tape, ops.sub_self(tape, right))
+        weighed = ops.mul(tape, entropy, weight)
+        return ops.reduce_to(tape, ops.mul(tape, like(tape, targets), weighed), ())

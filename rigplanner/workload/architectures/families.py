@@ -1,0 +1,191 @@
+"""From a Hugging Face configuration to the network on the tape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.architectures import convnets
+from rigplanner.workload.architectures.afmoe import afmoe
+from rigplanner.workload.architectures.bart import KIN, Bart
+from rigplanner.workload.architectures.branched import TextNet, hgnet_v2
+from rigplanner.workload.architectures.composite import Composite, clip_edge
+from rigplanner.workload.architectures.cvt import Cvt
+from rigplanner.workload.architectures.deberta import Deberta
+from rigplanner.workload.architectures.decoder import Decoder, Mlp
+from rigplanner.workload.architectures.decoder_forms import ACTS, TRAITS, decoder_form, expert_form
+from rigplanner.workload.architectures.detectors import DenseDetector, RegionDetector
+from rigplanner.workload.architectures.efficient import efficientnet, poolformer
+from rigplanner.workload.architectures.encoder import Encoder, EncoderBlock, EncoderForm
+from rigplanner.workload.architectures.encoder_kin import BLOCKS, WHOLE, convbert_width
+from rigplanner.workload.architectures.focalnet import FocalNet
+from rigplanner.workload.architectures.gemma3n import gemma3n
+from rigplanner.workload.architectures.gemma4 import gemma4
+from rigplanner.workload.architectures.hierarchical import Pvt2, Segformer, Swin
+from rigplanner.workload.architectures.hybrid import STATES
+from rigplanner.workload.architectures.joint_transformer import JointTransformer
+from rigplanner.workload.architectures.latent_unet import LatentUnet
+from rigplanner.workload.architectures.lightning import minimax
+from rigplanner.workload.architectures.llama4 import llama4
+from rigplanner.workload.architectures.mobilevit import MobileVit, MobileVit2
+from rigplanner.workload.architectures.modernbert import ModernBert
+from rigplanner.workload.architectures.moe import Experts
+from rigplanner.workload.architectures.pvt import Pvt
+from rigplanner.workload.architectures.recurrent import RECURRENT
+from rigplanner.workload.architectures.segmenters import PixelClassifier
+from rigplanner.workload.architectures.seq2seq import T5
+from rigplanner.workload.architectures.speech import SoundEncoder
+from rigplanner.workload.architectures.swiftformer import SwiftFormer
+from rigplanner.workload.architectures.swinv2 import Swin2
+from rigplanner.workload.architectures.traits import Form
+from rigplanner.workload.architectures.video_transformer import VideoTransformer
+from rigplanner.workload.architectures.vision import Vit
+from rigplanner.workload.architectures.wan import Wan
+from rigplanner.workload.architectures.whisper import Whisper
+from rigplanner.workload.architectures.xlnet import Xlnet
+from rigplanner.workload.architectures.zamba import zamba2
+from rigplanner.workload.config import SAME_AS, full_config, pick
+from rigplanner.workload.tape.net import Net
+
+ENCODERS: dict[str, dict[str, Any]] = {
+    "bert": {}, "electra": {"spare_bias": False}, "roberta": {}, "xlm-roberta": {}, "layoutlm": {}, "data2vec-text": {},
+    "albert": {"shared_layers": True},
+    "distilbert": {"names": ("q_lin", "k_lin", "v_lin", "out_lin", "lin1", "lin2"), "spare_bias": False,
+        "first_dropout": False},
+    "xlm-roberta-xl": {"early": True, "embedding_norm": False, "last_dropout": False},
+    "roberta-prelayernorm": {"early": True},
+    "megatron-bert": {"early": True, "embedding_norm": False, "masked": True, "eager_only": True, "holds_weights": True},
+    "rembert": {"masked": True, "square_mask": True, "eager_only": True, "holds_weights": True, "holds_narrow": True,
+                "tied": False, "spare_bias": False},
+    "mpnet": {"names": ("q", "k", "v", "o", "dense", "dense"), "eager_only": True},
+    "roformer": {"masked": True, "square_mask": True, "eager_only": True, "holds_weights": True, "rotary": True},
+    "convbert": {"spare_bias": False, "square_mask": True},
+    "tapas": {"spare_bias": False},
+    "big_bird": {"masked": True, "square_mask": True, "eager_only": True, "pools": True},
+    "fnet": {"projects": True, "spare_bias": False, "pools": True},
+    "esm": {"early": True, "contacts": True, "act": "gelu_erf", "head_act": "gelu_erf", "spare_bias": False},
+}  # fmt: skip
+HEADS_OF_CONFIG = {
+    "bert",
+    "albert",
+    "distilbert",
+    "layoutlm",
+    "megatron-bert",
+    "rembert",
+    "ernie",
+    "roformer",
+    "tapas",
+    "big_bird",
+    "fnet",
+}
+"""Encoders whose head activates as the configuration says; the others by GELU."""
+
+
+def encoder_form(config: dict[str, Any], kind: str) -> EncoderForm:
+    """The sizes of an encoder whose blocks are those of the family `kind`."""
+    hidden = pick(config, "hidden_size", "dim")
+    told = {"tied": bool(config.get("tie_word_embeddings", True)), **ENCODERS[kind]}
+    if kind != "esm":
+        told["act"] = ACTS.get(pick(config, "hidden_act", "activation", default="gelu"), "gelu")
+        told["head_act"] = told["act"] if kind in HEADS_OF_CONFIG else "gelu"
+    elif config.get("position_embedding_type") == "rotary":
+        told["rotary"] = True
+    if kind == "rembert":
+        told["head_width"] = config["output_embedding_size"]
+    if kind == "roformer":
+        told["fixed_places"] = config["max_position_embeddings"]
+    if kind == "convbert":
+        told["inner"] = convbert_width(config)[1]
+    if kind == "tapas":
+        told["more_types"] = tuple(config["type_vocab_sizes"])
+    if kind == "mpnet":
+        told["buckets"] = config["relative_attention_num_buckets"]
+    placed = config["max_position_embeddings"] if not told.get("rotary") else 0
+    return EncoderForm(
+        layers=pick(config, "num_hidden_layers", "n_layers"), hidden=hidden,
+        heads=pick(config, "num_attention_heads", "n_heads", default=1),
+        ffn=pick(config, "intermediate_size", "hidden_dim"), vocab=config["vocab_size"], embedding=pick(config,
+            "embedding_size", "input_embedding_size", default=hidden),
+        positions=placed, token_types=0 if kind in ("esm", "mpnet") else config.get("type_vocab_size") or 0,
+        dropout=pick(config, "hidden_dropout_prob", "dropout", default=0.0),
+        attention_dropout=pick(config, "attention_probs_dropout_prob", "attention_dropout", default=0.0),
+        **told | ({"token_dropout": bool(config.get("token_dropout")),
+            "embedding_norm": bool(config.get("emb_layer_norm_before"))} if kind == "esm" else {}),
+    )  # fmt: skip
+
+
+VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
+    "resnet": convnets.resnet, "regnet": convnets.regnet, "convnext": convnets.convnext, "convnextv2": convnets.convnext,
+    "mobilenet_v1": convnets.mobilenet_v1, "mobilenet_v2": convnets.mobilenet_v2,
+    "vit": Vit, "deit": Vit, "beit": Vit, "dinov2": Vit,
+    "dinov2_with_registers": Vit, "clip_vision_model": Vit, "siglip_vision_model": Vit, "ijepa": Vit,
+    "swin": Swin, "segformer": Segformer, "t5": T5, "umt5": T5, **dict.fromkeys(KIN, Bart),
+    "wav2vec2": SoundEncoder, "hubert": SoundEncoder,
+    "modernbert": ModernBert, "modernbert-decoder": ModernBert, "xlnet": Xlnet,
+    "whisper": Whisper, "deberta-v2": Deberta, "deberta": Deberta, "swinv2": Swin2,
+    "pvt": Pvt, "pvt_v2": Pvt2, "mobilevit": MobileVit, "cvt": Cvt, "efficientnet": efficientnet, "poolformer": poolformer,
+    "focalnet": FocalNet, "swiftformer": SwiftFormer, "textnet": TextNet, "hgnet_v2": hgnet_v2, "mobilevitv2": MobileVit2,
+    "rcnn": RegionDetector, "retinanet": DenseDetector, "dilated_segmenter": PixelClassifier,
+    "unet_2d_condition": LatentUnet, "sd3_transformer": JointTransformer, "flux_transformer": JointTransformer,
+    "cogvideox_transformer": VideoTransformer, "wan_transformer": Wan,
+}  # fmt: skip
+
+
+DECODERS: dict[str, Callable[[dict[str, Any], Form], Callable[[Net], Decoder]]] = {"llama4_text": llama4, "gemma4_text": gemma4,
+    "gemma3n_text": gemma3n}  # fmt: skip
+"""Decoders with layers of their own."""
+OWN: dict[str, Callable[[dict[str, Any]], Callable[[Net], Any]]] = {**RECURRENT, "zamba2": zamba2, "minimax": minimax}
+"""Decoders that make their layers themselves."""
+
+
+def _classifier(kind: str, config: dict[str, Any], net: Net) -> Any:
+    """A network of `kind`, its head as wide as the configuration says: by number, or by the names of the labels."""
+    told = config.get("num_labels") or len(config.get("id2label") or ())
+    net.classes = int(told) or net.classes
+    return VISION[kind](net, {**config, "model_type": kind, "written_as": config["model_type"]})
+
+
+def _composed(config: dict[str, Any], net: Net) -> Composite:
+    """A network of parts; the part that sees a clip sees it as one large image."""
+    setting, seen = net.setting, full_config(config["seen"])
+    net.setting = msgspec.structs.replace(setting, length=clip_edge(config, setting.length))
+    part = _classifier(SAME_AS.get(seen["model_type"], seen["model_type"]), seen, net)
+    made = Composite(net, config, part)
+    if not config.get("clips"):
+        net.setting = setting
+    return made
+
+
+def builder(config: dict[str, Any], head: str = "causal_lm") -> Callable[[Net], Any]:
+    if config.get("model_type") == "picture_composite":
+        return partial(_composed, config)
+    full = full_config(config)
+    kind = SAME_AS.get(full["model_type"], full["model_type"])
+    if kind in VISION:
+        return partial(_classifier, kind, full)
+    if kind in ENCODERS:
+        encoder, make = encoder_form(full, kind), (BLOCKS[kind](full) if kind in BLOCKS else EncoderBlock)
+        return lambda net: Encoder(net, encoder, make)
+    if kind in WHOLE:
+        return WHOLE[kind](full)
+    if kind in OWN:
+        return OWN[kind](full)
+    if kind in STATES:
+        return STATES[kind]({**full, "model_type": kind})
+    if kind not in TRAITS:
+        raise WorkloadFault(f"config.model_type: the architecture '{kind}' is not known.")
+    form = decoder_form(full, kind)
+    if kind in DECODERS:
+        return DECODERS[kind](full, form)
+    experts = expert_form(full)
+    if kind == "afmoe" and experts is not None:
+        return afmoe(full, form, experts)
+    if experts is None:
+        return lambda net: Decoder(net, form)
+    return lambda net: Decoder(
+        net, form, lambda net, form, at: Mlp(net, form) if experts.dense(at) else Experts(net, form, experts)
+    )

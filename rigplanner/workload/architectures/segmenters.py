@@ -1,0 +1,161 @@
+"""Segmenters on residual networks or windows on the tape: FCN, PSPNet, DeepLab v3, v3+ and UPerNet as MMSegmentation trains."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rigplanner.workload.architectures.pyramid import ResidualBackbone, Unit, enlarged, picture, pixel_loss
+from rigplanner.workload.architectures.windows import WindowBackbone
+from rigplanner.workload.config import full_config
+from rigplanner.workload.tape import ops
+from rigplanner.workload.tape.net import Net
+from rigplanner.workload.tape.tape import Tensor
+
+WIDTH, SIDE_WIDTH = 512, 256
+"""Channels of the head, and of the second one on the third stage that training has (configs/_base_/models of MMSegmentation)."""
+POOLED_SIDES = (1, 2, 3, 6)
+"""Sides of PSPNet's pooled maps (Zhao et al. 2017)."""
+DILATED = 3
+"""Dilated branches of DeepLab v3 beside the plain and the pooled one (Chen et al. 2017, arXiv 1706.05587)."""
+FINE_WIDTH = 48
+"""Channels that the finer map of DeepLab v3+ is reduced to."""
+DROPPED = 0.1
+
+
+class PlainHead:
+    """FCN: two convolutions, joined with their input, and one more."""
+
+    def __init__(self, net: Net, widths: list[int]) -> None:
+        self.net, inputs = net, widths[-1]
+        self.layers = [Unit(net, inputs, WIDTH, 3, norm="trained"), Unit(net, WIDTH, WIDTH, 3, norm="trained")]
+        self.joint = Unit(net, inputs + WIDTH, WIDTH, 3, norm="trained")
+
+    def __call__(self, maps: list[Tensor]) -> Tensor:
+        x = maps[-1]
+        y = self.layers[1](self.layers[0](x))
+        return self.joint(ops.cat(self.net.tape, (x, y), 1))
+
+
+class PooledHead:
+    """PSPNet: the map beside means of its parts, brought back to its size."""
+
+    def __init__(self, net: Net, widths: list[int]) -> None:
+        self.net, inputs = net, widths[-1]
+        self.layers = [Unit(net, inputs, WIDTH, 1, norm="trained") for _ in POOLED_SIDES]
+        self.joint = Unit(net, inputs + WIDTH * len(POOLED_SIDES), WIDTH, 3, norm="trained")
+
+    def __call__(self, maps: list[Tensor]) -> Tensor:
+        x = maps[-1]
+        tape, sides = self.net.tape, (x.shape[2], x.shape[3])
+        parts = [x]
+        for layer, side in zip(self.layers, POOLED_SIDES, strict=True):
+            small = layer(ops.reduce_to(tape, x, (*x.shape[:2], side, side)))
+            parts.append(enlarged(tape, small, sides))
+        return self.joint(ops.cat(tape, parts, 1))
+
+
+class DilatedHead:
+    """DeepLab v3: a pooled, a plain and dilated branches, joined."""
+
+    def __init__(self, net: Net, widths: list[int]) -> None:
+        self.net, inputs = net, widths[-1]
+        self.pooled = Unit(net, inputs, WIDTH, 1, norm="trained")
+        self.layers: list[Any] = [Unit(net, inputs, WIDTH, 1, norm="trained")]
+        self.layers += [self._branch(inputs) for _ in range(DILATED)]
+        self.joint = Unit(net, WIDTH * (DILATED + 2), WIDTH, 3, norm="trained")
+
+    def _branch(self, inputs: int) -> Any:
+        return Unit(self.net, inputs, WIDTH, 3, norm="trained", dilation=12)
+
+    def __call__(self, maps: list[Tensor]) -> Tensor:
+        tape, x = self.net.tape, maps[-1]
+        whole = self.pooled(ops.reduce_to(tape, x, (*x.shape[:2], 1, 1)))
+        parts = [enlarged(tape, whole, (x.shape[2], x.shape[3])), *(layer(x) for layer in self.layers)]
+        return self.joint(ops.cat(tape, parts, 1))
+
+
+class Separable:
+    """A depthwise convolution and one of a pixel, each with norm and ReLU."""
+
+    def __init__(self, net: Net, inputs: int, outputs: int) -> None:
+        self.deep = Unit(net, inputs, inputs, 3, groups=inputs, norm="trained")
+        self.point = Unit(net, inputs, outputs, 1, norm="trained")
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return self.point(self.deep(x))
+
+
+class FineHead(DilatedHead):
+    """DeepLab v3+ (Chen et al. 2018, arXiv 1802.02611): separable branches, and a finer map joined to their result."""
+
+    def __init__(self, net: Net, widths: list[int]) -> None:
+        super().__init__(net, widths)
+        self.fine = Unit(net, widths[0], FINE_WIDTH, 1, norm="trained")
+        self.last = [Separable(net, WIDTH + FINE_WIDTH, WIDTH), Separable(net, WIDTH, WIDTH)]
+
+    def _branch(self, inputs: int) -> Any:
+        return Separable(self.net, inputs, WIDTH)
+
+    def __call__(self, maps: list[Tensor]) -> Tensor:
+        tape, first = self.net.tape, maps[0]
+        y = enlarged(tape, super().__call__(maps), (first.shape[2], first.shape[3]))
+        y = ops.cat(tape, (y, self.fine(first)), 1)
+        return self.last[1](self.last[0](y))
+
+
+class LeveledHead:
+    """UPerNet (Xiao et al. 2018, arXiv 1807.10221): pooling over the last map, a pyramid of all, joined at the finest."""
+
+    def __init__(self, net: Net, widths: list[int]) -> None:
+        self.net, self.pooling = net, PooledHead(net, widths)
+        self.lateral = [Unit(net, width, WIDTH, 1, norm="trained") for width in widths[:-1]]
+        self.out = [Unit(net, WIDTH, WIDTH, 3, norm="trained") for _ in widths[:-1]]
+        self.joint = Unit(net, WIDTH * len(widths), WIDTH, 3, norm="trained")
+
+    def __call__(self, maps: list[Tensor]) -> Tensor:
+        tape = self.net.tape
+        levels = [*(layer(x) for layer, x in zip(self.lateral, maps, strict=False)), self.pooling(maps)]
+        for at in range(len(levels) - 1, 0, -1):
+            below = levels[at - 1]
+            levels[at - 1] = ops.add(tape, below, enlarged(tape, levels[at], (below.shape[2], below.shape[3])))
+            del below
+        found = [layer(x) for layer, x in zip(self.out, levels, strict=False)] + [levels[-1]]
+        del levels
+        sides = (found[0].shape[2], found[0].shape[3])
+        found[1:] = [enlarged(tape, x, sides) for x in found[1:]]
+        return self.joint(ops.cat(tape, found, 1))
+
+
+HEADS: dict[str, Any] = {
+    "fcn": PlainHead, "pspnet": PooledHead, "deeplabv3": DilatedHead, "deeplabv3plus": FineHead, "upernet": LeveledHead,
+}  # fmt: skip
+
+
+class PixelClassifier:
+    """A dilated ResNet with norms over all cards, its head, and a second head on the third stage while it trains."""
+
+    def __init__(self, net: Net, config: dict[str, Any]) -> None:
+        self.net = net
+        told = full_config(config["backbone"])
+        plain = {"output_stride": 32 if config["head"] == "upernet" else 8, "deep_stem": True}
+        windows = told["model_type"] == "swin"
+        self.backbone: Any = WindowBackbone(net, told) if windows else ResidualBackbone(net, {**plain, **told}, "trained")
+        widths, classes = self.backbone.widths, config.get("num_labels") or 19
+        self.head = HEADS[config["head"]](net, widths)
+        self.scores = Unit(net, WIDTH, classes, 1, bias=True, relu=False)
+        self.side = Unit(net, widths[-2], SIDE_WIDTH, 3, norm="trained")
+        self.side_scores = Unit(net, SIDE_WIDTH, classes, 1, bias=True, relu=False)
+
+    def loss(self) -> Tensor:
+        """The losses of both heads over every pixel; without training, the scores at the image's size."""
+        net, tape = self.net, self.net.tape
+        image = picture(net, 1)
+        maps = self.backbone(image)
+        sides = (image.shape[2], image.shape[3])
+        if not net.setting.training:
+            return enlarged(tape, self.scores(self.head(maps)), sides)
+        found = []
+        for layer, scores in ((lambda: self.head(maps), self.scores), (lambda: self.side(maps[-2]), self.side_scores)):
+            y = scores(ops.dropout(tape, layer(), DROPPED, True))
+            found.append(pixel_loss(net, enlarged(tape, y, sides)))
+        return ops.add(tape, found[0], found[1])

@@ -1,0 +1,167 @@
+"""Encoder-decoder language models on the tape: T5 and its kin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rigplanner.workload.architectures.attention import activate
+from rigplanner.workload.architectures.encoder import class_loss
+from rigplanner.workload.tape import ops
+from rigplanner.workload.tape.net import Linear, Net, checkpointed, reciprocal_root
+from rigplanner.workload.tape.tape import F32, I64, Tensor, new
+
+
+class T5Norm:
+    """Root-mean-square norm that scales its input in the input's own type."""
+
+    def __init__(self, net: Net, width: int) -> None:
+        self.net, self.weight = net, net.parameter(width)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        tape = self.net.tape
+        variance = ops.mean_last(tape, ops.square(tape, ops.cast(tape, x, F32)))
+        x = ops.mul(tape, x, reciprocal_root(tape, ops.shift(tape, variance)))
+        return ops.mul(tape, self.weight, ops.cast(tape, x, self.weight.dtype) if self.weight.dtype != F32 else x)
+
+
+LINGERING = 2
+"""The empty bias of cross attention asks for a gradient when blocks are run again: so many tensors of its size linger for every
+layer but the first, held by cycles of references (traced with one to three layers)."""
+
+
+class T5Attention:
+    """Attention whose scores get a bias per relative position; always eager."""
+
+    def __init__(self, net: Net, config: dict[str, Any], relative: bool) -> None:
+        self.net, self.heads, self.width, self.share = net, config["num_heads"], config["d_kv"], config["dropout_rate"]
+        inner, outer = self.heads * self.width, config["d_model"]
+        self.query, self.key, self.value = (net.linear(name, outer, inner) for name in "qkv")
+        self.out = net.linear("o", inner, outer)
+        self.table = net.parameter(32, self.heads) if relative else None
+
+    def __call__(self, x: Tensor, memory: Tensor | None, bias: Tensor | None, mask: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+        tape, setting = self.net.tape, self.net.setting
+        batch, length = setting.batch, setting.length
+        source = x if memory is None else memory
+        shape = (batch, self.heads, length, self.width)
+        query, key, value = self.query(x).view(*shape), self.key(source).view(*shape), self.value(source).view(*shape)
+        if bias is None:
+            bias = self._bias(query.dtype)
+        weights = ops.sub_self(
+            tape, ops.bmm(tape, ops.packed(tape, query), ops.packed(tape, key), (batch, self.heads, length, length))
+        )
+        weights = ops.add(tape, weights, bias)
+        if mask is not None:
+            weights = ops.add(tape, weights, mask)
+        weights = ops.keeping_result(tape, weights)
+        weights = ops.dropout(tape, weights, self.share, setting.training)
+        result = ops.unpacked(tape, ops.bmm(tape, weights, ops.packed(tape, value), shape))
+        return self.out(result.view(batch, length, self.heads * self.width)), bias, weights
+
+    def _bias(self, dtype: str) -> Tensor:
+        tape, length = self.net.tape, self.net.setting.length
+        if self.table is None:
+            return new(tape, (1, self.heads, length, length), dtype)
+        _buckets = new(tape, (length, length), I64)
+        return ops.embedding(tape, self.table, (length, length)).view(1, self.heads, length, length)
+
+
+class T5Block:
+    """Self-attention, cross-attention in the decoder, feed-forward, each behind a norm."""
+
+    def __init__(self, net: Net, config: dict[str, Any], relative: bool, decodes: bool) -> None:
+        self.net, self.share, outer, inner = net, config["dropout_rate"], config["d_model"], config["d_ff"]
+        self.gated = config["feed_forward_proj"].startswith("gated")
+        self.act = (
+            "gelu_new"
+            if self.gated and "gelu" in config["feed_forward_proj"]
+            else config["feed_forward_proj"].removeprefix("gated-")
+        )
+        self.attention, self.first_norm = T5Attention(net, config, relative), T5Norm(net, outer)
+        self.cross = (T5Attention(net, config, False), T5Norm(net, outer)) if decodes else None
+        self.up = net.linear("wi_0" if self.gated else "wi", outer, inner)
+        self.gate = net.linear("wi_1", outer, inner) if self.gated else None
+        self.down, self.last_norm = net.linear("wo", inner, outer), T5Norm(net, outer)
+
+    def __call__(
+        self, x: Tensor, bias: Tensor | None, mask: Tensor | None, memory: Tensor | None, cross_bias: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        tape, seen = self.net.tape, None
+        attended, bias, _weights = self.attention(self.first_norm(x), None, bias, mask)
+        x = ops.add(tape, x, self._drop(attended))
+        del attended
+        if self.cross is not None:
+            attention, norm = self.cross
+            attended, seen, _weights = attention(norm(x), memory, cross_bias, None)
+            x = ops.add(tape, x, self._drop(attended))
+            del attended
+        return ops.add(tape, x, self._drop(self._feed(self.last_norm(x)))), bias, seen
+
+    def _feed(self, x: Tensor) -> Tensor:
+        tape = self.net.tape
+        y = activate(tape, self.up(x), self.act)
+        if self.gate is not None:
+            y = ops.mul(tape, y, self.gate(x))
+        y = self._drop(y)
+        return self.down(ops.cast(tape, y, self.down.weight.dtype))
+
+    def _drop(self, x: Tensor) -> Tensor:
+        return ops.dropout(self.net.tape, x, self.share, self.net.setting.training)
+
+
+class T5:
+    """Encoder, decoder, head; the loss of the target tokens."""
+
+    def __init__(self, net: Net, config: dict[str, Any]) -> None:
+        self.net, self.config, self.share = net, config, config["dropout_rate"]
+        outer, layers = config["d_model"], config["num_layers"]
+        self.table = net.parameter(config["vocab_size"], outer)
+        every = config["model_type"] == "umt5"
+        self.encoder = [T5Block(net, config, at == 0 or every, False) for at in range(layers)]
+        self.encoder_norm = T5Norm(net, outer)
+        self.every = every
+        self.decoder = [T5Block(net, config, at == 0 or every, True) for at in range(config.get("num_decoder_layers") or layers)]
+        self.decoder_norm = T5Norm(net, outer)
+        self.tied = config.get("tie_word_embeddings", True)
+        self.head = Linear(net, self.table, None)
+
+    def _stack(self, blocks: list[T5Block], norm: T5Norm, mask: Tensor | None, memory: Tensor | None) -> Tensor:
+        net, tape = self.net, self.net.tape
+        embedded = ops.embedding(tape, self.table, (net.setting.batch, net.setting.length))
+        x = self._drop(embedded)
+        shared: list[tuple[Tensor, Tensor | None]] = []
+        for block in blocks:
+            bias, cross = shared[0] if shared else (None, None)
+            bias, cross = (None, None) if self.every else (bias, cross)
+
+            def run(
+                y: Tensor, *memory: Tensor, block: T5Block = block, bias: Tensor | None = bias, cross: Tensor | None = cross
+            ) -> Tensor:
+                y, made, seen = block(y, bias, mask, memory[0] if memory else None, cross)
+                if not shared:
+                    shared.append((made, seen))
+                return y
+
+            x = checkpointed(net, run, x, *([memory] if memory is not None else []))
+        x = self._drop(norm(x))
+        del embedded
+        return x
+
+    def _drop(self, x: Tensor) -> Tensor:
+        return ops.dropout(self.net.tape, x, self.share, self.net.setting.training)
+
+    def loss(self) -> Tensor:
+        """The loss over all target tokens; without training, the scores."""
+        net, tape, setting = self.net, self.net.tape, self.net.setting
+        _ids = net.given(setting.batch, setting.length, dtype=I64)
+        memory = self._stack(self.encoder, self.encoder_norm, None, None)
+        mask = new(tape, (setting.batch, 1, setting.length, setting.length), setting.dtype)
+        if setting.checkpointing and setting.training:
+            shape = (1, self.config["num_heads"], setting.length, setting.length)
+            net.held += [new(tape, shape, setting.dtype) for _ in range(LINGERING * (len(self.decoder) - 1))]
+        x = self._stack(self.decoder, self.decoder_norm, mask, memory)
+        if self.tied:
+            x = ops.sub_self(tape, x)
+        scores = self.head(x)
+        del mask
+        return class_loss(net, scores) if setting.training else scores
