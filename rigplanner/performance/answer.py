@@ -6,7 +6,9 @@ from msgspec import Struct
 
 from rigplanner.evidence import Step
 
-Bound = Literal["compute", "bandwidth", "link", "cpu", "storage", "memory capacity", "launch", "power", "heat", "unknown"]
+Bound = Literal[
+    "compute", "bandwidth", "link", "cpu", "storage", "memory capacity", "launch", "power", "heat", "offload", "unknown"
+]
 
 TIME_METRICS = ("ms_per_batch", "s_per_iteration", "time_to_train_min")
 """Metrics in which less is faster; in all others more is."""

@@ -10,6 +10,7 @@ from rigplanner.performance.input_pipeline import Feed
 from rigplanner.performance.job import Job
 from rigplanner.performance.metrics import WRITING, per_metric
 from rigplanner.performance.modelled import Modelled
+from rigplanner.performance.offload import Offload, Waits
 from rigplanner.performance.roofline import passes_through
 from rigplanner.performance.serving import latency
 from rigplanner.rig.task import Workload
@@ -27,6 +28,7 @@ LIFTS: dict[Bound, str] = {
     "power": "higher-power-limit",
     "heat": "space-between-cards",
     "memory capacity": "more-memory",
+    "offload": "less-offload-or-more-accumulation",
 }
 
 
@@ -129,6 +131,7 @@ def bound_of(found: Finding) -> Bound:
         "bandwidth": times.traffic_s + times.weights_s,
         "launch": max(times.launch_s, times.tail_s),
         "link": found.modelled.exposed_s,
+        "offload": found.modelled.waits.total_s,
     }
     return max(parts, key=lambda name: parts[name])
 
@@ -182,7 +185,21 @@ def _step_parts(job: Job, modelled: Modelled) -> list[Step]:
         inputs: dict[str, float | str | None] = {"gpus": job.count, "link": job.link, "bus_gbs": job.bus_gbs}
         formula = "last bucket + exchange - overlap x step, softened"
         steps.append(Step("exchange not hidden", formula, inputs, modelled.exposed_s * 1e3, "ms", "NVIDIA/nccl src/graph"))
-    return steps
+    return steps + (_host_parts(job.offload, modelled.waits) if job.offload else [])
+
+
+def _host_parts(offload: Offload, waits: Waits) -> list[Step]:
+    ram: dict[str, float | str | None] = {"ram_gbs": offload.ram_gbs}
+    link: dict[str, float | str | None] = {"link_gbs": offload.link_gbs}
+    drive: dict[str, float | str | None] = {"drive_gbs": offload.drive_gbs}
+    zero, infinity = "ZeRO-Offload, arXiv 2101.06840", "ZeRO-Infinity, arXiv 2104.07857"
+    steps = [
+        Step("optimizer on the host", "parameters x the slower of time and traffic of one", ram, waits.cpu_s * 1e3, "ms", zero),
+        Step("offloaded transfers", "bytes per GPU / link to the host", link, waits.link_s * 1e3, "ms", zero),
+    ]
+    return steps + (
+        [Step("states on drives", "24 x parameters / rate", drive, waits.drive_s * 1e3, "ms", infinity)] * bool(waits.drive_s)
+    )
 
 
 def _stream_parts(job: Job, modelled: Modelled) -> list[Step]:

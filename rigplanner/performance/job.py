@@ -13,6 +13,7 @@ from rigplanner.machine.machine import Machine
 from rigplanner.performance.host import host_pace
 from rigplanner.performance.links import bus_gbs, lane
 from rigplanner.performance.measured import release_of
+from rigplanner.performance.offload import Offload, offload_of
 from rigplanner.performance.resolve import resolve_shape
 from rigplanner.performance.shapes import Shape, asked_steps
 from rigplanner.performance.silicon import (
@@ -106,6 +107,7 @@ class Job(Struct, frozen=True, kw_only=True):
     node_gbs: float = 0.0
     word_gbs: float = 0.0
     fused_attention: bool = True
+    offload: Offload | None = None
     host_pace: float = 1.0
 
 
@@ -163,7 +165,8 @@ def read_job(
         release=release_of(workload.framework_text), variant=workload.variant, assumed=assumed,
         superchip=gpu.form_factor == "superchip", node_gbs=bus_gbs(gpu, count // nodes, 1, link, None) if nodes > 1 else 0.0,
         word_gbs=bus_gbs(gpu, count, nodes, link, None) if machine else 0.0,
-        fused_attention=_fused(workload.attention, stack), host_pace=host_pace(machine),
+        fused_attention=_fused(workload.attention, stack),
+        offload=offload_of(workload, gpu, machine) if task.startswith("train") else None, host_pace=host_pace(machine),
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from msgspec import Struct
 
 from rigplanner.performance.job import Job
 from rigplanner.performance.metrics import WRITING
+from rigplanner.performance.offload import Waits, waits
 from rigplanner.performance.roofline import Times, step_times
 from rigplanner.performance.scaling import exposed_seconds, pipeline_bubble, shuffle_seconds, tensor_seconds
 from rigplanner.performance.serving import Stream, decode, prefill, serve
@@ -12,11 +13,13 @@ _STREAMS = {"decode": decode, "prefill": prefill, "serve": serve}
 
 
 class Modelled(Struct, frozen=True):
-    """Samples per second of the system; `times` of a step for jobs that step, `stream` for jobs that write."""
+    """Samples per second of the system; for jobs that step the `times` of a step and what it `waits` for the host, for jobs that
+    write their `stream`."""
 
     samples_s: float
     exposed_s: float
     times: Times | None = None
+    waits: Waits = Waits()
     stream: Stream | None = None
 
 
@@ -31,7 +34,12 @@ def model_speed(job: Job) -> Modelled:
     if job.count > 1 and job.task != "inference":
         alone = times.total_s + exposed_seconds(job, times.total_s) + tensor_seconds(job) + shuffle_seconds(job)
         exposed = alone * pipeline_bubble(job) - times.total_s
-    return Modelled(ratio * job.batch * job.count / (times.total_s + exposed), exposed, times)
+    waited = Waits()
+    if job.offload:
+        ranks = max(1, job.count // job.nodes)
+        held = job.shape.params_m * 1e6 / job.nodes
+        waited = waits(job.offload, held, job.precision, ranks, job.task == "train_lora").over(job.accumulate)
+    return Modelled(ratio * job.batch * job.count / (times.total_s + exposed + waited.total_s), exposed, times, waits=waited)
 
 
 def modelled_samples_per_second(job: Job) -> float:

@@ -22,6 +22,7 @@ from rigplanner.performance.kriging import Point
 from rigplanner.performance.measured import Measured
 from rigplanner.performance.metrics import WRITING, usual_metric
 from rigplanner.performance.modelled import Modelled, model_speed
+from rigplanner.performance.offload import doubt
 from rigplanner.performance.own import kept_evidence
 from rigplanner.performance.power_cap import speed_at_cap
 from rigplanner.performance.roofline import ceiling
@@ -70,7 +71,7 @@ def predict_speed(
     point = place(job, gpu.id, asked)
     anchored = known.correct(point, NEIGHBOURS, allowed)
     samples_s = at_least(modelled.samples_s * math.exp(anchored.correction.mean), job, point, asked, anchored.rows)
-    width = _half_width(job, point, anchored)
+    width = math.hypot(_half_width(job, point, anchored), doubt(modelled.waits.total_s, job.batch * job.count / modelled.samples_s))
     alone = _alone(job, gpu, asked, known, allowed)
     samples_s = min(samples_s, job.count * alone * MOST_EFFICIENCY) if alone else samples_s
     most = decode_ceiling(job) if job.task == "decode" else math.inf if job.task in WRITING else ceiling(job)

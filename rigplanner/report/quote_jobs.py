@@ -49,7 +49,8 @@ MOST_ANCHORS = 3
 BOUND_WORDS = Words({
     "compute": "arithmetic of the GPU", "bandwidth": "memory bandwidth of the GPU", "link": "links between GPUs",
     "cpu": "the CPU that feeds the GPUs", "memory capacity": "memory of the GPU", "launch": "kernel launches",
-    "power": "the power cap", "heat": "heat of cards side by side", "storage": "storage", "unknown": "what is not known",
+    "power": "the power cap", "heat": "heat of cards side by side", "storage": "storage",
+    "offload": "what is offloaded to the host", "unknown": "what is not known",
 })  # fmt: skip
 PART_WORDS = (
     ("weights_gib", "weights"), ("gradients_gib", "gradients"), ("optimizer_gib", "optimizer"), ("activations_gib", "activations"),

@@ -19,6 +19,7 @@ LIFT_WORDS = Words({
     "higher-power-limit": "A higher power limit would lift it.",
     "space-between-cards": "Space between the cards, blower or liquid coolers would lift it.",
     "more-memory": "More GPU memory would lift it.",
+    "less-offload-or-more-accumulation": "Less offloaded, more batches per update, or faster host memory would lift it.",
 })  # fmt: skip
 
 CHANGE_WORDS = Words({

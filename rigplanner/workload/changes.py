@@ -124,7 +124,7 @@ QUANTISED = "weights are brought back to 16 bits for every product (Dettmers et 
 IN_TURN = "Stable Diffusion 3: 32.8 s against 4.8 s on an A100 (huggingface.co/blog/sd3)"
 LOSSLESS = "the same arithmetic"
 ZERO = "ZeRO (Rajbhandari et al. 2019, arXiv 1910.02054): stage 3 sends 1.5 times as much"
-OFFLOAD = "ZeRO-Offload, arXiv 2101.06840: the step runs on the CPU, its traffic over PCIe"
+OFFLOAD = "ZeRO-Offload, arXiv 2101.06840: the step runs on the CPU, its traffic over PCIe; more batches per update cost less"
 ANOTHER_CARD = "the work of one card more, less what their link takes"
 EIGHT_BIT = "8-bit states (Dettmers et al. 2021, arXiv 2110.02861)"
 
@@ -154,7 +154,7 @@ def _shared_training(workload: Workload, count: int) -> list[Candidate]:
             found.append(Candidate(f"zero_{stage}", {"parallelism": sharded}, 0.85 if stage == 3 else 1.0, ZERO))
     if ways.offload in (None, "none"):
         moved = msgspec.structs.replace(ways, offload="optimizer")
-        found.append(Candidate("offload_optimizer", {"parallelism": moved}, 0.6, OFFLOAD))
+        found.append(Candidate("offload_optimizer", {"parallelism": moved}, 0.4, OFFLOAD))
     wider = msgspec.structs.replace(ways, zero=3, data=None if ways.data is None else ways.data + 1)
     found.append(Candidate("one_more_gpu", {"parallelism": wider}, 0.85 * (count + 1) / count, ANOTHER_CARD, 1))
     return found

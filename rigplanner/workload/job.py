@@ -125,7 +125,7 @@ def read_job(workload: Workload, network: Network, count: int, card: bool) -> Jo
         eager=(workload.attention or ("eager" if EAGER in flags else None)) == "eager",
             lora_rank=rank if task in ("train_lora", "train_qlora") else 0, lora_targets=names, saves_embedding=saves,
         kv_precision=_kv(workload), data=_data(degrees, count), zero=degrees.zero, tensor=degrees.tensor, pipeline=degrees.pipeline,
-        context=degrees.context, expert=degrees.expert, sequence=degrees.sequence is not False, offload=_offload(degrees),
+        context=degrees.context, expert=degrees.expert, sequence=degrees.sequence is not False, offload=offload_word(degrees),
         accumulation=workload.gradient_accumulation or 1, dora=workload.task == "train_dora" or "dora" in workload.flags,
         gpu_layers=workload.gpu_layers, utilization=workload.memory_utilization or memory_stack(stack).utilization,
         stored_bytes=None if workload.weights_gib is None else workload.weights_gib * 2**30, flags=flags,
@@ -221,7 +221,8 @@ def _data(degrees: Parallelism, count: int) -> int:
     return max(1, count // (degrees.tensor * degrees.pipeline))
 
 
-def _offload(degrees: Parallelism) -> str:
+def offload_word(degrees: Parallelism) -> str:
+    """Return what is offloaded: none, optimizer, all or nvme; raise WorkloadFault for other words."""
     word = degrees.offload or "none"
     word = "all" if word == "cpu" else word
     if word not in ("none", "optimizer", "all", "nvme"):

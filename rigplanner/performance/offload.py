@@ -1,0 +1,101 @@
+"""What a training step waits for the host where optimizer states or weights are offloaded to its memory or drives."""
+
+import math
+
+from msgspec import Struct
+
+from rigplanner.catalog.parts import GPU, MemoryKit
+from rigplanner.machine.machine import Machine
+from rigplanner.machine.pcie import link_gbs
+from rigplanner.performance.host import fastest_drives
+from rigplanner.performance.silicon import weight_bits
+from rigplanner.rig.task import Workload
+from rigplanner.workload.job import offload_word
+
+STEP_S = 0.5e-9
+"""Seconds of Adam on the host per trained parameter, between what is told of it: some 0.25e-9 for DeepSpeed's own on two Xeons 8168
+(Ren et al. 2021, arXiv 2101.06840, table 4, as remembered, not read again) and 1.06e-9 on the host of eight A100 (Falcon-7B with
+ZeRO-3: 13.70 s a step with offloaded states and weights, 6.05 with weights alone, deepspeedai/DeepSpeed issue 3901)."""
+STEP_BYTES = 38.0
+"""Bytes that such a step moves in memory per parameter: weight and two moments in fp32 read and written, the gradient written by
+the GPU, widened and read, the weight written in 16 bits and read by the GPU."""
+RAM_SHARE = 0.8
+SPREAD = 2.0
+"""Factor either way by which the host's part of a step may differ: what those two differ from their middle by."""
+USUAL_LINK_GBS, USUAL_DRIVE_GBS = 12.9, 3.0
+"""One way to the host and of an NVMe drive where the machine does not tell: PCIe 3.0 x16 and a drive of that generation."""
+STATE_BYTES = 24.0
+"""Bytes per parameter that a step reads from and writes to drives: weight and two moments in fp32 (arXiv 2104.07857)."""
+ADAPTERS = 0.01
+"""Share of the parameters that adapters train."""
+
+
+class Offload(Struct, frozen=True):
+    """What is offloaded (optimizer, all, nvme), and the host's rates in GB/s: one way to each GPU, of all memory (None: unknown,
+    then it is not what a step waits for), of the drives."""
+
+    word: str
+    link_gbs: float
+    ram_gbs: float | None
+    drive_gbs: float
+
+
+class Waits(Struct, frozen=True):
+    """Seconds of a step: the optimizer on the CPU, transfers over PCIe, drives."""
+
+    cpu_s: float = 0.0
+    link_s: float = 0.0
+    drive_s: float = 0.0
+
+    @property
+    def total_s(self) -> float:
+        """All of them: the step ends when the weights are back."""
+        return self.cpu_s + self.link_s + self.drive_s
+
+    def over(self, steps: int) -> "Waits":
+        """Return the part of one of `steps` passes that share an update."""
+        return Waits(self.cpu_s / steps, self.link_s / steps, self.drive_s / steps)
+
+
+def offload_of(workload: Workload, gpu: GPU, machine: Machine | None) -> Offload | None:
+    """Return what a workload offloads and to what; None where it offloads nothing. Raises WorkloadFault for unknown words."""
+    word = offload_word(workload.parallelism) if workload.parallelism else "none"
+    if word == "none":
+        return None
+    links = [node.host_gbs for node in machine.gpus if node.host_gbs] if machine else []
+    own = link_gbs(gpu.edge_gen, gpu.edge_width)
+    drives = fastest_drives(machine) if machine else None
+    return Offload(
+        word,
+        min(links) if links else own or USUAL_LINK_GBS,
+        _ram_gbs(machine) if machine else None,
+        drives.sequential_mbs * drives.count / 1e3 if drives else USUAL_DRIVE_GBS,
+    )
+
+
+def _ram_gbs(machine: Machine) -> float | None:
+    kits = [piece.part for piece in machine.pieces if isinstance(piece.part, MemoryKit)]
+    speeds = [kit.speed_mts for kit in kits if kit.speed_mts]
+    channels = [node.cpu.memory.channels for node in machine.cpus if node.cpu.memory and node.cpu.memory.channels]
+    if not speeds or len(channels) != len(machine.cpus) or not channels:
+        return None
+    used = min(sum(channels), sum(kit.modules for kit in kits))
+    return used * min(speeds) * 8 / 1e3
+
+
+def waits(offload: Offload, params: float, precision: str, ranks: int, adapted: bool) -> Waits:
+    """Return what one step of `params` parameters over `ranks` GPUs waits for: gradients go down and weights come up in 16 bits, a
+    share of each per GPU; offloaded weights come up for the forward and the backward pass as they are stored."""
+    trained = params * (ADAPTERS if adapted else 1.0)
+    each = trained / ranks
+    moved = 4.0 * each
+    if offload.word in ("all", "nvme"):
+        moved += 2 * params / ranks * (weight_bits(precision) if adapted else 16.0) / 8
+    of_memory = STEP_BYTES / (offload.ram_gbs * 1e9 * RAM_SHARE) if offload.ram_gbs else 0.0
+    drive = trained * STATE_BYTES / (offload.drive_gbs * 1e9) if offload.word == "nvme" else 0.0
+    return Waits(trained * max(STEP_S, of_memory), moved / (offload.link_gbs * 1e9), drive)
+
+
+def doubt(waited_s: float, step_s: float) -> float:
+    """Return how far the logarithm of the speed may be off by the host's part of a step."""
+    return math.log(SPREAD) * min(1.0, waited_s / step_s)

@@ -1,0 +1,75 @@
+"""What a step waits for the host where states or weights are offloaded."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from rigplanner.catalog.load import shipped_catalog
+from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.machine.assemble import assemble
+from rigplanner.performance.anchors import find_gpu
+from rigplanner.performance.answer import SpeedEstimate
+from rigplanner.performance.offload import STEP_BYTES, STEP_S, USUAL_LINK_GBS, Offload, offload_of, waits
+from rigplanner.performance.predict import predict_speed
+from rigplanner.rig.files import read_rig
+from rigplanner.rig.task import Workload
+from rigplanner.workload.answer import WorkloadFault
+
+
+def trained(offload: str | None, gpu: str = "A100-SXM4-40GB", count: int = 8, **fields: object) -> SpeedEstimate:
+    asked: dict[str, object] = {
+        "model": "falcon-7b", "task": "train_full", "precision": "bf16", "batch_per_gpu": 1, "seq_len": 2048,
+        "parallelism": {"zero": 3, "offload": offload}, **fields,
+    }  # fmt: skip
+    return predict_speed(msgspec.convert(asked, Workload), find_gpu(gpu), count, 1, "nvswitch", shipped_zoo())
+
+
+def test_the_more_is_offloaded_the_slower_and_the_less_certain() -> None:
+    none, states, everything, drives = (trained(word) for word in (None, "optimizer", "all", "nvme"))
+    assert none.value > states.value > everything.value > drives.value
+    assert none.high / none.low < states.high / states.low < drives.high / drives.low
+    assert drives.bound == "offload" and drives.lift == "less-offload-or-more-accumulation"
+    assert [step.name for step in drives.steps if step.name == "states on drives"]
+
+
+def test_a_published_step_lies_within_the_interval() -> None:
+    found = trained("all", seq_len=4096, gradient_checkpointing=True, stack="hf-trainer")
+    assert found.low <= 8 * 4096 / 13.70 <= found.high
+
+
+def test_accumulation_shares_one_step_of_the_optimizer() -> None:
+    once, often = trained("optimizer"), trained("optimizer", variant={"grad_accum": 8})
+    assert often.value > 1.5 * once.value
+
+
+def test_adapters_have_little_to_offload() -> None:
+    plain, moved = (trained(word, task="train_lora").value for word in (None, "optimizer"))
+    assert moved == pytest.approx(plain, rel=0.1)
+
+
+def test_a_step_by_hand() -> None:
+    slow_memory = Offload("optimizer", 10.0, 20.0, 3.0)
+    found = waits(slow_memory, 1e9, "bf16", 2, adapted=False)
+    assert found.cpu_s == pytest.approx(1e9 * STEP_BYTES / (20e9 * 0.8))
+    assert found.link_s == pytest.approx(1e9 * 4 / 2 / 10e9)
+    assert found.drive_s == 0
+    assert waits(Offload("optimizer", 10.0, None, 3.0), 1e9, "bf16", 2, adapted=False).cpu_s == pytest.approx(1e9 * STEP_S)
+    assert waits(Offload("nvme", 10.0, None, 3.0), 1e9, "bf16", 2, adapted=False).drive_s == pytest.approx(8.0)
+
+
+def test_the_machine_tells_its_memory_and_links(samples: list[Path]) -> None:
+    rig = read_rig(next(path for path in samples if path.stem == "quad-rtx-4090"))
+    machine = assemble(rig, shipped_catalog())
+    work = msgspec.convert({"model": "llama-3.1-8b", "parallelism": {"offload": "cpu"}}, Workload)
+    found = offload_of(work, machine.gpus[0].gpu, machine)
+    assert found is not None and found.word == "all"
+    assert found.ram_gbs == pytest.approx(8 * 3.2 * 8)
+    assert found.link_gbs == pytest.approx(min(node.host_gbs or 0 for node in machine.gpus))
+    apart = offload_of(work, msgspec.structs.replace(machine.gpus[0].gpu, edge_gen=None), None)
+    assert apart is not None and apart.ram_gbs is None and apart.link_gbs == USUAL_LINK_GBS
+
+
+def test_an_unknown_word_is_refused() -> None:
+    with pytest.raises(WorkloadFault, match="offload"):
+        trained("tape")
