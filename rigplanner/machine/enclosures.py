@@ -2,7 +2,7 @@
 
 from rigplanner.catalog.parts import GPU, NetworkCard, PowerSupply, Riser, System
 from rigplanner.machine.machine import Piece
-from rigplanner.rig.document import Rig
+from rigplanner.rig.document import Item, Rig
 
 EXTERNAL = "usb4"
 """Kind of port that enclosures are joined to; Thunderbolt counts as it."""
@@ -80,14 +80,15 @@ def _beside(
     rig: Rig, pieces: tuple[Piece, ...], holders: list[Piece], names: tuple[str, ...], only_named: bool = False
 ) -> tuple[str, ...]:
     """Return the cards that name a holder's place, or a port of such a name, then as many loose ones as holders have slots left."""
-    ports = tuple(place.lower() for holder in holders if (place := _wish(rig, holder))) or names
+    items = {item.uid: item for item in rig.items}
+    ports = tuple(place.lower() for holder in holders if (place := _wish(items, holder))) or names
     cards = [p for p in pieces if isinstance(p.part, GPU) and p.part.form_factor == "pcie" and "/" not in p.name]
-    named = [card.name for card in cards if "/" in (place := _wish(rig, card).lower()) and place.startswith(ports)]
+    named = [card.name for card in cards if "/" in (place := _wish(items, card).lower()) and place.startswith(ports)]
     slots = sum(holder.part.outputs for holder in holders if isinstance(holder.part, Riser)) - len(named)
-    loose = [card.name for card in cards if not _wish(rig, card)]
+    loose = [card.name for card in cards if not _wish(items, card)]
     return (*named, *(loose[-slots:] if slots > 0 and not only_named else ()))
 
 
-def _wish(rig: Rig, piece: Piece) -> str:
-    item = next((item for item in rig.items if item.uid == piece.uid), None)
+def _wish(items: dict[str, Item], piece: Piece) -> str:
+    item = items.get(piece.uid)
     return item.place_of(int(piece.name.rsplit(".", 1)[1])) if item is not None and "/" not in piece.name else ""

@@ -22,6 +22,8 @@ from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
 from rigplanner.workload.room import visible_gib
 
 T = TypeVar("T")
+MOST_ADVISED = 40
+"""Items of a rig beyond which no fixes are sought: each is tried on the machine, and lists of hundreds of parts are no rigs."""
 REMEMBERED = 512
 MOST_DEALT = 64
 """Cards over which layers are dealt one by one."""
@@ -53,7 +55,15 @@ def assess(rig: Rig, catalog: Catalog, today: str = "") -> Assessment:
     machine = machine_of(rig, catalog)
     jobs = tuple(job_on(index, workload, machine) for index, workload in enumerate(rig.workloads))
     facts = tuple(facts_of(job, machine) for job in jobs)
-    situation = Situation(rig=rig, catalog=catalog, machine=machine, jobs=facts, today=today, estimate=memory_of)
+    situation = Situation(
+        rig=rig,
+        catalog=catalog,
+        machine=machine,
+        jobs=facts,
+        today=today,
+        estimate=memory_of,
+        advise=len(rig.items) <= MOST_ADVISED,
+    )
     return Assessment(rig=rig, machine=machine, jobs=jobs, report=check(situation), totals=totals(rig, catalog))
 
 

@@ -3,12 +3,16 @@
 import random
 from collections.abc import Iterator
 
-from rigplanner.catalog.load import Catalog
+from msgspec.structs import replace
+
+from rigplanner.catalog.load import Catalog, shipped_catalog
 from rigplanner.catalog.parts import Motherboard, Part
+from rigplanner.data import data_path
 from rigplanner.rig.document import Item, Rig, Settings, Site
 from rigplanner.rig.edits import apply
+from rigplanner.rig.files import read_rig
 from rigplanner.rig.task import Parallelism, Workload
-from rigplanner.rules.assess import assess
+from rigplanner.rules.assess import MOST_ADVISED, assess
 from rigplanner.rules.finding import CheckReport, Finding, Fix
 
 RIGS = 24
@@ -87,3 +91,12 @@ def test_fixes_on_random_rigs(catalog: Catalog) -> None:
                 failing.append((number, finding.code, fix.code, remains, sorted(brought)))
     assert count > 3 * RIGS
     assert len(failing) <= MOST_FAILING * count, failing
+
+
+def test_a_list_of_hundreds_of_parts_is_judged_without_fixes() -> None:
+    rig = read_rig(data_path("resources") / "samples" / "quad-rtx-4090.rig")
+    offered = [finding for finding in assess(rig, shipped_catalog()).report.findings if finding.fixes]
+    item = rig.items[0]
+    many = replace(rig, items=(*rig.items, *(replace(item, uid=f"more{n}") for n in range(MOST_ADVISED))))
+    assert offered
+    assert not [finding for finding in assess(many, shipped_catalog()).report.findings if finding.fixes]
