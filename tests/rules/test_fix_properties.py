@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterator
 
+import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog, shipped_catalog
@@ -13,7 +14,9 @@ from rigplanner.rig.edits import apply
 from rigplanner.rig.files import read_rig
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.rules.assess import MOST_ADVISED, assess
+from rigplanner.rules.check import check
 from rigplanner.rules.finding import CheckReport, Finding, Fix
+from rigplanner.rules.situation import Situation
 
 RIGS = 24
 MOST_FAILING = 0.02
@@ -93,10 +96,17 @@ def test_fixes_on_random_rigs(catalog: Catalog) -> None:
     assert len(failing) <= MOST_FAILING * count, failing
 
 
-def test_a_list_of_hundreds_of_parts_is_judged_without_fixes() -> None:
+def test_nothing_is_tried_on_a_list_of_hundreds_of_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    advised: list[bool] = []
+
+    def noted(situation: Situation) -> CheckReport:
+        advised.append(situation.advise)
+        return check(situation)
+
+    monkeypatch.setattr("rigplanner.rules.assess.check", noted)
     rig = read_rig(data_path("resources") / "samples" / "quad-rtx-4090.rig")
-    offered = [finding for finding in assess(rig, shipped_catalog()).report.findings if finding.fixes]
-    item = rig.items[0]
-    many = replace(rig, items=(*rig.items, *(replace(item, uid=f"more{n}") for n in range(MOST_ADVISED))))
-    assert offered
-    assert not [finding for finding in assess(many, shipped_catalog()).report.findings if finding.fixes]
+    lone = replace(rig.items[0], part="nowhere.known.part")
+    for count in (MOST_ADVISED, MOST_ADVISED + 1):
+        more = (replace(lone, uid=f"more{number}") for number in range(count - len(rig.items)))
+        assess(replace(rig, items=(*rig.items, *more)), shipped_catalog())
+    assert advised == [True, False]
