@@ -166,7 +166,8 @@ def read_job(
         superchip=gpu.form_factor == "superchip", node_gbs=bus_gbs(gpu, count // nodes, 1, link, None) if nodes > 1 else 0.0,
         word_gbs=bus_gbs(gpu, count, nodes, link, None) if machine else 0.0,
         fused_attention=_fused(workload.attention, stack),
-        offload=offload_of(workload, gpu, machine) if task.startswith("train") else None, host_pace=host_pace(machine),
+        offload=offload_of(workload, gpu, machine, stack.sharded) if task.startswith("train") else None,
+        host_pace=host_pace(machine),
     )  # fmt: skip
 
 

@@ -32,12 +32,13 @@ ADAPTERS = 0.01
 
 class Offload(Struct, frozen=True):
     """What is offloaded (optimizer, all, nvme), and the host's rates in GB/s: one way to each GPU, of all memory (None: unknown,
-    then it is not what a step waits for), of the drives."""
+    then it is not what a step waits for), of the drives. `copies`: each GPU has states of its own instead of a share."""
 
     word: str
     link_gbs: float
     ram_gbs: float | None
     drive_gbs: float
+    copies: bool = False
 
 
 class Waits(Struct, frozen=True):
@@ -57,8 +58,9 @@ class Waits(Struct, frozen=True):
         return Waits(self.cpu_s / steps, self.link_s / steps, self.drive_s / steps)
 
 
-def offload_of(workload: Workload, gpu: GPU, machine: Machine | None) -> Offload | None:
-    """Return what a workload offloads and to what; None where it offloads nothing. Raises WorkloadFault for unknown words."""
+def offload_of(workload: Workload, gpu: GPU, machine: Machine | None, sharded: bool) -> Offload | None:
+    """Return what a workload offloads and to what, on a stack that is `sharded` or not; None where it offloads nothing. Raises
+    WorkloadFault for unknown words."""
     word = offload_word(workload.parallelism) if workload.parallelism else "none"
     if word == "none":
         return None
@@ -70,6 +72,7 @@ def offload_of(workload: Workload, gpu: GPU, machine: Machine | None) -> Offload
         min(links) if links else own or USUAL_LINK_GBS,
         _ram_gbs(machine) if machine else None,
         drives.sequential_mbs * drives.count / 1e3 if drives else USUAL_DRIVE_GBS,
+        not sharded and (workload.parallelism is None or workload.parallelism.zero == 0),
     )
 
 
@@ -86,11 +89,11 @@ def _ram_gbs(machine: Machine) -> float | None:
 def waits(offload: Offload, params: float, precision: str, ranks: int, adapted: bool) -> Waits:
     """Return what one step of `params` parameters over `ranks` GPUs waits for: gradients go down and weights come up in 16 bits, a
     share of each per GPU; offloaded weights come up for the forward and the backward pass as they are stored."""
-    trained = params * (ADAPTERS if adapted else 1.0)
-    each = trained / ranks
-    moved = 4.0 * each
+    held = params * ranks if offload.copies else params
+    trained = held * (ADAPTERS if adapted else 1.0)
+    moved = 4.0 * trained / ranks
     if offload.word in ("all", "nvme"):
-        moved += 2 * params / ranks * (weight_bits(precision) if adapted else 16.0) / 8
+        moved += 2 * held / ranks * (weight_bits(precision) if adapted else 16.0) / 8
     of_memory = STEP_BYTES / (offload.ram_gbs * 1e9 * RAM_SHARE) if offload.ram_gbs else 0.0
     drive = trained * STATE_BYTES / (offload.drive_gbs * 1e9) if offload.word == "nvme" else 0.0
     return Waits(trained * max(STEP_S, of_memory), moved / (offload.link_gbs * 1e9), drive)

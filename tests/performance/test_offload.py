@@ -58,15 +58,21 @@ def test_a_step_by_hand() -> None:
     assert waits(Offload("nvme", 10.0, None, 3.0), 1e9, "bf16", 2, adapted=False).drive_s == pytest.approx(8.0)
 
 
+def test_copies_step_and_move_all_of_it_each() -> None:
+    shared = waits(Offload("all", 10.0, None, 3.0), 1e9, "bf16", 4, adapted=False)
+    copied = waits(Offload("all", 10.0, None, 3.0, copies=True), 1e9, "bf16", 4, adapted=False)
+    assert copied.cpu_s == pytest.approx(4 * shared.cpu_s) and copied.link_s == pytest.approx(4 * shared.link_s)
+
+
 def test_the_machine_tells_its_memory_and_links(samples: list[Path]) -> None:
     rig = read_rig(next(path for path in samples if path.stem == "quad-rtx-4090"))
     machine = assemble(rig, shipped_catalog())
     work = msgspec.convert({"model": "llama-3.1-8b", "parallelism": {"offload": "cpu"}}, Workload)
-    found = offload_of(work, machine.gpus[0].gpu, machine)
+    found = offload_of(work, machine.gpus[0].gpu, machine, True)
     assert found is not None and found.word == "all"
     assert found.ram_gbs == pytest.approx(8 * 3.2 * 8)
     assert found.link_gbs == pytest.approx(min(node.host_gbs or 0 for node in machine.gpus))
-    apart = offload_of(work, msgspec.structs.replace(machine.gpus[0].gpu, edge_gen=None), None)
+    apart = offload_of(work, msgspec.structs.replace(machine.gpus[0].gpu, edge_gen=None), None, True)
     assert apart is not None and apart.ram_gbs is None and apart.link_gbs == USUAL_LINK_GBS
 
 
