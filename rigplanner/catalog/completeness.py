@@ -56,13 +56,14 @@ ANSWERED_BY_NONE = {"connectors", "enclosure.radiators_mm"}
 
 
 class Completeness(Struct, frozen=True):
-    """How many of the `parts` of a kind that are sold or commonly used have a field, and which have not; `published` tells whether
-    makers state it as a rule."""
+    """How many of the `parts` of a kind that are sold or commonly used have a field; `unpublished` are those whose maker's page was
+    read and leaves it out, `without` those of which it is unknown; `published` tells whether makers state it as a rule."""
 
     kind: str
     field: str
     parts: int
     filled: int
+    unpublished: tuple[str, ...]
     without: tuple[str, ...]
     published: bool = True
 
@@ -84,15 +85,24 @@ def completeness(catalog: Catalog) -> list[Completeness]:
 def _row(kind: str, field: str, parts: list[Any]) -> Completeness:
     asked = [part for part in parts if not _is_lacking(part, field)]
     nothing = (None,) if field in ANSWERED_BY_NONE else (None, ())
-    without = tuple(part.id for part in asked if _value(part, field) in nothing)
-    return Completeness(kind, field, len(asked), len(asked) - len(without), without, field not in RARELY_PUBLISHED)
+    missing = [part for part in asked if _value(part, field) in nothing]
+    left_out = tuple(part.id for part in missing if is_unpublished(part, field))
+    without = tuple(part.id for part in missing if part.id not in left_out)
+    return Completeness(kind, field, len(asked), len(asked) - len(missing), left_out, without, field not in RARELY_PUBLISHED)
 
 
 def _slot_row(field: str, boards: list[Any]) -> Completeness:
-    slots = [(f"{board.id}:{slot.id}", getattr(slot, field)) for board in boards for slot in board.layout.slots]
-    without = tuple(place for place, value in slots if value is None)
     name = f"layout.slots.{field}"
-    return Completeness("motherboard", name, len(slots), len(slots) - len(without), without, name not in RARELY_PUBLISHED)
+    slots = [(board, f"{board.id}:{slot.id}", getattr(slot, field)) for board in boards for slot in board.layout.slots]
+    missing = [(board, place) for board, place, value in slots if value is None]
+    left_out = tuple(place for board, place in missing if is_unpublished(board, name))
+    without = tuple(place for _, place in missing if place not in left_out)
+    return Completeness("motherboard", name, len(slots), len(slots) - len(missing), left_out, without, name not in RARELY_PUBLISHED)
+
+
+def is_unpublished(part: Part, field: str) -> bool:
+    """Tell whether a page of the maker was read that leaves the field out."""
+    return any(field in fields for fields in part.unpublished.values())
 
 
 def _is_lacking(part: Any, field: str) -> bool:

@@ -61,6 +61,28 @@ def check_sources(part: Part, catalog: Catalog) -> Iterator[Complaint]:
             yield Complaint(part.id, "prices", "price", f"{price.amount} {price.currency} {price.day}")
 
 
+def check_unpublished(part: Part, catalog: Catalog) -> Iterator[Complaint]:
+    """What a maker leaves out is told by a page of the maker that was read, and no figure stands there."""
+    for key, fields in part.unpublished.items():
+        source = catalog.sources.get(key)
+        if source is None or source.recalled or source.trust not in ("vendor", "manual"):
+            yield Complaint(part.id, "unpublished", "unpublished-source", key, "a page of the maker that was read")
+        for field in fields:
+            if not _has(part, field):
+                yield Complaint(part.id, "unpublished", "field-unknown", field)
+            elif _is_filled(part, field):
+                yield Complaint(part.id, "unpublished", "unpublished-figure", field, "no figure, or no such mark")
+
+
+def _is_filled(part: Part, field: str) -> bool:
+    target: Any = part
+    for name in field.split("."):
+        if isinstance(target, tuple):
+            return all(getattr(item, name) is not None for item in target)
+        target = getattr(target, name, None)
+    return target not in (None, ())
+
+
 def _has(part: Part, field: str) -> bool:
     target: Any = part
     for name in re.split(r"\.|\[", field)[:2]:
@@ -85,7 +107,6 @@ def check_ranges(part: Part, catalog: Catalog) -> Iterator[Complaint]:
 
 
 CHECKS: tuple[Callable[[Part, Catalog], Iterator[Complaint]], ...] = (
-    check_id, check_sources, check_ranges, check_gpu, check_chip, check_layout, check_lanes, check_supply, check_storage, check_cpu,
-    check_memory, check_network_card, check_chassis, check_platform, check_year, check_prices,
-    check_name,
+    check_id, check_sources, check_unpublished, check_ranges, check_gpu, check_chip, check_layout, check_lanes, check_supply,
+    check_storage, check_cpu, check_memory, check_network_card, check_chassis, check_platform, check_year, check_prices, check_name,
 )  # fmt: skip

@@ -33,7 +33,8 @@ class Doubt(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="kind"):
-    """What every part has. `sources` maps a source key of the catalog to the fields it settled ("*": all others)."""
+    """What every part has. `sources` maps a source key of the catalog to the fields it settled ("*": all others); `unpublished`
+    maps the source key of a maker's page that was read to the fields which that page leaves out."""
 
     id: str
     name: str
@@ -43,6 +44,7 @@ class Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
     released: str | None = None
     sources: dict[str, tuple[str, ...]] = {}
     doubts: dict[str, Doubt] = {}
+    unpublished: dict[str, tuple[str, ...]] = {}
     prices: tuple[Price, ...] = ()
     notes: str = ""
 

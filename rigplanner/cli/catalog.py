@@ -72,13 +72,15 @@ def _show(args: argparse.Namespace, catalog: Catalog) -> int:
         return FINE
     print(f"{part.name}  ({part.id})")
     for field in part.__struct_fields__:
-        if field not in ("id", "name", "sources", "doubts", "prices"):
+        if field not in ("id", "name", "sources", "doubts", "unpublished", "prices"):
             _print_field(part, field)
     for key, fields in part.sources.items():
         source = catalog.sources[key]
         print(f"  source [{source.trust}, read {source.read}] {source.title}  {source.url or ''}  settled: {', '.join(fields)}")
     for field, doubt in part.doubts.items():
         print(f"  {doubt.state}: {field} {' / '.join(doubt.values)} {doubt.note}")
+    for key, fields in part.unpublished.items():
+        print(f"  not published: {', '.join(fields)} ({catalog.sources[key].title})")
     for price in part.prices:
         print(f"  price {price.amount:,.2f} {price.currency} on {price.day}, {price.source}")
     return FINE
@@ -110,11 +112,12 @@ def _lint(args: argparse.Namespace, catalog: Catalog) -> int:
 
 
 def _print_completeness(catalog: Catalog) -> None:
-    print(f"\n{'kind':12} {'field':30} {'filled':>12}  without")
+    print(f"\n{'kind':12} {'field':30} {'filled':>14} {'not published':>14} {'unknown':>8}  unknown of")
     for row in completeness(catalog):
         share = 100 * row.filled / row.parts if row.parts else 100.0
         note = "" if row.published else "(rarely published) "
-        print(f"{row.kind:12} {row.field:30} {row.filled:4}/{row.parts:<4} {share:3.0f} %  {note}{', '.join(row.without[:4])}")
+        counts = f"{row.filled:4}/{row.parts:<4} {share:3.0f} % {len(row.unpublished) or '-':>14} {len(row.without) or '-':>8}"
+        print(f"{row.kind:12} {row.field:30} {counts}  {note}{', '.join(row.without[:4])}")
     print(f"\n{'kind':12} {'parts':>6} {'source read':>12} {'compared':>9} {'unverified':>11} {'conflicts':>10}")
     for kind in evidence(catalog):
         compared = len(kind.compared)

@@ -254,6 +254,33 @@ def test_completeness_counts_what_is_asked_of_a_part() -> None:
     assert rows["random_read_kiops"].without == (DRIVE.id, sata.id)
 
 
+def test_what_a_maker_leaves_out_is_counted_apart_from_what_nobody_looked_up() -> None:
+    silent = replace(DRIVE, id="a.b.silent", unpublished={"maker": ("random_read_kiops",)})
+    rows = {row.field: row for row in completeness(Catalog({DRIVE.id: DRIVE, silent.id: silent}, SOURCES)) if row.kind == "storage"}
+    row = rows["random_read_kiops"]
+    assert (row.filled, row.unpublished, row.without) == (0, (silent.id,), (DRIVE.id,))
+    board = replace(BOARD, unpublished={"maker": ("layout.slots.position",)})
+    rows = {row.field: row for row in completeness(Catalog({board.id: board}, SOURCES)) if row.kind == "motherboard"}
+    assert (rows["layout.slots.position"].unpublished, rows["layout.slots.gen"].without) == (("a.b.board:P1",), ("a.b.board:P1",))
+
+
+@pytest.mark.parametrize(
+    ("part", "code"),
+    [
+        (replace(DRIVE, unpublished={"nobody": ("power_w",)}), "unpublished-source"),
+        (replace(DRIVE, unpublished={"press": ("power_w",)}), "unpublished-source"),
+        (replace(DRIVE, unpublished={"memory": ("power_w",)}), "unpublished-source"),
+        (replace(DRIVE, unpublished={"maker": ("thirst_w",)}), "field-unknown"),
+        (replace(DRIVE, unpublished={"maker": ("read_gbs",)}), "unpublished-figure"),
+        (replace(BOARD, unpublished={"maker": ("layout.slots.width",)}), "unpublished-figure"),
+    ],
+)
+def test_only_a_page_of_the_maker_that_was_read_tells_that_a_figure_is_not_published(part: Part, code: str) -> None:
+    sources = {**SOURCES, "press": Source(title="Review", read="2026-11-21", trust="press"),
+               "memory": Source(title="Commonly known", read="2026-11-21", trust="vendor", recalled=True)}  # fmt: skip
+    assert [complaint.code for complaint in lint(Catalog({part.id: part}, sources))] == [code]
+
+
 @pytest.mark.parametrize(("width_mm", "columns"), [(170, 1), (203, 2), (244, 4), (305, 7), (321, 8)])
 def test_the_columns_of_a_board_follow_from_its_length(width_mm: float, columns: int) -> None:
     assert columns_of(width_mm) == columns

@@ -50,7 +50,7 @@ REMARKS = ("RIG003",)
 
 WHOLE = ("system",)
 """Kinds of which each makes a machine of its own: it is asked all rules at once, unwatched, which then is faster."""
-UNREAD = frozenset(("id", "name", "aliases", "status", "released", "sources", "doubts", "prices", "notes"))
+UNREAD = frozenset(("id", "name", "aliases", "status", "released", "sources", "doubts", "unpublished", "prices", "notes"))
 """Fields of these that no verdict reads, but for ids that other parts name."""
 
 _CODES = tuple(RULES_BY_CODE)
