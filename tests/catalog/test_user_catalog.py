@@ -161,4 +161,6 @@ def test_shipped_rates_are_checked_like_fetched_ones() -> None:
     assert is_day(rates.day)
     assert rates.base == "EUR"
     assert all(is_currency(code) and rate > 0 for code, rate in rates.rates.items())
-    assert convert(1.1206, "USD", "EUR", rates) == pytest.approx(1.0)
+    assert convert(rates.rates["USD"], "USD", "EUR", rates) == pytest.approx(1.0)
+    assert convert(24_353.0, "CZK", "EUR", rates) == pytest.approx(1000.0)
+    assert {"CAD", "CNY", "CZK", "KRW", "PLN", "SEK"} <= rates.rates.keys()
