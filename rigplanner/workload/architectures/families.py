@@ -34,6 +34,7 @@ from rigplanner.workload.architectures.llama4 import llama4
 from rigplanner.workload.architectures.mobilevit import MobileVit, MobileVit2
 from rigplanner.workload.architectures.modernbert import ModernBert
 from rigplanner.workload.architectures.moe import Experts
+from rigplanner.workload.architectures.multimodal import Multimodal
 from rigplanner.workload.architectures.pvt import Pvt
 from rigplanner.workload.architectures.recurrent import RECURRENT
 from rigplanner.workload.architectures.segmenters import PixelClassifier
@@ -49,6 +50,7 @@ from rigplanner.workload.architectures.whisper import Whisper
 from rigplanner.workload.architectures.xlnet import Xlnet
 from rigplanner.workload.architectures.zamba import zamba2
 from rigplanner.workload.config import SAME_AS, full_config, pick
+from rigplanner.workload.seen import sees
 from rigplanner.workload.tape.net import Net
 
 ENCODERS: dict[str, dict[str, Any]] = {
@@ -163,6 +165,13 @@ def _composed(config: dict[str, Any], net: Net) -> Composite:
 def builder(config: dict[str, Any], head: str = "causal_lm") -> Callable[[Net], Any]:
     if config.get("model_type") == "picture_composite":
         return partial(_composed, config)
+    if sees(config):
+        return lambda net: (Multimodal(net, _text(config), config) if net.setting.images else _text(config)(net))
+    return _text(config)
+
+
+def _text(config: dict[str, Any]) -> Callable[[Net], Any]:
+    """A network of one part, or the part of a multimodal one that reads and writes text."""
     full = full_config(config)
     kind = SAME_AS.get(full["model_type"], full["model_type"])
     if kind in VISION:

@@ -17,7 +17,8 @@ class Setting(Struct, frozen=True, kw_only=True):
     gelu_new; `dora` adapters scale every output by a learned magnitude. `sheds`: gradients of parameters go as soon as they are
     made, to other GPUs, to host memory, or into the step. `sides`: height and width of images that are not square; `frozen_norms`:
     the batch norms of a detector's backbone are two constants; `float_norms`: they are fed in float, whatever a convolution
-    writes. `frames` of a clip."""
+    writes. `frames` of a clip; `images` of `sides` in every sample of a language model that sees, whose `frozen_tower` never
+    trains."""
 
     batch: int
     length: int
@@ -36,6 +37,8 @@ class Setting(Struct, frozen=True, kw_only=True):
     frozen_norms: bool = False
     float_norms: bool = False
     frames: int = 1
+    images: int = 0
+    frozen_tower: bool = False
 
 
 CLASSES = 2

@@ -1,0 +1,114 @@
+"""Language models that see: the part that sees, what joins it to the text, and the decoder over text and features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rigplanner.workload.architectures.decoder import Decoder
+from rigplanner.workload.architectures.qwen_seeing import QwenTower
+from rigplanner.workload.architectures.seeing import Tower, TwoLayers, absorbed, pooled, seeing, shuffled
+from rigplanner.workload.seen import QWEN, seen_of, vision_config
+from rigplanner.workload.tape import ops
+from rigplanner.workload.tape.net import Net, Norm
+from rigplanner.workload.tape.tape import BOOL, I64, Grads, Tape, Tensor, new, record
+
+Eyes = Callable[[], tuple[Tensor, list[Tensor], tuple[Tensor, ...]]]
+"""Runs the part that sees: features in the width of the text, those that enter later layers, and what lives on."""
+
+
+def scattered(tape: Tape, x: Tensor, features: Tensor) -> Tensor:
+    """masked_scatter: features in the place of some embedded tokens; on a CUDA device every place is numbered first."""
+    mask = new(tape, (*x.shape[:2], 1), BOOL)
+    if not tape.semantics.explicit_mask:
+        _numbers = new(tape, x.shape, BOOL), new(tape, x.shape, I64)
+        del _numbers
+    whole, some = x.shape, features.shape
+
+    def pull(grad: Tensor) -> Grads:
+        _kept = mask
+        first = new(tape, whole, grad.dtype)
+        return first, new(tape, some, grad.dtype)
+
+    return record(tape, new(tape, whole, x.dtype), (x, features), pull)
+
+
+class Multimodal:
+    """A decoder whose embedded tokens are partly features of images."""
+
+    def __init__(self, net: Net, text: Callable[[Net], Any], config: dict[str, Any]) -> None:
+        self.net, self.decoder = net, text(net)
+        if not isinstance(self.decoder, Decoder):
+            raise ValueError(f"the text part of {config['model_type']} takes no images")
+        self.blocks, self.levels = self.decoder.blocks, 0
+        self.eyes = _eyes(net, config, self.decoder.form.hidden)
+        self.plain = self.decoder.embedded
+        self.decoder.embedded = self._embedded  # type: ignore[method-assign]
+
+    def _embedded(self, x: Tensor) -> Tensor:
+        features, levels, held = self.eyes()
+        self.held = (*held, features, *levels)
+        x = scattered(self.net.tape, self.plain(x), features)
+        return x
+
+    def loss(self) -> Tensor:
+        """The loss of the next token; without training, the logits."""
+        made = self.decoder.loss()
+        self.held = ()
+        return made
+
+
+def _eyes(net: Net, config: dict[str, Any], text: int) -> Eyes:
+    setting, told = net.setting, vision_config(config)
+    seen = seen_of(config, setting.sides or (1, 1))
+    frozen = bool(setting.lora_rank) or setting.frozen_tower
+    part = seeing(net, setting.batch * setting.images * seen.pieces, frozen)
+    if config["model_type"] in QWEN:
+        projecting = seeing(net, part.setting.batch, bool(setting.lora_rank))
+        part.values, projecting.values = net.values, 0
+        tower = QwenTower(part, told, seen, text, projecting)
+        net.values, net.trained = part.values + projecting.values, part.trained + projecting.trained - net.trained
+        return tower
+    unused = _unused(config)
+    plain = Tower(part, told, seen, unused)
+    absorbed(net, part)
+    joined = _joiner(net, config, told, text)
+
+    def eyes() -> tuple[Tensor, list[Tensor], tuple[Tensor, ...]]:
+        tape = net.tape
+        recording, tape.recording = tape.recording, tape.recording and not frozen
+        features, held = plain()
+        tape.recording = recording
+        return joined(features), [], held
+
+    return eyes
+
+
+def _unused(config: dict[str, Any]) -> int:
+    """Layers of the tower after the one whose states are taken."""
+    if config["model_type"] != "llava":
+        return 0
+    taken = config.get("vision_feature_layer", -2)
+    return -1 - taken if isinstance(taken, int) and taken < 0 else 0
+
+
+def _joiner(net: Net, config: dict[str, Any], told: dict[str, Any], text: int) -> Callable[[Tensor], Tensor]:
+    """What brings the features of a tower to the width of the text."""
+    kind, width, tape = config["model_type"], int(told["hidden_size"]), net.tape
+    act = str(config.get("projector_hidden_act") or "gelu")
+    if kind == "llava":
+        both, classed = TwoLayers(net, width, text, act, config.get("multimodal_projector_bias", True)), told["model_type"].startswith("clip")
+        cuts = classed and config.get("vision_feature_select_strategy", "default") == "default"
+        return lambda x: ops.copy(tape, both(ops.cut(tape, x, (x.shape[0], x.shape[1] - 1, width)) if cuts else x))
+    if kind == "paligemma":
+        return net.linear("linear", width, text, True)
+    if kind == "gemma3":
+        weight, norm, tokens = net.parameter(width, text), Norm(net, "rms_one", width), int(config.get("mm_tokens_per_image") or 256)
+        return lambda x: ops.bmm(tape, norm(pooled(tape, x, tokens)), weight, (x.shape[0], tokens, text))
+    if kind == "internvl":
+        factor = round(1 / float(config.get("downsample_ratio") or 0.5))
+        mixed = TwoLayers(net, width * factor**2, text, act, True, "layer")
+        return lambda x: mixed(shuffled(tape, ops.cut(tape, x, (x.shape[0], x.shape[1] - 1, width)), factor, 2))
+    scale = int(config.get("scale_factor") or 2)
+    flat = net.linear("proj", width * scale**2, text)
+    return lambda x: ops.copy(tape, flat(shuffled(tape, x, scale, 2)))
