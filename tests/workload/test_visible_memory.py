@@ -13,7 +13,7 @@ from rigplanner.rules.assess import memory_of
 from rigplanner.workload.answer import MemoryEstimate
 from rigplanner.workload.levers import room_gib
 from rigplanner.workload.memory import estimate_memory
-from rigplanner.workload.room import process_gib, visible_gib
+from rigplanner.workload.room import process_gib, usable_gib, visible_gib
 
 SERVED: dict[str, Any] = {"model": "qwen2.5-7b", "task": "serve", "precision": "bf16", "stack": "vllm"}
 
@@ -37,12 +37,12 @@ def test_check_bits_take_a_sixteenth_of_servers_cards(part: str, shown_mib: int)
 
 def test_unknown_memory_stays_unknown() -> None:
     bare = msgspec.structs.replace(card("nvidia.datacenter.l4"), memory_gib=None)
-    assert visible_gib(bare) is process_gib(bare) is None
+    assert visible_gib(bare) is process_gib(bare) is usable_gib(bare) is None
 
 
 def test_room_and_pools_are_of_what_is_shown() -> None:
     l40s = card("nvidia.datacenter.l40s")
-    assert room_gib(l40s) == pytest.approx(44.7, abs=0.01)
+    assert room_gib(l40s) == usable_gib(l40s) == pytest.approx(44.7, abs=0.01)
     told = estimate_memory(Workload(**SERVED), l40s, 1, shipped_zoo())
     assert told.reserved_gib == pytest.approx(0.9 * 44.4, rel=0.01)
 
