@@ -14,6 +14,9 @@ from rigplanner.evidence import Source
 from rigplanner.rig.task import Workload
 
 NUMBER = re.compile(r"\d+\.\d+")
+MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december")
+WRITTEN_MONTH = re.compile(rf"({'|'.join(MONTHS)}) (20\d\d)")
+"""The month in which software without releases was taken, as rows write it: "llama.cpp (May 2024)"."""
 USUAL_YEAR = 2024.0
 """Year of software whose stack has no measured row that tells one."""
 COLUMNS = (
@@ -127,8 +130,11 @@ def release_years() -> dict[str, dict[str, float]]:
 
 
 def year_of(stack: str, release: str) -> float:
-    """Return the year of a release of a stack: as measured rows tell, else of the nearest number, else the newest."""
+    """Return the year of a release of a stack: as it says itself, as measured rows tell, else of the nearest number, else the
+    newest."""
     known = release_years().get(stack, {})
+    if written := WRITTEN_MONTH.search(release):
+        return float(written.group(2)) + MONTHS.index(written.group(1)) / len(MONTHS)
     if release in known:
         return known[release]
     numbers = {word: float(word) for word in known if NUMBER.fullmatch(word)}

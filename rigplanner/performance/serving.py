@@ -7,8 +7,10 @@ from msgspec import Struct
 
 from rigplanner.performance.constants import speed_model
 from rigplanner.performance.job import Job
+from rigplanner.performance.measured import year_of
 from rigplanner.performance.roofline import KERNEL_TAIL_S, SOFT_MAXIMUM, matrix_seconds
-from rigplanner.performance.silicon import weight_bits
+from rigplanner.performance.shapes import Shape
+from rigplanner.performance.silicon import GENERATIONS, weight_bits
 from rigplanner.workload.quant import GGUF
 
 DECODE_BANDWIDTH_SHARE, SERVE_BANDWIDTH_SHARE = 0.8, 0.75
@@ -41,6 +43,14 @@ UNITS, OF_FP32 = {"kepler": 192, "volta": 64, "turing": 64}, 128
 WITHOUT_DP4A = ("kepler", "maxwell")
 """Generations without an instruction that multiplies four bytes (nor has Pascal's chip with HBM): unpacking takes twice as long."""
 MOST_UNPACKED_BITS = 6.6
+PACKED_PRODUCTS, PACKED_SINCE = 2.75e14, 2024.4
+"""FLOPS of llama.cpp's products of packed weights with a prompt, per TFLOPS of FP32 and unit of a multiprocessor: 8-bit units of
+matrices wait for the scales that shaders apply (an 8B model in 4 bits at 10,359 tokens/s on an RTX 4090 and 3,807 on an RTX 3080,
+pull request 7676 and dmatora's issue 12). Since June 2024 they replace widening from Turing on (pull request 8062)."""
+EXPERT_PRODUCTS = 0.45
+"""Share of that rate that thin products of experts reach (gpt-oss-20b at 3,670 tokens/s on a GB10 with chunks of 2,048 tokens)."""
+BALANCED = 1.15
+"""Unpacking that takes no more than this times the time of reading is put down to bandwidth: the two show together."""
 MOST_READ = 0.95
 """Share of the bandwidth above which no stream was measured: 0.934 of an RTX 4090's (ExLlamaV2), 0.87 with llama.cpp."""
 STAGE_LOSS = 0.07
@@ -79,6 +89,16 @@ def stored_bytes(job: Job, params_m: float) -> float:
     return (params_m * bits + whole) * 1e6 / 8
 
 
+def touched_m(shape: Shape, tokens: float) -> float:
+    """Return the millions of parameters that a pass of `tokens` tokens reads: what all tokens go through, and of a layer's E
+    experts E (1 - (1 - k/E)^n) where a router deals n tokens evenly to k each."""
+    if not 0 < shape.experts_used < shape.experts:
+        return shape.active_m
+    experts_m = (shape.params_m - shape.active_m) * shape.experts / (shape.experts - shape.experts_used)
+    unvisited: float = (1 - shape.experts_used / shape.experts) ** max(1.0, tokens)
+    return shape.params_m - experts_m * unvisited
+
+
 def _degree(job: Job) -> int:
     return 1 if job.split_by_layer else job.tensor
 
@@ -95,14 +115,35 @@ def _unpacks(job: Job) -> bool:
     return job.stack.family == "local-llm" and job.silicon.vendor == "nvidia" and weight_bits(job.precision) < MOST_UNPACKED_BITS
 
 
+def _older(job: Job) -> bool:
+    return job.silicon.fast_memory and job.silicon.generation in ("pascal", "volta", "ampere")
+
+
+def _multiprocessors(job: Job) -> float:
+    """TFLOPS of FP32 over the units of a multiprocessor: multiprocessors times clock."""
+    return job.silicon.fp32 / (64 if _older(job) else UNITS.get(job.silicon.generation, OF_FP32))
+
+
 def _unpacking(job: Job, weights: float) -> float:
     """Seconds of a GPU's arithmetic to unpack quantised weights for one token each, which reading them hides or not."""
     if not _unpacks(job):
         return 0.0
-    silicon, older = job.silicon, job.silicon.fast_memory and job.silicon.generation in ("pascal", "volta", "ampere")
-    rate = UNPACKED * silicon.fp32 / (64 if older else UNITS.get(silicon.generation, OF_FP32))
-    slow = silicon.generation in WITHOUT_DP4A or (older and silicon.generation == "pascal")
-    return weights / rate * (2.0 if slow else 1.0)
+    slow = job.silicon.generation in WITHOUT_DP4A or (_older(job) and job.silicon.generation == "pascal")
+    return weights / (UNPACKED * _multiprocessors(job)) * (2.0 if slow else 1.0)
+
+
+def _multiplies_packed(job: Job) -> bool:
+    """Whether a prompt is multiplied with quantised weights as they are stored, instead of widened ones."""
+    silicon, stack = job.silicon, job.stack
+    local = stack.slug == "llama.cpp" and silicon.vendor == "nvidia" and weight_bits(job.precision) < 16
+    return local and silicon.era >= GENERATIONS["turing"] and year_of(stack.slug, job.release) >= PACKED_SINCE
+
+
+def _prompt_products(job: Job, flops: float) -> float:
+    """Seconds of the products of a prompt on one GPU."""
+    if not _multiplies_packed(job):
+        return matrix_seconds(job, flops)
+    return flops / (PACKED_PRODUCTS * _multiprocessors(job) * (EXPERT_PRODUCTS if job.shape.experts else 1.0))
 
 
 def _overhead(job: Job) -> tuple[float, float]:
@@ -131,7 +172,7 @@ def decode(job: Job) -> Stream:
     arithmetic instead."""
     shape, degree = job.shape, _degree(job)
     context = job.input_tokens + (job.output_tokens or 512) / 2
-    read = stored_bytes(job, shape.active_m) + shape.kv_values * 2 * context * job.batch
+    read = stored_bytes(job, touched_m(shape, job.batch)) + shape.kv_values * 2 * context * job.batch
     traffic = read / (job.silicon.bandwidth_gbs * 1e9 * degree * DECODE_BANDWIDTH_SHARE) * _traffic_factor(job)
     tail, launch = _overhead(job)
     exchange = _exchange(job, job.batch)
@@ -139,32 +180,32 @@ def decode(job: Job) -> Stream:
         matrix_seconds(job, 2 * shape.active_m * 1e6 * job.batch) / degree,
         _unpacking(job, shape.active_m * 1e6) / degree,
     )
-    matrix = max(products, unpacking)
-    if matrix <= traffic:
-        matrix = 0.0
-    busy = max(traffic, matrix)
+    busy = max(traffic, products, unpacking)
     total = _joined(busy + tail, launch) + exchange
+    matrix = busy if busy > traffic * (BALANCED if unpacking > products else 1.0) else 0.0
     unpacks = matrix > products
     return Stream(job.batch / total, matrix, busy - matrix, total - busy, job.batch, exchange_s=exchange, unpacks=unpacks)
 
 
 def decode_ceiling(job: Job) -> float:
-    """Return the tokens per second at which reading the active weights once per token takes all of the bandwidth that any reads."""
-    return MOST_READ * job.batch * job.silicon.bandwidth_gbs * 1e9 * _degree(job) / stored_bytes(job, job.shape.active_m)
+    """Return the tokens per second at which reading the weights once per step takes all of the bandwidth that any reads."""
+    read = stored_bytes(job, touched_m(job.shape, job.batch))
+    return MOST_READ * job.batch * job.silicon.bandwidth_gbs * 1e9 * _degree(job) / read
 
 
 def prefill(job: Job) -> Stream:
     """The prompt in one pass: 2 FLOPs per active weight and token."""
     shape, degree, tokens = job.shape, _degree(job), job.input_tokens or 512
-    matrix = matrix_seconds(job, 2 * shape.active_m * 1e6 * tokens * job.batch) / degree
-    widened = WIDENED_BYTES if weight_bits(job.precision) < 16 and job.stack.family == "local-llm" else 0.0
-    passes = math.ceil(tokens * job.batch / PROMPT_CHUNK) if widened else 1
-    read = shape.params_m * 1e6 * (weight_bits(job.precision) / 8 + widened) * passes
+    matrix = _prompt_products(job, 2 * shape.active_m * 1e6 * tokens * job.batch) / degree
+    chunked = weight_bits(job.precision) < 16 and job.stack.family == "local-llm"
+    widened = WIDENED_BYTES if chunked and not _multiplies_packed(job) else 0.0
+    passes = math.ceil(tokens * job.batch / PROMPT_CHUNK) if chunked else 1
+    read = touched_m(shape, tokens * job.batch / passes) * 1e6 * (weight_bits(job.precision) / 8 + widened) * passes
     traffic = read / (job.silicon.bandwidth_gbs * 1e9 * degree * DECODE_BANDWIDTH_SHARE) * _traffic_factor(job)
     tail, launch = _overhead(job)
     exchange = _exchange(job, tokens * job.batch)
     total = _joined(matrix + traffic + tail, launch) + exchange
-    gain = PIPELINE_GAIN if job.count > 1 and degree == 1 and not widened else 1.0
+    gain = PIPELINE_GAIN if job.count > 1 and degree == 1 and not chunked else 1.0
     other = total - matrix - traffic
     return Stream(tokens * job.batch / total * gain, matrix, traffic, other, job.batch, exchange_s=exchange)
 
@@ -185,7 +226,8 @@ def serve(job: Job) -> Stream:
     bandwidth = job.silicon.bandwidth_gbs * 1e9 * n * SERVE_BANDWIDTH_SHARE / speed_model().physics.serve_traffic
     per_token = 2 * shape.active_m * 1e6
     prompt = inp / out * (per_token + shape.attention_gflop * 1e9 / shape.tokens * 0.5)
-    traffic = (stored * job.pipeline / streams + shape.kv_values * value_bytes * (inp + out / 2)) / bandwidth
+    read = _read_per_step(job, stored, streams, out)
+    traffic = (read * job.pipeline / streams + shape.kv_values * value_bytes * (inp + out / 2)) / bandwidth
     matrix = matrix_seconds(job, per_token + prompt) / n
     exchange = _exchange(job, streams * (1 + inp / out), EXPERT_EXCHANGES if experts else EXCHANGES_PER_LAYER)
     starved = streams < FEW_STREAMS and not job.batch_given
@@ -193,6 +235,12 @@ def serve(job: Job) -> Stream:
     host = HOST_STREAM_S * (SUPERCHIP_HOST if job.superchip else job.host_pace) * streams / (n if experts else 1)
     step = _joined(busy + SERVED_TAIL * _overhead(job)[0], host) + exchange
     return Stream(streams / step, matrix * streams, traffic * streams, step - busy, streams, starved, exchange, host)
+
+
+def _read_per_step(job: Job, stored: float, streams: float, out: int) -> float:
+    """Bytes of weights that a step of many streams reads: of experts those visited, all in the steps that take a prompt in."""
+    decoded = stored_bytes(job, touched_m(job.shape, streams)) if job.shape.kind == "moe" else stored
+    return decoded + min(1.0, streams / out) * (stored - decoded)
 
 
 def latency(job: Job, tokens_s: float) -> tuple[float, float]:

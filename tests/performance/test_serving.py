@@ -1,0 +1,70 @@
+"""What a step of a language model that writes reads and multiplies."""
+
+import pytest
+
+from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.performance.anchors import find_gpu
+from rigplanner.performance.job import Job, read_job
+from rigplanner.performance.modelled import model_speed
+from rigplanner.performance.predict import predict_speed
+from rigplanner.performance.serving import Stream, touched_m
+from rigplanner.rig.task import Workload
+
+
+def job(gpu: str, count: int = 1, link: str = "pcie", **fields: object) -> Job:
+    return read_job(Workload(**fields), find_gpu(gpu), count, 1, link, shipped_zoo())  # type: ignore[arg-type]
+
+
+def stream(gpu: str, count: int = 1, link: str = "pcie", **fields: object) -> Stream:
+    found = model_speed(job(gpu, count, link, **fields)).stream
+    assert found
+    return found
+
+
+def test_one_token_reads_its_experts_and_many_read_all() -> None:
+    shape = job("RTX 4090", model="qwen3-30b-a3b", task="decode", precision="int4", stack="vllm").shape
+    assert touched_m(shape, 1) == pytest.approx(shape.active_m, rel=1e-3)
+    assert shape.active_m < touched_m(shape, 8) < 0.5 * shape.params_m
+    assert touched_m(shape, 2000) == pytest.approx(shape.params_m, rel=1e-3)
+
+
+def test_a_dense_model_reads_the_same_for_any_number_of_tokens() -> None:
+    shape = job("RTX 4090", model="qwen3-8b", task="decode", precision="int4", stack="vllm").shape
+    assert touched_m(shape, 1) == touched_m(shape, 500) == shape.active_m
+
+
+def test_eight_streams_of_experts_are_far_from_eight_times_one() -> None:
+    asked = {"task": "decode", "precision": "int4", "stack": "vllm", "input_tokens": 370, "output_tokens": 128}
+    experts, dense = (
+        stream("Jetson AGX Thor", model=model, batch_per_gpu=8, **asked).tokens_s
+        / stream("Jetson AGX Thor", model=model, **asked).tokens_s
+        for model in ("qwen3-30b-a3b", "qwen3-8b")
+    )
+    assert 2 < experts < 4.5 and dense > 6
+
+
+def test_few_streams_of_experts_do_not_read_them_all() -> None:
+    asked = {
+        "model": "gpt-oss-20b",
+        "task": "serve",
+        "precision": "mxfp4",
+        "stack": "vllm",
+        "input_tokens": 1024,
+        "output_tokens": 1024,
+    }
+    few, many = (stream("RTX PRO 6000 Blackwell", batch_per_gpu=batch, **asked) for batch in (4, 64))
+    assert few.traffic_s < 0.75 * many.traffic_s
+
+
+def test_packed_products_need_no_widening_since_the_middle_of_2024() -> None:
+    asked = {"model": "llama-3-8b", "task": "prefill", "precision": "q4_0", "stack": "llama.cpp", "input_tokens": 512}
+    old, new = (stream("RTX 4090", framework_text=f"llama.cpp ({month} 2024)", **asked) for month in ("May", "July"))
+    assert new.traffic_s < 0.3 * old.traffic_s
+    assert new.tokens_s > 1.3 * old.tokens_s
+    volta = (stream("V100-SXM2-16GB", framework_text=f"llama.cpp ({month} 2024)", **asked) for month in ("May", "July"))
+    assert len({found.traffic_s for found in volta}) == 1, "no 8-bit units of matrices"
+
+
+def test_a_70b_model_on_two_cards_waits_for_their_memory() -> None:
+    asked = Workload(model="llama-3-70b", task="decode", precision="q4_k_m", stack="llama.cpp", batch_per_gpu=1)
+    assert predict_speed(asked, find_gpu("RTX 3090"), 2, 1, "pcie", shipped_zoo()).bound == "bandwidth"
