@@ -23,7 +23,7 @@ from rigplanner.workload.kinds import activation_kinds
 from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.packing import fits_slices
 from rigplanner.workload.reach import WHAT, reach
-from rigplanner.workload.room import visible_gib
+from rigplanner.workload.room import usable_gib
 
 ENDLESS = 256 * 2**20
 """Bytes of one line after which a file of cases is given up."""
@@ -108,7 +108,7 @@ def _answered(case: Case, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
     if plan:
         shown |= _plan_record(plan)
     elif place.gpu is not None:
-        shown |= {"gpu": place.gpu.name, "count": place.count, "capacity_gib": visible_gib(place.gpu)}
+        shown |= {"gpu": place.gpu.name, "count": place.count, "capacity_gib": usable_gib(place.gpu)}
     if args.steps:
         shown["activation_kinds_gib"] = {
             name: round(gib, 6) for name, gib in activation_kinds(work, place.gpu, place.count, zoo).items()

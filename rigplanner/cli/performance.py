@@ -27,7 +27,7 @@ from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.cards import card_plan, deals_layers
 from rigplanner.workload.cases import BadCase, read_cases
 from rigplanner.workload.memory import estimate_memory
-from rigplanner.workload.room import visible_gib
+from rigplanner.workload.room import usable_gib
 
 LINKS = ("none", "pcie", "nvlink-bridge", "nvlink-mesh", "nvswitch", "xgmi")
 
@@ -91,7 +91,7 @@ def _memory_line(work: Workload, place: Place) -> str:
             found = card_plan(work, place.gpus, shipped_zoo()).fullest.need
     except WorkloadFault:
         return ""
-    room = visible_gib(gpu) if gpu else None
+    room = usable_gib(gpu) if gpu else None
     return tr("Memory per GPU {low} to {high} of {room}: {verdict}.", low=quantity(found.low_gib, "GiB", 1),
               high=quantity(found.high_gib, "GiB", 1), room=quantity(room, "GiB"),
               verdict=verdict(found.low_gib, found.high_gib, room))  # fmt: skip

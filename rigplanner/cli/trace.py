@@ -23,7 +23,7 @@ from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.job import read_job
 from rigplanner.workload.memory import GIB, answered, estimate_memory
 from rigplanner.workload.network import Network, resolve
-from rigplanner.workload.room import visible_gib
+from rigplanner.workload.room import usable_gib
 from rigplanner.workload.stacks import memory_stack
 from rigplanner.workload.training import Demand
 
@@ -181,7 +181,7 @@ def _record(case: Case, measured: dict[str, Any], zoo: Zoo, script: bool) -> dic
     found = answered(network, job, memory_stack(job.stack), _demand(measured), None, place.count)
     record = {"id": case.id, **estimate_record(found, False), "measured": measured}
     if place.gpu is not None:
-        record |= {"gpu": place.gpu.name, "count": place.count, "capacity_gib": visible_gib(place.gpu)}
+        record |= {"gpu": place.gpu.name, "count": place.count, "capacity_gib": usable_gib(place.gpu)}
     return record
 
 

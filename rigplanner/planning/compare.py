@@ -16,6 +16,7 @@ from rigplanner.planning.renting import Hire, Offer, offers_among, own_hires, ye
 from rigplanner.planning.what_if import split_over
 from rigplanner.rig.task import Workload
 from rigplanner.rules.assess import Assessment, Job, job_on
+from rigplanner.workload.room import usable_gib
 
 Direction = Literal["more", "less", "none"]
 Value = float | str | None
@@ -293,7 +294,7 @@ def _fits(job: Job | None, assessment: Assessment) -> Value:
     """The worst verdict over the cards: fits, tight, does not fit; None where not known."""
     if job is None or not job.memory:
         return None
-    pairs = [(m, node.gpu.memory_gib) for m, node in zip(job.memory, assessment.machine.gpus, strict=False)]
+    pairs = [(m, usable_gib(node.gpu)) for m, node in zip(job.memory, assessment.machine.gpus, strict=False)]
     if any(room is None for _, room in pairs):
         return None
     if any(m.low_gib > (room or 0.0) for m, room in pairs):

@@ -20,6 +20,7 @@ from rigplanner.planning.limits import limits
 from rigplanner.rig.document import Item, Rig, Site
 from rigplanner.rules.assess import Assessment, Job, assess, memory_of
 from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.room import usable_gib
 
 Runs = Literal["yes", "tight", "no", "unknown"]
 """yes: the whole memory interval fits; tight: only a part of it; no: it does not fit; unknown: it could not be worked out."""
@@ -186,11 +187,11 @@ def _suits(system: System, aim: Aim) -> bool:
 
 def _candidate(gpu: GPU, count: int, each: float, aim: Aim, purpose: Purpose, passed: dict[Cause, int]) -> Iterator[Candidate]:
     workload = aim.on(count)
-    memory = memory_of(workload, gpu, count)
+    memory, room = memory_of(workload, gpu, count), usable_gib(gpu)
     speed = _speed(aim, gpu, count, "pcie" if count > 1 else "none")
-    if isinstance(memory, str) or gpu.memory_gib is None or speed is None:
+    if isinstance(memory, str) or room is None or speed is None:
         _count(passed, "unknown")
-    elif memory.high_gib > gpu.memory_gib:
+    elif memory.high_gib > room:
         _count(passed, "too-small")
     else:
         held = sum(_holds(gpu, count, other) for other in AIMS[purpose])
@@ -198,8 +199,8 @@ def _candidate(gpu: GPU, count: int, each: float, aim: Aim, purpose: Purpose, pa
 
 
 def _holds(gpu: GPU, count: int, aim: Aim) -> bool:
-    memory = memory_of(aim.on(count), gpu, count)
-    return not isinstance(memory, str) and gpu.memory_gib is not None and memory.high_gib <= gpu.memory_gib
+    memory, room = memory_of(aim.on(count), gpu, count), usable_gib(gpu)
+    return not isinstance(memory, str) and room is not None and memory.high_gib <= room
 
 
 def _speed(aim: Aim, gpu: GPU, count: int, link: str) -> SpeedEstimate | None:
@@ -377,10 +378,11 @@ def rented(aim: Aim, catalog: Catalog, cloud: Cloud) -> tuple[Rented, ...]:
     for machine in cloud.instances.values():
         gpu = catalog.get(machine.gpu) if machine.gpu else None
         price = max(machine.on_demand, key=lambda p: p.day, default=None)
-        if not isinstance(gpu, GPU) or gpu.memory_gib is None or price is None or machine.status != "current":
+        room = usable_gib(gpu) if isinstance(gpu, GPU) else None
+        if not isinstance(gpu, GPU) or room is None or price is None or machine.status != "current":
             continue
         memory = memory_of(aim.on(machine.count), gpu, machine.count)
-        if isinstance(memory, str) or memory.high_gib > gpu.memory_gib:
+        if isinstance(memory, str) or memory.high_gib > room:
             continue
         speed = _speed(aim, gpu, machine.count, machine.link if machine.count > 1 else "none")
         old = found.get(machine.provider)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from rigplanner.rules.vram import part_seen
+from rigplanner.workload.room import usable_gib
 
 if TYPE_CHECKING:
     from rigplanner.rules.assess import Assessment, Job
@@ -62,7 +63,8 @@ def limits(assessment: "Assessment") -> tuple[Limit, ...]:
 def _vram(assessment: "Assessment", job: "Job") -> Limit:
     """The GPU of a workload that is fullest."""
     seen = [part_seen(job.workload, node.gpu) for node in assessment.machine.gpus] if job.memory else []
-    pairs = [(estimate, gpu.memory_gib) for estimate, gpu in zip(job.memory, seen, strict=False) if gpu.memory_gib]
+    rooms = [(estimate, usable_gib(gpu)) for estimate, gpu in zip(job.memory, seen, strict=False)]
+    pairs = [(estimate, room) for estimate, room in rooms if room]
     if not pairs:
         return Limit(axis="vram", used=None, limit=None, unit="GiB", job=job.index)
     estimate, capacity = max(pairs, key=lambda pair: pair[0].device_gib / (pair[1] or 1.0))

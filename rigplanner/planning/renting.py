@@ -16,6 +16,7 @@ from rigplanner.planning.what_if import split_over
 from rigplanner.rig.task import Workload
 from rigplanner.rules.assess import Assessment, Job, memory_of
 from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.room import usable_gib
 
 MOST_OFFERS = 3
 MONTHS_PER_YEAR = 12
@@ -131,8 +132,8 @@ def _hires(work: Workload, own: int, metric: str, catalog: Catalog, cloud: Cloud
 
 
 def _holds(workload: Workload, gpu: GPU, count: int) -> bool:
-    memory = memory_of(workload, gpu, count)
-    return not isinstance(memory, str) and gpu.memory_gib is not None and memory.low_gib <= gpu.memory_gib
+    memory, room = memory_of(workload, gpu, count), usable_gib(gpu)
+    return not isinstance(memory, str) and room is not None and memory.low_gib <= room
 
 
 def _rented_speed(workload: Workload, metric: str, gpu: GPU, machine: CloudInstance) -> float | None:

@@ -22,6 +22,7 @@ from rigplanner.rules.assess import Assessment, Job, link_of, machine_of, memory
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.changes import Change, cheapest_changes
 from rigplanner.workload.reach import Reach, reach
+from rigplanner.workload.room import usable_gib
 
 COUNTS = (1, 2, 4, 8)
 """Numbers of GPUs that a curve of scaling asks for, beside the rig's own."""
@@ -162,8 +163,8 @@ def _scale_point(assessment: Assessment, job: Job, catalog: Catalog, count: int)
 
 
 def _point(speed: SpeedEstimate, count: int, placed: bool, work: Workload, gpu: GPU) -> ScalePoint:
-    memory = memory_of(work, gpu, count)
-    fit = None if isinstance(memory, str) or not gpu.memory_gib else memory.low_gib <= gpu.memory_gib
+    memory, room = memory_of(work, gpu, count), usable_gib(gpu)
+    fit = None if isinstance(memory, str) or not room else memory.low_gib <= room
     return ScalePoint(gpus=count, value=speed.value, low=speed.low, high=speed.high, bound=speed.bound, placed=placed, fits=fit,
                       steps=speed.steps)  # fmt: skip
 

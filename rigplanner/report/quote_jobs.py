@@ -13,7 +13,7 @@ from rigplanner.report.words_faults import fault_text
 from rigplanner.report.words_workloads import title_of
 from rigplanner.rules.assess import Job
 from rigplanner.rules.vram import part_seen
-from rigplanner.workload.room import visible_gib
+from rigplanner.workload.room import usable_gib
 
 
 class MemoryBar(Struct, frozen=True, kw_only=True):
@@ -72,8 +72,8 @@ def memory_bars(job: Job, machine: Machine) -> tuple[MemoryBar, ...]:
             total_gib=estimate.device_gib,
             low_gib=estimate.low_gib,
             high_gib=estimate.high_gib,
-            capacity_gib=visible_gib(seen),
-            verdict=fit_verdict(estimate.low_gib, estimate.high_gib, visible_gib(seen)),
+            capacity_gib=usable_gib(seen),
+            verdict=fit_verdict(estimate.low_gib, estimate.high_gib, usable_gib(seen)),
         )
     return tuple(bars.values())
 

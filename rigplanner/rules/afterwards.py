@@ -8,7 +8,7 @@ from rigplanner.catalog.parts import GPU
 from rigplanner.rig.task import Workload
 from rigplanner.rules.situation import JobFacts, Situation
 from rigplanner.workload.answer import MemoryEstimate
-from rigplanner.workload.room import visible_gib
+from rigplanner.workload.room import usable_gib
 
 
 def fits_after(situation: Situation, job: JobFacts, gpus: int | None = None, **fields: Any) -> bool:
@@ -23,6 +23,6 @@ def fits_after(situation: Situation, job: JobFacts, gpus: int | None = None, **f
 
 
 def _fits(situation: Situation, work: Workload, gpu: GPU, count: int) -> bool:
-    have = visible_gib(gpu)
+    have = usable_gib(gpu)
     need = situation.estimate(work, gpu, count) if situation.estimate is not None else None
     return not isinstance(need, MemoryEstimate) or have is None or need.low_gib <= have

@@ -16,7 +16,7 @@ from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import JobFacts, Situation
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
 from rigplanner.workload.mig import partition_of
-from rigplanner.workload.room import visible_gib
+from rigplanner.workload.room import usable_gib
 
 TIGHT = 0.95
 """Share of a GPU's memory above which a job's expected need leaves no room for fragmentation."""
@@ -66,7 +66,7 @@ def fits(situation: Situation) -> Iterator[Fit]:
 )  # fmt: skip
 def memory_fit(situation: Situation, case: Fit) -> Iterator[Finding]:
     """Compare the interval of the need with the GPU's memory, in GiB: an error when even its low end is above."""
-    have = visible_gib(case.card) or 0.0
+    have = usable_gib(case.card) or 0.0
     if case.need is None:
         yield memory_fit.unknown(case, f"{case.job.name}:memory", fault=case.fault)
     elif case.need.low_gib > have:
@@ -89,7 +89,7 @@ def memory_fit(situation: Situation, case: Fit) -> Iterator[Finding]:
 )  # fmt: skip
 def memory_tight(situation: Situation, case: Fit) -> Iterator[Finding]:
     """A warning when the interval reaches above the GPU's memory, or the expected need above 95 % of it, in GiB."""
-    have, need = visible_gib(case.card) or 0.0, case.need
+    have, need = usable_gib(case.card) or 0.0, case.need
     if need is not None and need.low_gib <= have and (need.high_gib > have or need.device_gib > have * TIGHT):
         yield memory_tight.finding(
             case,
@@ -122,7 +122,7 @@ def _ways(situation: Situation, case: Fit) -> tuple[Fix, ...]:
         return ()
 
     def suits(gpu: GPU) -> bool:
-        return gpu.form_factor == form and gpu.memory_gib is not None and has_room(need, visible_gib(gpu) or 0.0)
+        return gpu.form_factor == form and gpu.memory_gib is not None and has_room(need, usable_gib(gpu) or 0.0)
 
     bigger = _larger(situation, case, suits)
     return (*bigger, *_recompute(situation, case), *_smaller_batch(situation, case))
@@ -151,7 +151,7 @@ def _holds(situation: Situation, case: Fit, part: Part) -> bool:
     if situation.estimate is None or not isinstance(part, GPU):
         return True
     need = situation.estimate(case.job.workload, part, len(situation.machine.gpus))
-    return isinstance(need, MemoryEstimate) and has_room(need, visible_gib(part) or 0.0)
+    return isinstance(need, MemoryEstimate) and has_room(need, usable_gib(part) or 0.0)
 
 
 def _fits_with(situation: Situation, case: Fit, **fields: Any) -> bool:
@@ -159,7 +159,7 @@ def _fits_with(situation: Situation, case: Fit, **fields: Any) -> bool:
     if situation.estimate is None or case.card.memory_gib is None:
         return False
     need = situation.estimate(replace(case.job.workload, **fields), case.card, len(situation.machine.gpus))
-    return not isinstance(need, str) and has_room(need, visible_gib(case.card) or 0.0)
+    return not isinstance(need, str) and has_room(need, usable_gib(case.card) or 0.0)
 
 
 def _recompute(situation: Situation, case: Fit) -> tuple[Fix, ...]:

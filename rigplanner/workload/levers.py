@@ -11,19 +11,17 @@ from rigplanner.catalog.zoo import Zoo
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
 from rigplanner.workload.memory import estimate_memory
-from rigplanner.workload.room import visible_gib
+from rigplanner.workload.room import usable_gib
 
-DISPLAY_RESERVE_GIB = 0.3
-"""What the driver and a small page table keep of a card's memory before any job (23.7 of 24 GiB on a 3090)."""
 LARGEST_BATCH, LONGEST_CONTEXT = 65_536, 16_777_216
 
 
 def room_gib(gpu: GPU) -> float:
     """The memory of a card that a job can use, in GiB; raises WorkloadFault when the catalog does not know it."""
-    seen = visible_gib(gpu)
-    if not seen:
+    room = usable_gib(gpu)
+    if not room:
         raise WorkloadFault(f"hardware.gpu: the memory of {gpu.name} is not known.")
-    return seen - DISPLAY_RESERVE_GIB
+    return room
 
 
 def largest_batch(workload: Workload, gpu: GPU, count: int, zoo: Zoo) -> int:

@@ -38,7 +38,7 @@ def test_limits_of_a_rig_past_its_circuit(catalog):
     assert found["circuit"].share > 1 and found["circuit"].verdict == "error"
     assert found["circuit"].limit == pytest.approx(120 * 15 * 0.8)
     assert not found["price"].stated and found["price"].verdict == "unknown"
-    assert found["vram"].limit == 24
+    assert found["vram"].limit == 23.7
 
 
 def test_effects_of_a_second_kind_of_card(catalog):
