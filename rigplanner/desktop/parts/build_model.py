@@ -62,13 +62,14 @@ def _item_row(session: Session, item: Item, report: CheckReport | None) -> Build
     part = part_of(session.rig, session.catalog, item.part)
     price, own = price_of(session.rig, item.uid, session.catalog)
     old = age(price.day, session.today) if price else ""
+    amount = f"{number(price.amount, 0)} {price.currency}" if price else tr("no price")
     return BuildRow(
         kind=kind_of(part) if part else "accessory",
         uid=item.uid,
         name=part.name if part else tr("{part} (not in the catalog)", part=item.part),
         quantity=item.quantity,
         places=places_of(session, item),
-        price=f"{number(price.amount, 0)} {price.currency}" if price else tr("no price"),
+        price=tr("{price} each", price=amount) if price and item.quantity > 1 else amount,
         price_age=tr("set by hand") if own else tr("{age} old", age=old) if old not in ("", tr("today")) else "",
         stale=price is not None and is_stale(price.day, session),
         verdict=worst(report, item) if report else "",
