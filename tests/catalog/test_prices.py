@@ -16,7 +16,8 @@ OLDEST = date(2008, 1, 1)
 CURRENCY = re.compile(r"[A-Z]{3}")
 REGION = re.compile(r"[A-Z]{2}")
 
-PER_USD = {"RON": 4.8, 
+PER_USD = {
+    "RON": 4.8,
     "USD": 1.0,
     "EUR": 0.95,
     "GBP": 0.8,
