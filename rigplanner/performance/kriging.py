@@ -18,6 +18,7 @@ from rigplanner.performance.constants import SpeedModel
 
 TERMS: dict[str, tuple[tuple[str, ...], str]] = {
     "family": (("family",), ""), "task": (("task",), ""), "model": (("model",), ""), "stack_model": (("stack", "model"), ""),
+    "family_kind": (("family", "kind", "task"), ""), "stack_kind": (("stack", "kind", "task"), ""),
     "cell": (("stack", "model", "precision", "task"), ""),
     "silicon_task": (("task", "precision"), "w"), "silicon_stack": (("stack", "precision"), "w"),
     "silicon_model": (("stack", "model"), "w"), "silicon_cell": (("stack", "model", "precision", "task"), "n"),
@@ -29,7 +30,7 @@ TERMS: dict[str, tuple[tuple[str, ...], str]] = {
 }  # fmt: skip
 """Term of the covariance -> what two rows must share, and the factors that it falls with: distance of (w)ide and (n)arrow silicon,
 (b)atch, (c)ount, (t)okens, (y)ear of the stack; (m): it grows with the logarithm of the smaller count, 0 on one GPU."""
-WORDS = ("stack", "family", "model", "task", "precision", "gpu", "link", "lane", "release", "data")
+WORDS = ("stack", "family", "model", "task", "precision", "gpu", "link", "lane", "release", "data", "kind")
 _words = attrgetter(*WORDS)
 _numbers: dict[tuple[object, ...], int] = {}
 _next = itertools.count()

@@ -97,9 +97,12 @@ def kin_of(kind: str) -> str:
 
 def share_kind(kind: str, task: str, stack: str = "") -> str:
     """Return the kind of net whose learned shares hold for a task in a stack: experts in training are sorted and exchanged as well;
+    detectors that only look have their normalisations folded into convolutions and match no boxes;
     encoders compute their padding too, but for MLPerf's, which pack sequences (half of what they are counted with)."""
     if kind == "moe" and task.startswith("train"):
         return "moe-train"
+    if kind == "detector" and task == "inference":
+        return "detector-forward"
     kin = kin_of(kind)
     return "encoder-padded" if kin == "encoder" and not stack.startswith(PACKS_SEQUENCES) else kin
 
