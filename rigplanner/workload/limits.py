@@ -33,9 +33,9 @@ KINDS = (
 FLAGS = (
     "fused_loss", "fused_cross_entropy", "liger", "chunked_cross_entropy", "shifted_logits", "whole_prompt_logits", "eager",
     "unraised", "compile", "dora", "nvlink", "optimizer_in_backward", "activation_offload", "model_cpu_offload",
-    "sequential_cpu_offload", "vae_tiling", "vae_slicing", "whole_encoders", "cpu_moe",
+    "sequential_cpu_offload", "vae_tiling", "vae_slicing", "whole_encoders", "cpu_moe", "gds", "gpudirect-storage",
 )  # fmt: skip
-"""Flags that a model of memory or speed hears; beside them releases of libraries and cpu_moe=N."""
+"""Flags that a model or a rule hears, which names them again (a test compares); beside them releases and cpu_moe=N."""
 HEARD = re.compile(r"cpu_moe=.*|(transformers|torch)\s*[=<]*=?\s*v?\d+\.\d+.*", re.IGNORECASE)
 LARGEST_EDGE = 100_000
 LARGEST_MESSAGE = 10**15

@@ -9,7 +9,7 @@ from rigplanner.catalog.cloud import Cloud, CloudInstance
 from rigplanner.catalog.exchange import ExchangeRates
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import Price
-from rigplanner.planning.renting import offers, own_hires
+from rigplanner.planning.renting import hires_for, offers, own_hires
 from rigplanner.report.quote_costs import renting_rows
 from rigplanner.rig.document import Rig, Site
 from rigplanner.rig.files import read_rig
@@ -29,6 +29,16 @@ def priced(samples: list[Path]) -> Rig:
     rig = read_rig(next(path for path in samples if path.stem == "gtx-1080-ti"))
     one = Price(amount=100.0, currency="USD", day="2026-01-01", source="shop")
     return replace(rig, currency="USD", items=tuple(replace(item, price=one) for item in rig.items))
+
+
+def test_a_hire_holds_what_its_cards_show_not_what_they_bear(samples: list[Path], catalog: Catalog) -> None:
+    """8B in fp16 needs 14.9 GiB at least: a T4 of 16 shows 15, and 14.7 are left; a V100 has no check bits among its 16."""
+    work = read_rig(next(path for path in samples if path.stem == "dual-rtx-3090")).workloads[1]
+    held = {
+        gpu: len(hires_for(work, 1, "tokens/s", catalog, _cloud(gpu, RENT)))
+        for gpu in ("nvidia.tesla.t4", "nvidia.tesla.v100-pcie-16gb")
+    }
+    assert held == {"nvidia.tesla.t4": 0, "nvidia.tesla.v100-pcie-16gb": 1}
 
 
 def test_the_same_gpu_breaks_even_at_price_over_rent(priced: Rig, catalog: Catalog) -> None:

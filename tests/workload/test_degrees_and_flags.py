@@ -1,15 +1,18 @@
 """Degrees that the GPUs cannot hold, flags that nothing hears, and contexts beyond what a network was made for."""
 
+import ast
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import rigplanner
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.performance.anchors import find_gpu
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.changes import cheapest_changes
-from rigplanner.workload.limits import unheard_flags
+from rigplanner.workload.limits import FLAGS, unheard_flags
 from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.reach import reach
 
@@ -34,6 +37,34 @@ def test_tensor_ranks_share_the_heads(zoo: Zoo) -> None:
     work = Workload(model="llama-3.1-8b", task="inference", parallelism=Parallelism(tensor=3))
     with pytest.raises(WorkloadFault, match="divisor of the 32 attention heads, found 3"):
         estimate_memory(work, find_gpu("RTX 4090"), 4, zoo)
+
+
+def _asked_of_flags() -> set[str]:
+    """The words that the package looks for in a job's flags, read from its source."""
+    trees = [ast.parse(path.read_text()) for path in Path(rigplanner.__file__).parent.rglob("*.py")]
+    named = {
+        node.targets[0].id: node.value
+        for tree in trees
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id.isupper()
+    }
+    asked = set[str]()
+    for node in (node for tree in trees for node in ast.walk(tree)):
+        sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+        sides = [node.left, node.right] if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd) else sides
+        if any(getattr(part, "attr", "") == "flags" for side in sides for part in ast.walk(side)):
+            parts = [part for side in sides for part in ast.walk(side)]
+            parts += [
+                part for name in parts if isinstance(name, ast.Name) and name.id in named for part in ast.walk(named[name.id])
+            ]
+            asked |= {part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)}
+    return asked
+
+
+def test_every_flag_that_is_asked_for_is_known() -> None:
+    asked = _asked_of_flags()
+    assert len(asked) > 15
+    assert asked <= set(FLAGS)
 
 
 def test_flags_that_nothing_hears_are_told_with_the_nearest_known(zoo: Zoo) -> None:
