@@ -12,6 +12,7 @@ CURRENCY_OF_SIGN = {
     "CA$": "CAD",
     "A$": "AUD",
     "Kč": "CZK",
+    "₪": "ILS",
 }
 LARGEST_AMOUNT = 1e8
 WHOLE_CURRENCIES = {"TWD", "JPY", "KRW", "VND", "CLP"}

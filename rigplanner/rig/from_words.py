@@ -28,6 +28,8 @@ _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight")
 _WORD = re.compile(rf"({'|'.join(_NUMBERS)})\s+(?=\S)", re.I)
 MOST_WORDS = 10
 _MEMORY = re.compile(r"\bddr[2345]", re.I)
+_ASIDE = re.compile(r"\s*\([^()]*\)")
+"""What somebody adds in brackets: "ProArt X870E-Creator (for two cards)"."""
 _PLURAL = re.compile(r"(?<=\d)s\b", re.I)
 
 
@@ -49,6 +51,8 @@ def read_wish(text: str, index: PartIndex, kind: str | None = None) -> Wish:
     parts = _found(words, index, kind)
     if not parts and (singular := _PLURAL.sub("", words)) != words:
         parts = _found(singular, index, kind)
+    if not parts and (bare := _ASIDE.sub("", words).strip()) != words:
+        parts = _found(bare, index, kind)
     return Wish(text=text, quantity=quantity, parts=tuple(parts))
 
 

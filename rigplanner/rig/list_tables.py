@@ -4,7 +4,7 @@ import re
 
 from msgspec import Struct
 
-from rigplanner.catalog.money import read_money
+from rigplanner.catalog.money import CURRENCY_OF_SIGN, read_money
 
 WORDS_OF_KIND = {
     "cpu": ("cpu", "processor", "processeur", "prozessor", "procesor", "處理器", "cpus"),
@@ -40,16 +40,20 @@ _HEADINGS = (
     ("price", re.compile(r"(?:est\.? |approx\.? |unit )?(?:price|cost|prix|preis|cena)\b.*|each|價格|單價")),
     ("kind", re.compile(r"type|component|category|part|kind|pièce|composant|komponente|komponenta|類別|部件")),
     ("name", re.compile(
-        r"item|product|name|choice|selection|selected|référence|reference|description|spec(?:ific)?\b.*|specification|model\b.*|modell"
+        r"item|product|name|choice|selection|selected|référence|reference|description|spec(?:ific)?\b.*|specs?|specifications?|model\b.*|modell"
         r"|recommendation|recommended|component|part|品名|名稱|型號"
     )),
 )  # fmt: skip
+_CURRENCY = re.compile(r"\(\s*(?:(?P<code>[A-Z]{3})|(?P<sign>NT\$|US\$|[$€£₪]|Kč))\s*\)")
+"""A heading's currency: "Price (CHF)"; a yen sign alone may mean either country's money."""
+_PICTURES = re.compile("[\u2190-\u2bff\ufe0e\ufe0f\U0001f000-\U0001faff]")
 _EACH = re.compile(r"unit|each|/", re.IGNORECASE)
 MOST_HEADING_LETTERS = 40
 
 
 class Columns(Struct, frozen=True):
-    """Which cell of a row holds what; None where the table has no such column. `each` says that the price is that of one piece."""
+    """Which cell of a row holds what; None where the table has no such column. `each` says that the price is that of one piece,
+    `currency` what the heading of the prices says that they are in."""
 
     name: int
     kind: int | None = None
@@ -57,6 +61,7 @@ class Columns(Struct, frozen=True):
     price: int | None = None
     total: int | None = None
     each: bool = False
+    currency: str | None = None
 
 
 class Row(Struct, frozen=True):
@@ -81,7 +86,7 @@ def kind_of_label(text: str) -> str | None:
 
 
 def _plain(text: str) -> str:
-    return " ".join(re.sub(r"\([^)]*\)|\*", " ", text).strip(" :").casefold().split())
+    return " ".join(_PICTURES.sub(" ", re.sub(r"\([^)]*\)|\*", " ", text)).strip(" :").casefold().split())
 
 
 def columns_of(cells: list[str]) -> Columns | None:
@@ -100,7 +105,14 @@ def columns_of(cells: list[str]) -> Columns | None:
         return None
     price = taken.get("price")
     each = price is not None and bool(_EACH.search(cells[price]))
-    return Columns(taken["name"], taken.get("kind"), taken.get("quantity"), price, taken.get("total"), each)
+    total = taken.get("total")
+    currency = next((found for place in (price, total) if place is not None and (found := _currency(cells[place]))), None)
+    return Columns(taken["name"], taken.get("kind"), taken.get("quantity"), price, total, each, currency)
+
+
+def _currency(heading: str) -> str | None:
+    found = _CURRENCY.search(heading)
+    return (found["code"] or CURRENCY_OF_SIGN.get(found["sign"])) if found else None
 
 
 def row_of(cells: list[str], columns: Columns) -> Row | None:
@@ -113,16 +125,17 @@ def row_of(cells: list[str], columns: Columns) -> Row | None:
         return None
     counted = _cell(cells, columns.quantity).strip(" x×")
     quantity = int(counted) if counted.isdecimal() and len(counted) < 7 else 1
-    price, total = (_money(_cell(cells, place)) for place in (columns.price, columns.total))
+    price, total = (_money(_cell(cells, place), columns.currency) for place in (columns.price, columns.total))
     if price is None and total is not None and quantity:
         return Row(words, kind_of_label(label), quantity, (total[0] / quantity, total[1]), each=True)
     return Row(words, kind_of_label(label), quantity, price, each=columns.each or total is not None)
 
 
-def _money(cell: str) -> tuple[float, str] | None:
+def _money(cell: str, usual: str | None) -> tuple[float, str] | None:
     amount, currency = read_money(
         cell.partition("@")[0].casefold().removeprefix("purchased for").strip(" ~≈").upper().replace("KČ", "Kč")
     )
+    currency = currency or usual
     return (amount, currency) if amount is not None and currency is not None else None
 
 

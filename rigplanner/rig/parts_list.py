@@ -117,7 +117,8 @@ def _is_rule(cells: list[str]) -> bool:
 
 def _row_entry(row: Row, index: PartIndex, day: str) -> Entry:
     """Return the entry of a table's row; where several are bought and nothing says that the price is one's, it has none."""
-    wish = read_wish(row.words.partition(",")[0], index, row.kind)
+    first = row.words.partition(",")[0]
+    wish = read_wish(first if " " in first.strip() or any(letter.isdigit() for letter in first) else row.words, index, row.kind)
     if not wish.parts and "," in row.words:
         wish = read_wish(row.words, index, row.kind)
     quantity = row.quantity if wish.quantity in (1, row.quantity) else wish.quantity * row.quantity

@@ -86,7 +86,7 @@ def changed(workload: Workload, fields: dict[str, Any]) -> Workload:
 
 class Hardware(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The machine of a case: `count` GPUs in all over `nodes` computers, or `gpus` that differ, or a rig file. `free_gib`: memory
-    free on each."""
+    free on each; `power_limit_w`: what each may draw (nvidia-smi -pl)."""
 
     gpu: str | None = None
     gpus: list[str] | None = None
@@ -95,6 +95,7 @@ class Hardware(Struct, frozen=True, kw_only=True, omit_defaults=True):
     nodes: int | None = 1
     link: str | None = None
     rig: str | None = None
+    power_limit_w: float | None = None
 
 
 class Case(Struct, frozen=True, kw_only=True):
