@@ -11,12 +11,15 @@ from msgspec import Struct
 
 from rigplanner.data import data_path
 from rigplanner.evidence import Source
+from rigplanner.performance.stacks import released
 from rigplanner.rig.task import Workload
 
 NUMBER = re.compile(r"\d+\.\d+")
 MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december")
 WRITTEN_MONTH = re.compile(rf"({'|'.join(MONTHS)}) (20\d\d)")
 """The month in which software without releases was taken, as rows write it: "llama.cpp (May 2024)"."""
+CONTAINER = re.compile(r"(1[6-9]|2\d)\.(0[1-9]|1[0-2])")
+"""How NVIDIA numbers its containers: by year and month."""
 USUAL_YEAR = 2024.0
 """Year of software whose stack has no measured row that tells one."""
 COLUMNS = (
@@ -130,17 +133,32 @@ def release_years() -> dict[str, dict[str, float]]:
 
 
 def year_of(stack: str, release: str) -> float:
-    """Return the year of a release of a stack: as it says itself, as measured rows tell, else of the nearest number, else the
-    newest."""
-    known = release_years().get(stack, {})
-    if written := WRITTEN_MONTH.search(release):
-        return float(written.group(2)) + MONTHS.index(written.group(1)) / len(MONTHS)
+    """Return the year of a release of a stack: as measured rows tell, else that in which the version of its framework came out, or
+    the nearest version that is known ("TensorRT 7 (tkDNN)" is one of the sevens), else the newest."""
+    listed = released().get(stack)
+    known = {**(listed.years if listed else {}), **release_years().get(stack, {})}
     if release in known:
         return known[release]
-    numbers = {word: float(word) for word in known if NUMBER.fullmatch(word)}
-    if numbers and NUMBER.fullmatch(release):
-        return known[min(numbers, key=lambda word: abs(numbers[word] - float(release)))]
+    if CONTAINER.fullmatch(release):
+        return 2000 + int(release[:2]) + (int(release[3:]) - 1) / 12
+    versions = {word: _version(word) for word in known if NUMBER.fullmatch(word)}
+    number = release if NUMBER.fullmatch(release) else _number_after(listed.framework, release) if listed else None
+    if versions and number:
+        asked = _version(number)
+        return known[min(versions, key=lambda word: abs(versions[word] - asked))]
     return known.get("", USUAL_YEAR)
+
+
+def _number_after(framework: str, text: str) -> str | None:
+    """The version that a text in lower case names after the name of a framework."""
+    found = re.search(rf"{framework.casefold()}[ -]?v?(\d+(?:\.\d+)?)", text)
+    return found.group(1) if found else None
+
+
+def _version(number: str) -> float:
+    """A version as a number that grows with it: 1.10 is above 1.9."""
+    major, _, minor = number.partition(".")
+    return int(major) + int(minor or 0) / 100
 
 
 VERSION = re.compile(r"\d+\.\d+")

@@ -27,8 +27,9 @@ class Stack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     traffic that it saves, `launch_us` the host time per kernel in microseconds; all three are starting points that anchors correct.
     `family` names stacks that behave alike; `sharded` says that weights are gathered each step (FSDP, ZeRO),
     `splits_layers` that several GPUs hold layers in turn and one stream uses one GPU at a time; `packs_head` that narrow weights
-    include the output's, which most leave in 16 bits; `spread` is the factor either way
-    by which other users' runs lie, where its rows come from one hand."""
+    include the output's, which most leave in 16 bits; `attends_apart` that several GPUs which share experts attend each to streams
+    of their own, which each schedules (attention in data parallel); `spread` is the factor either way by which other users' runs
+    lie, where its rows come from one hand."""
 
     slug: str = ""
     framework: str
@@ -43,14 +44,25 @@ class Stack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     sharded: bool = False
     splits_layers: bool = False
     packs_head: bool = False
+    attends_apart: bool = False
     spread: float = 1.0
     kin: Kin | None = None
+
+
+class Released(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """When the versions of a framework came out, and the stacks that are built on it."""
+
+    framework: str
+    stacks: tuple[str, ...]
+    years: dict[str, float]
+    source: str
 
 
 class _File(Struct, forbid_unknown_fields=True):
     """The shipped stacks; `same_as` has other names of them: one slug, or that of training and that of inference."""
 
     stacks: dict[str, Stack]
+    released: tuple[Released, ...] = ()
     same_as: dict[str, str | tuple[str, str]] = {}
 
 
@@ -63,6 +75,12 @@ def _file() -> _File:
 def shipped_stacks() -> dict[str, Stack]:
     """Return all stacks by slug, read once."""
     return {slug: msgspec.structs.replace(stack, slug=slug) for slug, stack in _file().stacks.items()}
+
+
+@cache
+def released() -> dict[str, Released]:
+    """Return when the versions of a stack's framework came out, by stack."""
+    return {slug: entry for entry in _file().released for slug in entry.stacks}
 
 
 def find_stack(slug: str, task: str = "train") -> Stack:

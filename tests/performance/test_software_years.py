@@ -29,3 +29,13 @@ def test_an_unknown_release_takes_the_nearest_and_none_the_newest() -> None:
     assert year_of("mlperf-training", "9.9") == max(years.values())
     assert year_of("mlperf-training", "") == years[""] == max(years.values())
     assert year_of("no such stack", "1.0") == USUAL_YEAR
+
+
+def test_versions_that_no_row_tells_have_the_year_they_came_out() -> None:
+    assert year_of("tensorrt", "6.0") < 2020 < year_of("tensorrt", "7.2") < 2021
+    assert year_of("tensorrt", release_of("TensorRT 7 (tkDNN)")) < 2021
+    assert year_of("tensorflow-ngc", "1.10") < year_of("tensorflow-ngc", "1.13") < 2020
+
+
+def test_containers_are_numbered_by_year_and_month() -> None:
+    assert year_of("pytorch-ngc", "19.02") == pytest.approx(2019 + 1 / 12)
