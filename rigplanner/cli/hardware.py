@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.parts import GPU
@@ -19,7 +20,7 @@ MOST_LISTED = 64
 
 class Place(Struct, frozen=True, kw_only=True):
     """Where a case runs: `count` GPUs over `nodes` computers, one by one in `gpus`; `free_gib` on each where it was said; `machine`
-    of a rig file. Without `gpu`, `fault` says why."""
+    of a rig file; `power_limit_w` what a case lets each draw. Without `gpu`, `fault` says why."""
 
     gpu: GPU | None
     count: int
@@ -29,6 +30,7 @@ class Place(Struct, frozen=True, kw_only=True):
     fault: str = ""
     gpus: tuple[GPU, ...] = ()
     free_gib: tuple[float, ...] | None = None
+    power_limit_w: float | None = None
 
     @property
     def unequal(self) -> bool:
@@ -38,6 +40,10 @@ class Place(Struct, frozen=True, kw_only=True):
 
 def place_of(hardware: Hardware) -> Place:
     """Return where a case runs. Raises WorkloadFault for a count beyond sense or a rig that cannot be read."""
+    return msgspec.structs.replace(_place_of(hardware), power_limit_w=hardware.power_limit_w)
+
+
+def _place_of(hardware: Hardware) -> Place:
     if hardware.rig:
         return _place_of_rig(Path(hardware.rig))
     if hardware.gpus:

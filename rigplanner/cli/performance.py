@@ -116,8 +116,9 @@ def _predicted(case: Case, place: Place, evidence: Evidence | None) -> SpeedEsti
     if place.gpu is None:
         raise WorkloadFault(place.fault)
     return predict_speed(
-        case.workload, place.gpu, place.count, place.nodes, place.link, shipped_zoo(), place.machine, case.metric, evidence
-    )
+        case.workload, place.gpu, place.count, place.nodes, place.link, shipped_zoo(), place.machine, case.metric, evidence,
+        power_limit_w=place.power_limit_w,
+    )  # fmt: skip
 
 
 def _as_answer(case: Case, gpu: GPU, found: SpeedEstimate, steps: bool) -> dict[str, Any]:

@@ -50,11 +50,13 @@ def predict_speed(
     metric: str | None = None,
     evidence: Evidence | None = None,
     allowed: Callable[[Measured], bool] | None = None,
+    power_limit_w: float | None = None,
 ) -> SpeedEstimate:
     """Return the speed of `workload` on `count` equal GPUs over `nodes` computers, in `metric` (None: the usual one).
 
     With a `machine` its own links, power limits, storage, RAM and CPUs count too. `evidence` replaces the measured rows
     (the shipped ones and those that the user keeps), `allowed` leaves some of them out (to judge the model on them).
+    `power_limit_w`: what each GPU may draw, below what the machine itself says.
     Raises WorkloadFault naming the field for what cannot be expressed or computed."""
     if workload.mig is not None:
         raise WorkloadFault(f"mig: no measured speed of a partition is known, found {workload.mig!r}.")
@@ -62,7 +64,9 @@ def predict_speed(
         return predict_collective(workload, gpu, count, nodes, link, machine, metric)
     if pair := halves(workload, metric, zoo):
         parts = (pair.reading, pair.writing)
-        done = [predict_speed(part, gpu, count, nodes, link, zoo, machine, None, evidence, allowed) for part in parts]
+        done = [
+            predict_speed(part, gpu, count, nodes, link, zoo, machine, None, evidence, allowed, power_limit_w) for part in parts
+        ]
         return joined(pair, *done)
     job = read_job(workload, gpu, count, nodes, link, zoo, machine)
     modelled = model_speed(job)
@@ -75,7 +79,7 @@ def predict_speed(
     alone = _alone(job, gpu, asked, known, allowed)
     samples_s = min(samples_s, job.count * alone * MOST_EFFICIENCY) if alone else samples_s
     most = decode_ceiling(job) if job.task == "decode" else math.inf if job.task in WRITING else ceiling(job)
-    capped, heated = _capped(gpu, machine, modelled), speed_in_heat(machine) if machine else None
+    capped, heated = _capped(gpu, machine, modelled, power_limit_w), speed_in_heat(machine) if machine else None
     kept, below, above = _together(capped, _range(heated))
     fed = feed_of(workload, machine) if machine and job.task not in WRITING else None
     value = min(samples_s, most) * kept
@@ -127,10 +131,10 @@ def _range(found: Estimate | None) -> tuple[float, float, float]:
     return (found.value, found.low, found.high) if found else (1.0, 1.0, 1.0)
 
 
-def _capped(gpu: GPU, machine: Machine | None, modelled: Modelled) -> tuple[float, float, float]:
-    """Share of speed that the machine's power limit leaves, with its interval."""
-    cap = cap_of(machine) if machine else None
-    if cap is None or not gpu.tdp_w or cap >= gpu.tdp_w:
+def _capped(gpu: GPU, machine: Machine | None, modelled: Modelled, limit_w: float | None) -> tuple[float, float, float]:
+    """Share of speed that the lower of the machine's power limit and another leaves, with its interval."""
+    cap = min(filter(None, (cap_of(machine) if machine else None, limit_w)), default=None)
+    if cap is None or not gpu.tdp_w or (cap >= gpu.tdp_w and cap != limit_w):
         return 1.0, 1.0, 1.0
     return _range(speed_at_cap(gpu, cap, compute_share(modelled)))
 

@@ -74,6 +74,10 @@ def _known(given: Any) -> Any:
 
 
 def _plain(hardware: Any) -> Any:
+    """What is said of the machine; raise ValidationError for a field that nothing here would heed."""
     if not isinstance(hardware, dict):
         return {} if hardware is None else hardware
-    return {key: value for key, value in hardware.items() if value is not None}
+    given, known = {key: value for key, value in hardware.items() if value is not None}, Hardware.__struct_fields__
+    if strange := next((key for key in given if key not in known), None):
+        raise msgspec.ValidationError(f"hardware.{str(strange)[:40]}: expected one of {', '.join(known)}.")
+    return given

@@ -44,3 +44,21 @@ def test_what_is_no_case_is_named_and_ends_with_two(line: str, tmp_path: Path, c
 def test_a_missing_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["performance", str(tmp_path / "none.jsonl")]) == 2
     assert "cannot be read" in capsys.readouterr().err
+
+
+def test_a_power_limit_of_a_case_counts_and_what_nobody_heeds_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work = {"model": "llama-3-8b", "task": "decode", "precision": "q4_k_m", "stack": "llama.cpp"}
+    machines = ({}, {"power_limit_w": 200}, {"power_limit_w": 20}, {"power_cap": 200})
+    file = tmp_path / "cases.jsonl"
+    file.write_text(
+        "\n".join(
+            json.dumps({"id": n, "workload": work, "hardware": {"gpu": "RTX 3090", **more}}) for n, more in enumerate(machines)
+        )
+    )
+    assert main(["performance", str(file)]) == 2
+    free, capped, low, strange = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert 0.75 * free["value"] < capped["value"] < 0.95 * free["value"]
+    assert "at least 100 W" in low["error"]
+    assert "hardware.power_cap" in strange["error"] and "power_limit_w" in strange["error"]
