@@ -25,6 +25,10 @@ USUAL_LENGTH_MM = 230.0
 MOST_EMPTY_COLUMNS = 2
 """Columns of the case shown below the last slot or card."""
 NARROW_GAP_COLUMNS = 1.0
+TRACK = 7.0
+"""Between the lines of two risers."""
+MOST_APART_COLUMNS = 14.0
+"""Cards on risers are drawn as thick as they are up to so many columns together, beyond that each as thick as its text."""
 
 
 class _Card(Struct, frozen=True):
@@ -63,21 +67,22 @@ def slot_picture(machine: Machine) -> Picture:
     last = max(last, min(case or 0, last + MOST_EMPTY_COLUMNS))
     shapes: list[Box | Line | Label] = [Label(SLOT_X, TOP - 5, tr("CPU side"), SMALL_SIZE, quiet=True)]
     shapes += [Label(NUMBER_X, _middle(n), str(n), SMALL_SIZE, "middle", quiet=True) for n in range(1, last + 1)]
-    names = {piece.name: piece.part.name for piece in machine.pieces}
     for use in uses:
-        shapes += _slot(use, names)
+        shapes += _slot(use)
     for card in cards:
         shapes += _card(card)
     right = max((card.right for card in cards), default=CARD_X + 150)
+    apart, far, low = _on_risers(machine, uses, TOP + PITCH * last + 10 if cards else TOP)
+    shapes += apart
     links, width = _bridges(machine, cards, right)
     gaps, wide = _gaps(cards, right)
     shapes += [*links, *gaps]
-    edge = max(width, wide, right) + 6
+    edge = max(width, wide, right, far) + 6
     if case is not None and case <= last:
         y = TOP + PITCH * case
         shapes.append(Line(((SLOT_X, y), (right, y)), 1.4, "case"))
         shapes.append(Label(right, y + 9, tr("the case ends after column {case}", case=case), SMALL_SIZE, "end", quiet=True))
-    return Picture(edge, TOP + PITCH * last + 14, tuple(shapes))
+    return Picture(edge, max(TOP + PITCH * last, low) + 14, tuple(shapes))
 
 
 def _middle(position: int) -> float:
@@ -104,7 +109,7 @@ def _cards(machine: Machine, uses: list[SlotUse]) -> list[_Card]:
     return cards
 
 
-def _slot(use: SlotUse, names: dict[str, str]) -> list[Box | Line | Label]:
+def _slot(use: SlotUse) -> list[Box | Line | Label]:
     y = TOP + PITCH * ((use.slot.position or 1) - 1) + 2
     state, role = "", "slot"
     if use.piece is None:
@@ -115,25 +120,53 @@ def _slot(use: SlotUse, names: dict[str, str]) -> list[Box | Line | Label]:
     text = "  ".join(word for word in (use.slot.id, state or link) if word)
     shapes: list[Box | Line | Label] = [Box(SLOT_X, y, SLOT_WIDTH, PITCH - 4.5, role, use.slot.id)]
     shapes.append(Label(SLOT_X + 4, y + 9, cut(text, SLOT_WIDTH - 6, SMALL_SIZE), SMALL_SIZE))
-    if use.piece is not None and use.riser is not None:
-        shapes.append(Line(((SLOT_X + SLOT_WIDTH, y + 6), (CARD_X + 10, y + 6)), 0.9, "riser"))
-        shapes.append(Label(CARD_X + 14, y + 8.6, tr("riser to {piece}", piece=names.get(use.piece, use.piece)), SMALL_SIZE))
     return shapes
 
 
+def _on_risers(machine: Machine, uses: list[SlotUse], top: float) -> tuple[list[Box | Line | Label], float, float]:
+    """Return the cards that risers carry, below one another beside the columns, with their right and lower edges."""
+    parts = {piece.name: piece.part for piece in machine.pieces}
+    roles = {gpu.piece: "gpu" for gpu in machine.gpus}
+    carried = [use for use in uses if use.piece and use.riser is not None]
+    thick = [getattr(parts[use.piece or ""], "slots", None) or 1.0 for use in carried]
+    together = sum(thick) <= MOST_APART_COLUMNS
+    left, right, y = CARD_X + 12 + TRACK * len(carried), 0.0, top
+    shapes: list[Box | Line | Label] = []
+    for at, (use, slots) in enumerate(zip(carried, thick, strict=True)):
+        part = parts[use.piece or ""]
+        length = getattr(part, "length_mm", None)
+        width = POINTS_PER_MM * (length or USUAL_LENGTH_MM)
+        height = PITCH * (slots if together else 1.0) - 3
+        turn, begin = left - TRACK * (at + 1), TOP + PITCH * ((use.slot.position or 1) - 0.5)
+        end = min(max(begin, y + 5), y + height - 5)
+        shapes.append(Line(((SLOT_X + SLOT_WIDTH, begin), (turn, begin), (turn, end), (left, end)), 0.9, "riser"))
+        shapes.append(Box(left, y, width, height, roles.get(use.piece or "", "nic"), use.piece or ""))
+        shapes += _said(part.name, getattr(part, "slots", None), length, left, y, width, height, tr("on a riser"))
+        right, y = max(right, left + width), y + height + 5
+    return shapes, right, y
+
+
 def _card(card: _Card) -> list[Box | Line | Label]:
-    facts = [tr("{slots} slots thick", slots=f"{card.slots:g}") if card.slots else tr("thickness not known")]
-    facts.append(tr("{length_mm} mm long", length_mm=f"{card.length_mm:g}") if card.length_mm else tr("length not known"))
-    text = ", ".join(facts) if card.slots or card.length_mm else tr("size not known")
-    room = card.right - CARD_X - 10
-    name = cut(card.name, room, TEXT_SIZE, strong=True)
-    shapes: list[Box | Line | Label] = [Box(CARD_X, card.top + 1, card.right - CARD_X, card.height, card.role, card.piece)]
-    shapes.append(Line(((SLOT_X + SLOT_WIDTH, card.top + 7), (CARD_X, card.top + 7)), 1.6, "pcie", card.piece))
-    shapes.append(Label(CARD_X + 6, card.top + 11, name, strong=True))
-    if card.height > 1.5 * PITCH:
-        shapes.append(Label(CARD_X + 6, card.top + 22, text, SMALL_SIZE, quiet=True))
-    elif text_width(name, TEXT_SIZE, True) + text_width(text, SMALL_SIZE) + 12 < room:
-        shapes.append(Label(card.right - 5, card.top + 10.6, text, SMALL_SIZE, "end", quiet=True))
+    width = card.right - CARD_X
+    box = Box(CARD_X, card.top + 1, width, card.height, card.role, card.piece)
+    line = Line(((SLOT_X + SLOT_WIDTH, card.top + 7), (CARD_X, card.top + 7)), 1.6, "pcie", card.piece)
+    return [box, line, *_said(card.name, card.slots, card.length_mm, CARD_X, card.top, width, card.height)]
+
+
+def _said(
+    name: str, slots: float | None, length_mm: float | None, x: float, y: float, width: float, height: float, *more: str
+) -> list[Box | Line | Label]:
+    """Return the words in a card's box: its name, and its size as far as there is room."""
+    facts = [tr("{slots} slots thick", slots=f"{slots:g}") if slots else tr("thickness not known")]
+    facts.append(tr("{length_mm} mm long", length_mm=f"{length_mm:g}") if length_mm else tr("length not known"))
+    text = ", ".join([*facts, *more] if slots or length_mm else [tr("size not known"), *more])
+    room = width - 10
+    shown = cut(name, room, TEXT_SIZE, strong=True)
+    shapes: list[Box | Line | Label] = [Label(x + 6, y + 11, shown, strong=True)]
+    if height > 1.5 * PITCH:
+        shapes.append(Label(x + 6, y + 22, cut(text, room, SMALL_SIZE), SMALL_SIZE, quiet=True))
+    elif text_width(shown, TEXT_SIZE, True) + text_width(text, SMALL_SIZE) + 12 < room:
+        shapes.append(Label(x + width - 5, y + 10.6, text, SMALL_SIZE, "end", quiet=True))
     return shapes
 
 

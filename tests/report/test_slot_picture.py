@@ -53,8 +53,15 @@ def test_neighbours_without_room_between_them_are_named(machines: dict[str, Mach
 
 def test_a_card_on_a_riser_stands_in_no_column(machines: dict[str, Machine]) -> None:
     picture = slot_picture(machines["quad-rtx-4090"])
-    assert not [shape for shape in picture.shapes if isinstance(shape, Box) and shape.role == "gpu"]
-    assert _words(picture).count("riser to") == 4
+    cards = [shape for shape in picture.shapes if isinstance(shape, Box) and shape.role == "gpu"]
+    slots = [shape for shape in picture.shapes if isinstance(shape, Box) and shape.role == "slot"]
+    risers = [shape for shape in picture.shapes if isinstance(shape, Line) and shape.role == "riser"]
+    assert len(cards) == len(risers) == 4
+    assert min(card.x for card in cards) > max(slot.x + slot.width for slot in slots)
+    assert all(lower.y >= upper.y + upper.height for upper, lower in itertools.pairwise(cards))
+    assert {riser.points[-1][0] for riser in risers} == {cards[0].x}
+    assert len({riser.points[1][0] for riser in risers}) == 4, "no line lies on another"
+    assert _words(picture).count("on a riser") == 4
 
 
 def test_what_is_not_known_is_said(machines: dict[str, Machine]) -> None:
