@@ -27,7 +27,7 @@ NETWORK_LATENCY_S = 1e-4
 HOST_STREAM_S, SUPERCHIP_HOST = 2.5e-5, 1.6
 """Host time of an engine per stream and step (scheduling, sampling, detokenising), beside which the GPU works: an 8B model on an
 H100 ends at 28,000 tokens/s, one of 3B active weights on a B200 at 40,000 and on a GB200, whose Grace cores take longer, at 24,000
-(TensorRT-LLM 1.0). Engines of experts run one scheduler per GPU (attention in data parallel)."""
+(TensorRT-LLM 1.0). Where attention is in data parallel, each GPU runs a scheduler."""
 SERVED_TAIL = 0.5
 """Share of the kernels' ramps that a step of many streams keeps: engines replay captured graphs and fuse what lies between products
 (llama-3.1-70b and 405b on eight MI300X at 8 to 128 streams with vLLM, TensorRT-LLM's tables and a consumer's vLLM alike)."""
@@ -216,7 +216,7 @@ def serve(job: Job) -> Stream:
     (experts are spread over them instead)."""
     shape, n, experts = job.shape, job.count, job.shape.kind == "moe"
     inp, out = job.input_tokens or 128, job.output_tokens or 128
-    copies = 1 if experts else max(1, n // (job.tensor * job.pipeline))
+    copies, apart = 1 if experts else max(1, n // (job.tensor * job.pipeline)), experts and job.stack.attends_apart
     stored = stored_bytes(job, shape.params_m) * copies
     value_bytes = 1.0 if job.precision in ("fp8", "fp4") and job.path != "half" else 2.0
     free = job.silicon.memory_gib * 2**30 * n * 0.9 - stored
@@ -229,10 +229,10 @@ def serve(job: Job) -> Stream:
     read = _read_per_step(job, stored, streams, out)
     traffic = (read * job.pipeline / streams + shape.kv_values * value_bytes * (inp + out / 2)) / bandwidth
     matrix = matrix_seconds(job, per_token + prompt) / n
-    exchange = _exchange(job, streams * (1 + inp / out), EXPERT_EXCHANGES if experts else EXCHANGES_PER_LAYER)
+    exchange = _exchange(job, streams * (1 + inp / out), EXPERT_EXCHANGES if apart else EXCHANGES_PER_LAYER)
     starved = streams < FEW_STREAMS and not job.batch_given
     busy = (matrix + traffic) * streams * (1 + STAGE_LOSS * max(0, job.pipeline - 2))
-    host = HOST_STREAM_S * (SUPERCHIP_HOST if job.superchip else job.host_pace) * streams / (n if experts else 1)
+    host = HOST_STREAM_S * (SUPERCHIP_HOST if job.superchip else job.host_pace) * streams / (n if apart else copies)
     step = _joined(busy + SERVED_TAIL * _overhead(job)[0], host) + exchange
     return Stream(streams / step, matrix * streams, traffic * streams, step - busy, streams, starved, exchange, host)
 
