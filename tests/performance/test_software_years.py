@@ -39,3 +39,8 @@ def test_versions_that_no_row_tells_have_the_year_they_came_out() -> None:
 
 def test_containers_are_numbered_by_year_and_month() -> None:
     assert year_of("pytorch-ngc", "19.02") == pytest.approx(2019 + 1 / 12)
+
+
+def test_software_that_tells_its_month_is_of_that_month() -> None:
+    assert year_of("llama.cpp", "llama.cpp (june 2024)") == pytest.approx(2024 + 5 / 12)
+    assert year_of("llama.cpp", "llama.cpp (may 2024)") < year_of("llama.cpp", "llama.cpp (august 2024)") < 2025
