@@ -133,8 +133,8 @@ def release_years() -> dict[str, dict[str, float]]:
 
 
 def year_of(stack: str, release: str) -> float:
-    """Return the year of a release of a stack: as it says itself, as measured rows tell, else that in which the version of its framework came out, or
-    the nearest version that is known ("TensorRT 7 (tkDNN)" is one of the sevens), else the newest."""
+    """Return the year of a release of a stack: as it says itself, as measured rows tell, else that in which the version of its
+    framework came out, or the nearest version that is known ("TensorRT 7 (tkDNN)" is one of the sevens), else the newest."""
     if written := WRITTEN_MONTH.search(release):
         return float(written.group(2)) + MONTHS.index(written.group(1)) / len(MONTHS)
     listed = released().get(stack)
