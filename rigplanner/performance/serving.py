@@ -10,7 +10,7 @@ from rigplanner.performance.job import Job
 from rigplanner.performance.measured import year_of
 from rigplanner.performance.roofline import KERNEL_TAIL_S, SOFT_MAXIMUM, matrix_seconds
 from rigplanner.performance.shapes import Shape
-from rigplanner.performance.silicon import GENERATIONS, weight_bits
+from rigplanner.performance.silicon import GENERATIONS, USUAL_CLOCK_GHZ, weight_bits
 from rigplanner.workload.quant import GGUF
 
 DECODE_BANDWIDTH_SHARE, SERVE_BANDWIDTH_SHARE = 0.8, 0.75
@@ -150,7 +150,7 @@ def _overhead(job: Job) -> tuple[float, float]:
     """Seconds of one pass in which kernels ramp up on the GPU, and that the host needs to launch them."""
     physics, kernels = speed_model().physics, job.shape.kernels
     launch = kernels * job.stack.launch_us * 1e-6 * job.host_pace * physics.launch.get(job.stack.family, 1.0)
-    return kernels * KERNEL_TAIL_S * physics.stream_tail, launch
+    return kernels * KERNEL_TAIL_S * physics.stream_tail * (USUAL_CLOCK_GHZ / job.silicon.clock_ghz), launch
 
 
 def _exchange(job: Job, tokens: float, per_layer: int = EXCHANGES_PER_LAYER) -> float:

@@ -93,6 +93,8 @@ USUAL_L2_MIB = {
 """Level-2 cache where the catalog does not tell: the middle of each generation's cards."""
 
 
+USUAL_CLOCK_GHZ, FASTEST_CLOCK_GHZ = 1.9, 3.3
+"""Clock where neither the catalog nor rate and cores tell it, and above which what these two tell is two operations a cycle."""
 USUAL_SUSTAINED = 0.85
 """Base over boost clock where the catalog does not tell (GeForce cards 0.82 to 0.94; 0.37 to 0.55 on T4, L4, A10)."""
 
@@ -101,7 +103,7 @@ class Silicon(Struct, frozen=True):
     """Rates in TFLOPS, bandwidth in GB/s, memory in GiB, power in W; `era` is the coordinate of the generation.
 
     `fast_memory` is HBM; `half_rate_tensor` marks cards whose matrix rate halves when it accumulates in FP32; `sustained` is the
-    share of the boost clock, to which the rates are given, that the maker guarantees within the power limit."""
+    share of the boost clock, `clock_ghz`, to which the rates are given, that the maker guarantees within the power limit."""
 
     generation: str
     era: float
@@ -119,6 +121,7 @@ class Silicon(Struct, frozen=True):
     half_rate_tensor: bool
     vendor: str = ""
     sustained: float = USUAL_SUSTAINED
+    clock_ghz: float = USUAL_CLOCK_GHZ
 
 
 def generation_of(gpu: GPU) -> str:
@@ -186,7 +189,16 @@ def _silicon(gpu: GPU) -> Silicon:
         bool(rates.fp16 and rates.fp16_acc16 and rates.fp16_acc16 > 1.5 * rates.fp16),
         chip_maker(gpu).casefold(),
         min(1.0, gpu.base_mhz / gpu.boost_mhz) if gpu.base_mhz and gpu.boost_mhz else USUAL_SUSTAINED,
+        _clock_ghz(gpu, fp32),
     )
+
+
+def _clock_ghz(gpu: GPU, fp32: float) -> float:
+    """The boost clock as listed, else what FP32 and cores come to."""
+    if gpu.boost_mhz:
+        return gpu.boost_mhz / 1e3
+    reckoned = fp32 * 1e3 / (2 * gpu.cores) if gpu.cores else 0.0
+    return reckoned if 0 < reckoned < FASTEST_CLOCK_GHZ else USUAL_CLOCK_GHZ
 
 
 def _matrix_at_least(gpu: GPU, generation: str) -> float:

@@ -68,3 +68,9 @@ def test_packed_products_need_no_widening_since_the_middle_of_2024() -> None:
 def test_a_70b_model_on_two_cards_waits_for_their_memory() -> None:
     asked = Workload(model="llama-3-70b", task="decode", precision="q4_k_m", stack="llama.cpp", batch_per_gpu=1)
     assert predict_speed(asked, find_gpu("RTX 3090"), 2, 1, "pcie", shipped_zoo()).bound == "bandwidth"
+
+
+def test_kernels_ramp_up_by_the_clock() -> None:
+    asked = {"model": "qwen2.5-0.5b", "task": "decode", "precision": "bf16", "stack": "vllm"}
+    slow, fast = (stream(gpu, **asked).other_s for gpu in ("A100-SXM4-80GB", "RTX 4090"))
+    assert slow == pytest.approx(fast * 2.52 / 1.41, rel=0.1)
