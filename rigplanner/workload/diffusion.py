@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from rigplanner.workload.architectures.denoisers import sample_walk, train_walk
-from rigplanner.workload.host import DIFFUSERS, waiting
+from rigplanner.workload.host import DIFFUSERS, HostNeed, waiting
 from rigplanner.workload.job import OPTIMIZERS, Job
 from rigplanner.workload.network import Network, pixels
 from rigplanner.workload.quant import weight_bytes
+from rigplanner.workload.releases import LOOPED
 from rigplanner.workload.stacks import MemoryStack
 from rigplanner.workload.tape.tape import F32
 from rigplanner.workload.training import Demand, parameter_type
@@ -82,11 +83,19 @@ def diffuse(network: Network, job: Job, stack: MemoryStack) -> Demand:
     if "sequential_cpu_offload" in job.flags:
         return Demand(weights=base / layers, gradients=0, optimizer=0, activations=max(decode, working), host=waits)
     if "model_cpu_offload" in job.flags or stack.in_turn:
-        largest = max(base, beside - (4 if whole else 2) * vae)
         decode *= TILED if stack.in_turn and "vae_tiling" not in job.flags else 1.0
-        alone = max(largest + working, 2 * vae + decode)
-        return Demand(weights=min(largest, alone), gradients=0, optimizer=0, activations=alone - min(largest, alone), host=waits)
+        return _in_turn(network, base, beside, (4 if whole else 2) * vae, working, decode, waits)
     return Demand(weights=base + beside, gradients=0, optimizer=0, activations=max(decode, working))
+
+
+def _in_turn(network: Network, base: float, beside: float, vae: float, working: float, decode: float, waits: HostNeed) -> Demand:
+    """The demand where each network comes to the GPU for its own part (diffusers, Pipeline.enable_model_cpu_offload: a whole model
+    at a time): the largest text encoder, whose prompt takes little, the denoiser at work, or the image decoder at work."""
+    sizes = [part.params_m for part in network.components if part.role == "text_encoder"]
+    encoder = (beside - vae) * max(sizes) / sum(sizes) if sizes else beside - vae
+    alone = max(encoder, base + working, vae + decode)
+    weights = min(max(base, encoder), alone)
+    return Demand(weights=weights, gradients=0, optimizer=0, activations=alone - weights, host=waits)
 
 
 def _left_whole(job: Job, encoders: float) -> float:
@@ -126,7 +135,7 @@ def _training(network: Network, job: Job, stack: MemoryStack, beside: float, row
     frozen = 0.0 if full else weight_bytes(job.precision.removeprefix("amp_"), job.quant, network.params, 0.02 * network.params)
     shards = [job.data if job.zero >= stage else 1 for stage in (1, 2)]
     state = trained * (optimizer.state_fp32 if whole else optimizer.state_16) / shards[0]
-    copies = optimizer.copies * trained * width / shards[0]
+    copies = (LOOPED not in job.flags) * optimizer.copies * trained * width / shards[0]
     gradients = trained * width / shards[1]
     moving = gradients + max(activations, copies)
     if step is not None:

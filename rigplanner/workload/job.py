@@ -14,7 +14,7 @@ from rigplanner.workload.limits import check_shares, check_workload, unheard_fla
 from rigplanner.workload.network import Network
 from rigplanner.workload.positions import usual_length
 from rigplanner.workload.quant import BITS, KV_BITS, SAME_SCALES
-from rigplanner.workload.releases import EAGER, habits
+from rigplanner.workload.releases import EAGER, UNRAISED, habits
 from rigplanner.workload.stacks import memory_stack
 
 TASKS = {
@@ -288,10 +288,14 @@ SPOKEN = 448
 
 
 def _checkpointing(workload: Workload, task: str, stack: str, assumed: dict[str, str]) -> str:
-    """As stated; a stack made for checkpoints in host memory recomputes unless told otherwise."""
+    """As stated; else as the stack's own recipes do: some recompute unless told otherwise, and a quantised base that is made ready
+    by peft.prepare_model_for_kbit_training is recomputed (use_gradient_checkpointing is on by default)."""
     word = workload.gradient_checkpointing
-    if word is None and task.startswith("train") and memory_stack(stack).waits_checkpoints:
-        word, assumed["gradient_checkpointing"] = "full", "full"
+    if word is None and task.startswith("train"):
+        theirs = memory_stack(stack)
+        made_ready = task == "train_qlora" and theirs.raises_rest and UNRAISED not in workload.flags
+        word = "full" if theirs.usual_checkpointing == "full" or made_ready else "none"
+        assumed["gradient_checkpointing"] = word
     if isinstance(word, bool) or word is None:
         return "full" if word else "none"
     if word not in ("none", "selective", "full", "unknown"):

@@ -32,7 +32,7 @@ KINDS = (
 """Words for kinds of networks."""
 FLAGS = (
     "fused_loss", "fused_cross_entropy", "liger", "chunked_cross_entropy", "shifted_logits", "whole_prompt_logits", "eager",
-    "unraised", "compile", "dora", "nvlink", "optimizer_in_backward", "activation_offload", "model_cpu_offload",
+    "looped_step", "unraised", "compile", "dora", "nvlink", "optimizer_in_backward", "activation_offload", "model_cpu_offload",
     "sequential_cpu_offload", "vae_tiling", "vae_slicing", "whole_encoders", "cpu_moe", "gds", "gpudirect-storage",
 )  # fmt: skip
 """Flags that a model or a rule hears, which names them again (a test compares); beside them releases and cpu_moe=N."""

@@ -40,9 +40,10 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     `pool`: the engine keeps a share of the card, `utilization` unless told, and how that share is counted (see engines.pool_gib).
     `loss` as in the walk; `unties_head`: a head tied to the embedding is stored once more.
     `fused_optimizer`: the step needs no copies of the gradients. `reduces_fp32`: sharded gradients are brought to fp32 before
-    they are summed over the cards. `raises_rest`: beside a quantised base, embedding and head are kept in fp32. `lora_dropout`:
-    its recipes drop values before the adapter. `keeps_quantised_inputs`: products with a quantised matrix keep their input, as
-    bitsandbytes did up to 0.42 (MatMul4Bit.forward). `master_fp32`: 16-bit parameters have a copy of 4 bytes beside the optimizer's
+    they are summed over the cards. `usual_checkpointing`: what its recipes recompute unless told otherwise. `raises_rest`: beside
+    a quantised base, embedding and head are kept in fp32. `lora_dropout`: its recipes drop values before the adapter.
+    `keeps_quantised_inputs`: products with a quantised matrix keep their input, as bitsandbytes did up to 0.42
+    (MatMul4Bit.forward). `master_fp32`: 16-bit parameters have a copy of 4 bytes beside the optimizer's
     state, `gradients_fp32`: and gradients of 4 bytes. `waits_checkpoints`: inputs of recomputed layers wait in host memory.
     `gates_in_place`: the activated gate, its product and their
     gradients take no memory of their own. `in_turn`: a pipeline's networks come to the GPU one after the other.
@@ -76,6 +77,7 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     gathers_tables_apart: bool = False
     unties_head: bool = False
     unknown_checkpointing: Literal["none", "selective", "full"] = "none"
+    usual_checkpointing: Literal["none", "full"] = "none"
     lora_dropout: bool = False
     keeps_quantised_inputs: bool = False
     fused_optimizer: bool = False

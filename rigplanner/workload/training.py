@@ -11,7 +11,7 @@ from rigplanner.workload.host import HostNeed, training_host
 from rigplanner.workload.job import OPTIMIZERS, Job
 from rigplanner.workload.network import Network
 from rigplanner.workload.quant import left_whole, weight_bytes
-from rigplanner.workload.releases import SHIFTED
+from rigplanner.workload.releases import LOOPED, SHIFTED, UNRAISED
 from rigplanner.workload.stacks import MemoryStack, memory_stack
 from rigplanner.workload.tape.net import Setting
 from rigplanner.workload.tape.step import Walk
@@ -88,6 +88,7 @@ def step_walk(network: Network, job: Job, stack: MemoryStack, sheds: bool = Fals
     low = "bf16" if parameter_type(job) == BF16 or sharded_amp(job) else "amp_bf16" if job.precision.startswith("amp") else "fp32"
     words = {"optimizer": "adamw" if OPTIMIZERS[job.optimizer].copies else "adamw_fused", "precision": low}
     words["optimizer"] = job.optimizer if job.optimizer in ("adamw", "adamw_fused", "sgd", "sgd_momentum") else words["optimizer"]
+    words["optimizer"] = "adamw_fused" if words["optimizer"] == "adamw" and LOOPED in job.flags else words["optimizer"]
     traced = stack.slug == "trace"
     checkpointing = stack.unknown_checkpointing if job.checkpointing == "unknown" else job.checkpointing
     share = ACTIVATIONS_LEFT if "activation_offload" in job.flags else 1.0
@@ -162,7 +163,7 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
     activations = max(activations, _beside_frozen(network, job, stack) - spared - waits)
     if "optimizer_in_backward" in job.flags:
         held, gradients = held / max(1, network.layers), gradients / max(1, network.layers)
-    scratch = 0 if stack.fused_optimizer else optimizer.copies
+    scratch = 0 if stack.fused_optimizer or LOOPED in job.flags else optimizer.copies
     copies = scratch * trained * width / shards[0] if "optimizer_in_backward" not in job.flags else 0.0
     there = 1.0 if job.accumulation > 1 else min(1.0, step.working_gradients / max(1.0, step.trained * width))
     at_activations = activations + held * there
@@ -239,10 +240,6 @@ def _base_bytes(network: Network, job: Job, stack: MemoryStack, step: Walk, widt
     quant = "bnb_double" if stack.doubly_quantised and job.quant in (None, "bnb") else job.quant
     whole = left_whole(word, quant, network.embedding_params, network.side_params)
     return weight_bytes(word, quant, network.params, whole) + step.trained * 2.0
-
-
-UNRAISED = "unraised"
-"""A word for a quantised base that is trained as it was loaded, without peft.prepare_model_for_kbit_training."""
 
 
 def _raised(network: Network, job: Job, stack: MemoryStack) -> tuple[float, float]:

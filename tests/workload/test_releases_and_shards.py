@@ -9,7 +9,7 @@ from rigplanner.performance.anchors import find_gpu
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import MemoryEstimate
 from rigplanner.workload.memory import estimate_memory
-from rigplanner.workload.releases import EAGER, SHIFTED, WHOLE_PROMPT, habits
+from rigplanner.workload.releases import EAGER, LOOPED, SHIFTED, WHOLE_PROMPT, habits
 
 GIB = 2.0**30
 POWER_LM = {"model_type": "granite", "hidden_size": 2304, "num_hidden_layers": 40, "num_attention_heads": 36,
@@ -28,10 +28,58 @@ def estimate(zoo: Zoo, count: int = 1, **fields: Any) -> MemoryEstimate:
 @pytest.mark.parametrize(
     ("flags", "wanted"),
     [(["transformers 4.48"], set()), (["transformers==4.47"], {SHIFTED}), (["Transformers 4.44"], {SHIFTED, WHOLE_PROMPT}),
-     (["transformers v4.35"], {SHIFTED, WHOLE_PROMPT, EAGER}), (["transformers 5.0"], set()), (["transformers"], set())],
+     (["transformers v4.35"], {SHIFTED, WHOLE_PROMPT, EAGER}), (["transformers 5.0"], set()), (["transformers"], set()),
+     (["torch 1.13"], {EAGER, LOOPED}), (["torch==2.0.1"], set())],
 )  # fmt: skip
 def test_a_named_release_brings_its_habits(flags: list[str], wanted: set[str]) -> None:
     assert habits(flags) - set(flags) == wanted
+
+
+def test_the_step_of_torch_before_two_copies_no_gradients(zoo: Zoo) -> None:
+    """T0 3B in fp32 with AdamW: 47.14 GB on an A100 in February 2023, 16 bytes a parameter and little else."""
+    usual: dict[str, Any] = {"model": "flan-t5-xl", "task": "train_full", "precision": "fp32", "optimizer": "adamw",
+                             "batch_per_gpu": 8, "seq_len": 64, "stack": "pytorch-hf"}  # fmt: skip
+    old, new = (estimate(zoo, flags=flags, **usual) for flags in (["torch 1.13"], ["torch 2.4"]))
+    assert old.reserved_gib == pytest.approx(47.14e9 / GIB, rel=0.06)
+    assert new.tensors_gib - old.tensors_gib == pytest.approx(4 * 2.85e9 / GIB, rel=0.06)
+
+
+def test_adapters_of_a_denoiser_in_fp32_keep_floats_and_written_scores(zoo: Zoo) -> None:
+    """Stable Diffusion 1.4, an image and its prior at once, before torch 2.0: 15.5 GB, recomputed 8.12."""
+    usual: dict[str, Any] = {"kind": "diffusion", "model": "sd-1.4", "task": "train_lora", "optimizer": "adamw", "lora_rank": 16,
+                             "batch_per_gpu": 2, "image_size": 512, "stack": "diffusers", "flags": ["torch 1.13"]}  # fmt: skip
+    whole, again = (estimate(zoo, precision="fp32", gradient_checkpointing=word, **usual) for word in ("none", "full"))
+    assert whole.reserved_gib == pytest.approx(15.5e9 / GIB, rel=0.05)
+    assert again.reserved_gib == pytest.approx(8.12e9 / GIB, rel=0.05)
+    assert estimate(zoo, precision="bf16", gradient_checkpointing="none", **usual).tensors_gib < 0.75 * whole.tensors_gib
+
+
+@pytest.mark.parametrize(
+    ("stack", "task", "flags", "word"),
+    [("llama-factory", "train_lora", [], "full"), ("ms-swift", "train_full", [], "full"), ("unsloth", "train_lora", [], "full"),
+     ("pytorch-hf", "train_qlora", [], "full"), ("peft", "train_qlora", ["unraised"], "none"), ("peft", "train_lora", [], "none")],
+)  # fmt: skip
+def test_what_is_not_said_of_checkpoints_is_as_the_stack_has_it(
+    zoo: Zoo, stack: str, task: str, flags: list[str], word: str
+) -> None:
+    usual: dict[str, Any] = {"model": "llama-2-7b", "task": task, "stack": stack, "seq_len": 2048, "lora_rank": 8, "flags": flags,
+                             "optimizer": "adamw"}  # fmt: skip
+    unsaid, said = (estimate(zoo, **usual, **fields) for fields in ({}, {"gradient_checkpointing": word}))
+    assert unsaid.tensors_gib == said.tensors_gib
+    assert unsaid.assumed["gradient_checkpointing"] == word and "gradient_checkpointing" not in said.assumed
+
+
+def test_networks_that_take_turns_leave_the_largest_alone(zoo: Zoo) -> None:
+    """CogView4 at 2048 pixels: its text encoder of 9.4e9 parameters is the most, 21 GB, whatever the denoiser of 6.4e9 works on."""
+    usual: dict[str, Any] = {"kind": "diffusion_transformer", "params_b": 6.37, "task": "inference", "precision": "bf16",
+                             "config": {"model_type": "dit", "hidden_size": 4096, "num_hidden_layers": 28,
+                                        "num_attention_heads": 32, "intermediate_size": 16384}, "stack": "diffusers",
+                             "components": {"text_encoder": 9400, "vae": 84}}  # fmt: skip
+    small, large = (
+        estimate(zoo, image_size=edge, flags=["model_cpu_offload", "vae_tiling"], **usual).tensors_gib for edge in (512, 1024)
+    )
+    assert small == large == pytest.approx(2 * 9.4e9 / GIB, rel=0.01)
+    assert estimate(zoo, image_size=512, **usual).tensors_gib > small + 10
 
 
 def test_old_transformers_make_logits_of_the_whole_prompt(zoo: Zoo) -> None:

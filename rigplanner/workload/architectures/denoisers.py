@@ -30,7 +30,7 @@ def sample_walk(network: Network, job: Job) -> Walk | None:
     whole = job.precision.removeprefix("amp_") in ("fp32", "tf32")
     setting = Setting(
         batch=twice * job.batch, length=_edge(job), sides=_sides(job), frames=job.frames, dtype=F32 if whole else BF16,
-        training=False,
+        training=False, eager=job.eager,
     )  # fmt: skip
     return walked(network.denoiser, setting, "fp32" if whole else "bf16", "sgd", False)
 
@@ -38,16 +38,17 @@ def sample_walk(network: Network, job: Job) -> Walk | None:
 def train_walk(network: Network, job: Job, stack: MemoryStack) -> Walk | None:
     """The walk of one training step of the denoiser alone: its encoders are frozen, and have run before. Gradients that are summed
     over several passes are left out, as they are there all the time. The training scripts of diffusers run under autocast whatever
-    the weights are, so that norms write floats. None where layers are not known, or compiled."""
+    the weights are, so that norms write floats, unless all is to be fp32. None where layers are not known, or compiled."""
     if network.denoiser is None or "compile" in job.flags:
         return None
     full = job.task == "train_full"
-    dtype = F32 if full and parameter_type(job) == F32 else BF16
+    whole = job.precision in ("fp32", "tf32")
+    dtype = F32 if whole or (full and parameter_type(job) == F32) else BF16
     setting = Setting(
         batch=job.batch, length=_edge(job), sides=_sides(job), frames=job.frames, dtype=dtype,
         checkpointing=job.checkpointing == "full",
         lora_rank=0 if full else max(1, job.lora_rank), lora_targets=() if full else _targets(job), dora=job.dora,
-        sheds=job.accumulation > 1,
+        sheds=job.accumulation > 1, eager=job.eager,
     )  # fmt: skip
     low = dtype == BF16 or job.precision.startswith("amp")
     return walked(network.denoiser, setting, "amp_bf16" if low else "fp32", "adamw_fused", False)

@@ -61,6 +61,14 @@ class TimedResidual:
         return ops.sub_self(tape, ops.add(tape, x, y))
 
 
+def written_attention(tape: Tape, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Scores, their softmax and the product with the values, each written (diffusers' AttnProcessor: baddbmm, softmax, bmm)."""
+    scores = ops.bmm(tape, ops.packed(tape, query), ops.packed(tape, key), (*query.shape[:3], key.shape[2]))
+    weights = ops.keeping_result(tape, scores)
+    del scores
+    return ops.unpacked(tape, ops.bmm(tape, weights, ops.packed(tape, value), query.shape))
+
+
 class TextAttention:
     """Attention of the latent positions to themselves, or to the words of the prompt."""
 
@@ -75,7 +83,8 @@ class TextAttention:
         query, key, value = self.query(x), self.key(source), self.value(source)
         shape = (x.shape[0], self.heads, x.shape[1], width // self.heads)
         short = (*shape[:2], source.shape[1], shape[3])
-        y = attend(self.net, query.view(*shape), key.view(*short), value.view(*short), None, 0.0)
+        heads = query.view(*shape), key.view(*short), value.view(*short)
+        y = written_attention(tape, *heads) if self.net.setting.eager else attend(self.net, *heads, None, 0.0)
         return ops.sub_self(tape, self.out(y.view(*x.shape)))
 
 
