@@ -120,11 +120,7 @@ def speeds_of_new_jobs() -> float:
     """Any network on any GPU, nothing like it asked before."""
 
     def forget(jobs: list[Job], _: int) -> list[Job]:
-        evidence = kept_evidence()
-        evidence._known.clear()
-        evidence._cells.clear()
-        evidence._near.clear()
-        evidence._pools.clear()
+        kept_evidence().forget()
         return jobs
 
     return _rates(forget)

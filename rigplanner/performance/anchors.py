@@ -16,7 +16,7 @@ from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.answer import Anchor
 from rigplanner.performance.constants import speed_model
 from rigplanner.performance.job import Job, read_job
-from rigplanner.performance.kriging import NO_BATCH, Corrected, Field, Head, Neighbours, Point, Pool, neighbours
+from rigplanner.performance.kriging import CARD, NO_BATCH, Corrected, Field, Head, Neighbours, Point, Pool, neighbours
 from rigplanner.performance.measured import Measured, shipped_measured, year_of
 from rigplanner.performance.metrics import samples_per_second
 from rigplanner.performance.modelled import modelled_samples_per_second
@@ -31,8 +31,8 @@ PRECISION_CLASS = {
     "amp": "half",
     "amp_bf16": "half",
 }
-REMEMBERED = 20_000
-"""Corrections kept for jobs that were asked for before."""
+REMEMBERED = 4_000
+"""Cells kept for jobs like those that were asked for before."""
 FEW_ROWS = 40
 """Rows below which a question looks beyond its stack and network."""
 
@@ -52,20 +52,72 @@ class Anchored(Struct, frozen=True):
     correction: Corrected
 
 
+class Cell(Struct, frozen=True):
+    """The rows that all jobs of a network, stack and GPU lean on, and what any of these jobs shares with them."""
+
+    rows: tuple[Placed, ...]
+    near: Neighbours
+    heads: list[Head]
+
+
 class Evidence:
-    """The placed rows, found by stack, by network and by GPU; build it once."""
+    """The placed rows, found by stack, by network and by GPU; build it once.
+
+    Kept is what does not depend on a job's batch, length and number of GPUs: the cell of each kind of job on each GPU; what cells
+    on other silicon have in common with it, the pool of rows to choose from; and the neighbours, by the rows that were chosen."""
 
     def __init__(self, placed: Iterable[Placed]) -> None:
         self.placed = tuple(placed)
         self.field = Field(speed_model(), [item.point for item in self.placed])
-        self._near: dict[tuple[int, ...], Neighbours] = {}
-        self._known: dict[Point, Anchored] = {}
         self._cells: dict[tuple[object, ...], Cell] = {}
-        self._pools: dict[tuple[object, ...], tuple[list[int], Pool]] = {}
+        self._pools: dict[tuple[object, ...], Pool] = {}
+        self._near: dict[tuple[int, ...], Neighbours] = {}
         self._by: dict[tuple[str, ...], list[int]] = defaultdict(list)
         for number, item in enumerate(self.placed):
             for key in _keys(item.point):
                 self._by[key].append(number)
+
+    def forget(self) -> None:
+        """Keep nothing of the jobs that were asked for."""
+        for kept in (self._cells, self._pools, self._near):
+            kept.clear()
+
+    def correct(self, point: Point, most: int, allowed: Callable[[Measured], bool] | None = None) -> Anchored:
+        """Return the log correction of a point from its nearest rows that `allowed` admits, and those rows. They are chosen
+        without regard to batch, length and number of GPUs, so that all jobs of a cell lean on the same ones."""
+        cell, model = self._cell(point, most, allowed), speed_model()
+        correction = cell.near.correct(self.field, point, cell.heads, model.variances["noise"])
+        return Anchored(cell.rows, correction.scaled(model.scattered(point.family, point.kind)))
+
+    def factor(self, point: Point, most: int, allowed: Callable[[Measured], bool] | None = None) -> float:
+        """Return only what the modelled speed of a point is multiplied with."""
+        cell = self._cell(point, most, allowed)
+        mean = cell.near.mean(self.field, point, cell.heads)
+        return math.exp(speed_model().scattered(point.family, point.kind) * mean)
+
+    def _cell(self, point: Point, most: int, allowed: Callable[[Measured], bool] | None) -> Cell:
+        if allowed is not None:
+            return self._made(point, self.field.pool(self._told(point), self._candidates(point, allowed), most), most)
+        key = (point.words, point.silicon, most)
+        cell = self._cells.get(key)
+        if cell is None:
+            if len(self._cells) >= REMEMBERED:
+                self.forget()
+            cell = self._cells[key] = self._made(point, self._pool(point, most), most)
+        return cell
+
+    def _pool(self, point: Point, most: int) -> Pool:
+        """Rows that a job may lean on, the same for all jobs that rows know by the same words."""
+        words = self._told(point)
+        pool = self._pools.get(words)
+        if pool is None:
+            pool = self._pools[words] = self.field.pool(words, self._candidates(point, None), most)
+        return pool
+
+    def _told(self, point: Point) -> tuple[object, ...]:
+        """The words of a point that rows know, its GPU only where rows of its stack or its network do."""
+        words, keys = self.field.words_told(point), _keys(point)
+        return words if keys[1] in self._by or keys[2] in self._by else (*words[:CARD], None, *words[CARD + 1 :])
 
     def _candidates(self, point: Point, allowed: Callable[[Measured], bool] | None) -> list[int]:
         """Numbers of the rows of the point's network or GPU in its stack; where those are few, of its stack, its network, its
@@ -79,61 +131,16 @@ class Evidence:
                 return numbers
         return [number for number, item in enumerate(self.placed) if allowed is None or allowed(item.row)]
 
-    def correct(self, point: Point, most: int, allowed: Callable[[Measured], bool] | None = None) -> Anchored:
-        """Return the log correction of a point from its nearest rows that `allowed` admits, and those rows. They are chosen
-        without regard to batch, length and number of GPUs, so that all jobs of a cell lean on the same ones."""
-        if allowed is None and point in self._known:
-            return self._known[point]
-        key = (point.stack, point.model, point.kind, point.task, point.precision, point.metric, point.gpu, point.link, point.lane,
-               point.release, point.data, point.silicon)  # fmt: skip
-        cell = self._cells.get(key) if allowed is None else None
-        if cell is None:
-            cell = self._cell(point, most, allowed)
-            if allowed is None:
-                self._cells[key] = cell
-        correction = cell.near.correct(self.field, point, cell.heads, speed_model().variances["noise"])
-        anchored = Anchored(cell.rows, correction.scaled(speed_model().scattered(point.family, point.kind)))
-        if allowed is None:
-            if len(self._known) >= REMEMBERED:
-                self._known.clear()
-                self._cells.clear()
-                self._pools.clear()
-                self._near.clear()
-            self._known[point] = anchored
-        return anchored
-
-    def _pool(self, point: Point, most: int, allowed: Callable[[Measured], bool] | None) -> tuple[list[int], Pool]:
-        """Rows that a job may lean on, the same for all jobs that rows know by the same words."""
-        words = self.field.words_told(point)
-        known = self._pools.get(words) if allowed is None else None
-        if known is None:
-            numbers = self._candidates(point, allowed)
-            known = numbers, self.field.pool(words, [self.placed[number].point for number in numbers], most)
-            if allowed is None:
-                self._pools[words] = known
-        return known
-
-    def _cell(self, point: Point, most: int, allowed: Callable[[Measured], bool] | None) -> "Cell":
-        numbers, pool = self._pool(point, most, allowed)
-        chosen = tuple(numbers[place] for place in self.field.nearest(point, pool, most))
+    def _made(self, point: Point, pool: Pool, most: int) -> Cell:
+        """The cell of a point that leans on rows of a pool; of many cells they are the same ones."""
+        chosen, heads = self.field.nearest(point, pool, most)
+        rows = tuple([self.placed[number] for number in chosen])
         near = self._near.get(chosen)
         if near is None:
-            near = self._near[chosen] = self._neighbours([self.placed[number] for number in chosen])
-        return Cell(tuple(self.placed[number] for number in chosen), near, self.field.heads(point, near.points))
-
-    def _neighbours(self, rows: list[Placed]) -> Neighbours:
-        """Return rows as the neighbours of a job: of many jobs they are the same ones."""
-        usual = speed_model().scattered
-        residuals = [item.residual / usual(item.point.family, item.point.kind) for item in rows]
-        return neighbours(self.field, [item.point for item in rows], residuals)
-
-
-class Cell(Struct, frozen=True):
-    """The rows that all jobs of a network, stack and GPU lean on, and what any of these jobs shares with them."""
-
-    rows: tuple[Placed, ...]
-    near: Neighbours
-    heads: list[Head]
+            usual = speed_model().scattered
+            residuals = [item.residual / usual(item.point.family, item.point.kind) for item in rows]
+            near = self._near[chosen] = neighbours(self.field, chosen, residuals)
+        return Cell(rows, near, heads)
 
 
 def _keys(point: Point) -> tuple[tuple[str, ...], ...]:

@@ -59,7 +59,8 @@ def estimate(found: Finding) -> SpeedEstimate:
         per_metric(job, rate, found.metric, job.shape.samples_to_train) for rate in (found.low_s, found.samples_s, found.high_s)
     ]
     bound = bound_of(found)
-    ranked = sorted(zip(found.anchored.rows, found.anchored.correction.weights, strict=True), key=lambda pair: -abs(pair[1]))
+    weights = found.anchored.correction.weights
+    ranked = sorted(range(len(weights)), key=[abs(weight) for weight in weights].__getitem__, reverse=True)
     times = found.modelled.times
     hours = hours_to_train(found)
     first_ms, next_ms = latency(job, found.samples_s) if job.task in WRITING else (None, None)
@@ -70,7 +71,7 @@ def estimate(found: Finding) -> SpeedEstimate:
         high=max(ends),
         stack=job.named.slug,
         bound=bound,
-        anchors=tuple(cite(row, weight) for row, weight in ranked[:SHOWN_ANCHORS]),
+        anchors=tuple(cite(found.anchored.rows[n], weights[n]) for n in ranked[:SHOWN_ANCHORS]),
         step_ms=1e3 * job.batch * job.count / found.samples_s if times else None,
         mfu=utilisation(job, found.samples_s) if times else None,
         scaling_efficiency=min(1.0, found.anchored_s / found.alone_s / job.count) if found.alone_s else None,

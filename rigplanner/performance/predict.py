@@ -9,6 +9,7 @@ from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.evidence import Estimate
 from rigplanner.machine.machine import Machine
+from rigplanner.performance import truncated
 from rigplanner.performance.anchors import Anchored, Evidence, place
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.collective import predict_collective
@@ -82,12 +83,13 @@ def predict_speed(
     capped, heated = _capped(gpu, machine, modelled, power_limit_w), speed_in_heat(machine) if machine else None
     kept, below, above = _together(capped, _range(heated))
     fed = feed_of(workload, machine) if machine and job.task not in WRITING else None
-    value = min(samples_s, most) * kept
-    low_s = samples_s * kept * math.exp(-math.hypot(width, below))
-    high_s = min(samples_s * math.exp(math.hypot(width, above)), most * math.exp(above)) * kept
+    middle, low_s, high_s = truncated.below(samples_s, width, most)
+    value = middle * kept
+    low_s = value * math.exp(-math.hypot(math.log(middle / low_s), below))
+    high_s = value * math.exp(math.hypot(math.log(high_s / middle), above))
     if fed is not None:
         value, low_s, high_s = fed_range(fed, value, low_s, high_s)
-    starved = fed if fed and value < 0.97 * samples_s * kept else None
+    starved = fed if fed and value < 0.97 * middle * kept else None
     found = Finding(
         job=job, workload=workload, gpu=gpu, modelled=modelled, anchored=anchored, metric=asked, samples_s=value,
         low_s=min(value, low_s), high_s=max(value, high_s),
@@ -117,8 +119,7 @@ def _alone(job: Job, gpu: GPU, metric: str, known: Evidence, allowed: Callable[[
     if job.count == 1 or job.shape.experts or job.task not in ("train", "train_lora") or job.tensor * job.pipeline > 1:
         return None
     single = replace(job, count=1, nodes=1, link="none", lane="pcie", sharded=False)
-    correction = known.correct(place(single, gpu.id, metric), NEIGHBOURS, allowed).correction
-    return model_speed(single).samples_s * correction.factor
+    return model_speed(single).samples_s * known.factor(place(single, gpu.id, metric), NEIGHBOURS, allowed)
 
 
 def _together(*shares: tuple[float, float, float]) -> tuple[float, float, float]:

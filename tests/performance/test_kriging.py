@@ -19,13 +19,16 @@ BASE = Point(
 FAR = msgspec.structs.replace(
     BASE, stack="llama.cpp", family="local-llm", model="x", kind="llm", task="decode", precision="q4_k_m", gpu="z"
 )
+NAMED = msgspec.structs.replace(BASE, release="24.10")
 VARIANCES = speed_model().variances
 FIELD = Field(speed_model(), ())
 
 
 def krige(target: Point, rows: list[Point], residuals: list[float], own: float) -> Corrected:
     field = Field(speed_model(), rows)
-    return neighbours(field, rows, residuals).correct(field, target, field.heads(target, rows), own)
+    chosen, heads = field.nearest(target, field.pool(field.words_told(target), range(len(rows)), len(rows)), len(rows))
+    found = neighbours(field, chosen, [residuals[n] for n in chosen]).correct(field, target, heads, own)
+    return Corrected(found.mean, found.deviation, tuple(found.weights[chosen.index(n)] for n in range(len(rows))))
 
 
 def covariance(a: Point, b: Point) -> float:
@@ -56,7 +59,7 @@ def test_the_nearer_row_weighs_more() -> None:
 def test_the_nearest_rows_of_a_pool_are_those_of_the_largest_covariance() -> None:
     rows = [
         msgspec.structs.replace(
-            BASE,
+            NAMED,
             model=model,
             gpu=gpu,
             stack=stack,
@@ -68,10 +71,38 @@ def test_the_nearest_rows_of_a_pool_are_those_of_the_largest_covariance() -> Non
         for step in (0.0, 0.3 * number)
     ]
     field = Field(speed_model(), rows)
-    near = [field.covariance(BASE, row) for row in rows]
+    near = [field.covariance(NAMED, row) for row in rows]
     for most in (1, 5, len(rows)):
-        found = field.nearest(BASE, field.pool(field.words_told(BASE), rows, most), most)
-        assert sorted((near[n] for n in found), reverse=True) == pytest.approx(sorted(near, reverse=True)[:most])
+        found, heads = field.nearest(NAMED, field.pool(field.words_told(NAMED), range(len(rows)), most), most)
+        assert [near[n] for n in found] == pytest.approx(sorted(near, reverse=True)[:most])
+        assert field.covariances(NAMED, [rows[n] for n in found], heads) == pytest.approx([near[n] for n in found])
+
+
+def test_of_rows_that_share_as_much_the_preferred_ones_are_taken() -> None:
+    rows = [msgspec.structs.replace(NAMED, batch=float(batch)) for batch in range(6)]
+    field = Field(speed_model(), rows)
+    pool = field.pool(field.words_told(NAMED), [4, 2, 5, 0, 1, 3], 3)
+    assert field.nearest(NAMED, pool, 3)[0] == (4, 2, 5)
+    assert len(pool.groups) == 1
+
+
+def test_weights_solve_the_covariance_of_the_rows() -> None:
+    rows = [msgspec.structs.replace(NAMED, batch=float(n), count=float(n % 3), year=2020.0 + n) for n in range(5)]
+    field = Field(speed_model(), rows)
+    chosen, heads = field.nearest(NAMED, field.pool(field.words_told(NAMED), range(5), 5), 5)
+    weights = neighbours(field, chosen, [0.0] * 5).correct(field, NAMED, heads, 1e-4).weights
+    for n in chosen:
+        told = sum(weight * covariance(rows[n], rows[m]) for weight, m in zip(weights, chosen, strict=True))
+        own = VARIANCES["noise"] * weights[chosen.index(n)]
+        assert told + own == pytest.approx(covariance(rows[n], NAMED))
+
+
+def test_the_mean_alone_is_that_of_the_correction() -> None:
+    rows = [msgspec.structs.replace(NAMED, batch=float(n)) for n in range(4)]
+    field = Field(speed_model(), rows)
+    chosen, heads = field.nearest(NAMED, field.pool(field.words_told(NAMED), range(4), 4), 4)
+    found = neighbours(field, chosen, [0.1, 0.2, 0.3, 0.4])
+    assert found.mean(field, NAMED, heads) == pytest.approx(found.correct(field, NAMED, heads, 1e-4).mean)
 
 
 def test_a_stranger_says_little() -> None:
