@@ -215,10 +215,12 @@ def _spec_words(part: Part | AnyPart) -> Iterator[str]:
         yield f"{part.capacity_gb // 100 / 10:g}tb" if part.capacity_gb > 1000 else ""
         yield f"gen{part.gen}" if part.gen else ""
         yield from (part.interface, part.form_factor.removesuffix("."), "hdd" if part.rotation_rpm else "ssd")
+        yield from ("m.2", "pcie") if part.form_factor == "m2" and part.interface == "nvme" else ()
     elif isinstance(part, GPU):
         yield f"{part.memory_gib:g}gb" if part.memory_gib else ""
     elif isinstance(part, MemoryKit):
         yield from (f"{part.modules * part.module_gib:g}gb", part.type, part.module or "", "ecc" if part.ecc else "")
+        yield f"cl{part.cas:g}" if part.cas else ""
     elif isinstance(part, PowerSupply):
         yield from ("psu", *(f"{rating.watts:g}w" for rating in part.supply.ratings))
         yield from words_of(part.supply.efficiency_label or "")

@@ -8,6 +8,7 @@ from rigplanner.catalog.parts import MemoryKit, Part
 
 _MODULES = re.compile(r"\b(\d{1,2})\s*[x×*]\s*(\d{1,3})\s*G[Bo]\b", re.IGNORECASE)
 _ONE_MODULE = re.compile(r"(?<![\d.])()(\d{1,3})\s*G[Bo]\b", re.IGNORECASE)
+_COUNT = re.compile(r"\s*(\d{1,2})\s*[x×*]\s+(?=[^\W\d])", re.IGNORECASE)
 _TYPE = re.compile(r"\bDDR([345])(?:[-\s]?(\d{3,5}))?\b", re.IGNORECASE)
 _RATE = re.compile(r"\b\d{4}\b")
 _CAS = re.compile(r"\bCL\s?(\d{1,2})\b", re.IGNORECASE)
@@ -42,8 +43,8 @@ def kit_in(text: str, parts: Iterable[Part]) -> MemoryKit | None:
 
 
 def kits_of_modules(text: str, parts: Iterable[Part]) -> tuple[int, list[MemoryKit]]:
-    """Return how many of which kits make up the modules that a text counts ("4x16GB DDR4-3200 ECC"): kits of equal count, those of
-    most modules first, only those of a maker that the text names; (0, []) where the text counts none or no kit has such modules.
+    """Return how many of which kits make up the modules that a text counts ("4x16GB DDR4-3200 ECC", "8x Kingston 64GB DDR5"): kits of
+    equal count, those of most modules first, only those of a maker that the text names; (0, []) where the text counts none or no kit has such modules.
 
     ECC alone means registered modules where there are any."""
     each, kind, words = _MODULES.search(text) or _ONE_MODULE.search(text), _TYPE.search(text), set(shop_words(text))
@@ -52,7 +53,8 @@ def kits_of_modules(text: str, parts: Iterable[Part]) -> tuple[int, list[MemoryK
     if each is None or kind is None:
         return 0, []
     rates = {int(found) for found in _RATE.findall(text)} & {kit.speed_mts for kit in kits if kit.type == f"DDR{kind[1]}"}
-    wanted, speed = int(each[1] or 1), int(kind[2]) if kind[2] else max(rates, default=None)
+    before = _COUNT.match(text)
+    wanted, speed = int(each[1] or (before[1] if before else 1)), int(kind[2]) if kind[2] else max(rates, default=None)
     fits = [
         kit for kit in kits
         if kit.type == f"DDR{kind[1]}" and kit.module_gib == float(each[2]) and speed in (None, kit.speed_mts)

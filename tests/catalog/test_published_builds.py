@@ -34,6 +34,16 @@ LINES = (
     ("ASUS Pro WS 3000W Platinum", 1, "asus.pro-ws.3000p"),
     ("Open-air mining rig frame", 1, "generic.open-frame.8-gpu"),
     ("EPYC 7663", 1, "amd.epyc.7663"),
+    ("MSI X870E Gaming Plus WIFI (ATX, PCIe 5.0 x16)", 1, "msi.gaming-plus.x870e-gaming-plus-wifi"),
+    ("Kingston FURY Beast DDR5-5600 64 GB CL40 (2x32 GB)", 1, "kingston.fury-beast.kf556c40bbk2-64"),
+    ("ASRock Phantom Gaming PG-1600G 1600W", 1, "asrock.phantom-gaming.pg-1600g"),
+    ("Fractal Design Define 7 Black (solid panel)", 1, "fractal-design.define-7.define-7"),
+    ("2× Kingston Fury Beast 32GB DDR5-6400 CL32 (KF564C32BWEA-32)", 2, "kingston.fury-beast.kf564c32bwea-32"),
+    ("WD SN7100 NVMe M.2 SSD 1TB", 1, "western-digital.black-sn7100.1-tb"),
+    ("Asus ProArt Creator X870E (Crucial for supporting dual GPUs at PCIe 5 x8/x8)", 1, "asus.proart.x870e-creator-wifi"),
+    ("Intel i5-12600KF", 1, "intel.core.i5-12600kf"),
+    ("ASRock X870 Steel Legend WiFi", 1, "asrock.steel-legend.x870-steel-legend-wifi"),
+    ("G.SKILL Trident Z5 Neo RGB 64GB DDR5-6000 CL30", 1, "g-skill.trident-z5-neo-rgb.f5-6000j3036g32gx2-tz5nr"),
 )
 
 

@@ -102,3 +102,19 @@ def test_headings_are_told_from_rows() -> None:
     assert columns_of(["Part", "Price"]) == Columns(name=0, price=1)
     assert columns_of(["CPU", "AMD Ryzen 9 5950X", "$549.00"]) is None
     assert columns_of(["2", "RTX 3090"]) is None
+
+
+def test_a_heading_tells_the_currency_of_its_prices() -> None:
+    head = "| Component | Specs | Price (CHF) |\n|---|---|---:|\n"
+    table = head + "| **🎮 GPU** | RTX 5090 (32 GB) | 2,224 |\n| Misc | Cables, thermal paste | 50 |"
+    card, rest = read_parts_list(table, SHIPPED, "2026-02-17")
+    assert (card.kind, card.wish.parts[0].id) == ("gpu", "nvidia.geforce.rtx-5090")
+    assert card.price is not None
+    assert (card.price.amount, card.price.currency) == (2224.0, "CHF")
+    assert rest.wish.parts == ()
+    assert columns_of(["Part", "Price (¥)"]) == Columns(name=0, price=1)
+
+
+def test_modules_are_counted_before_their_maker() -> None:
+    (entry,) = read_parts_list("8x Kingston 64GB DDR5-5600 ECC RDIMM", SHIPPED, "2026-02-17")
+    assert entry.wish.quantity == 8
