@@ -27,7 +27,9 @@ class Workload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `activations_m` (millions, 1e9 multiply-adds, millions of values) at `image_size` describe a net known by its figures only.
     `components`: millions of parameters of what a diffusion model brings along, by name; `weights_gib`: the weights as stored.
     `gradient_accumulation`: micro-batches per step. `gpu_layers`: layers that a llama.cpp server keeps on the GPUs; `tensor_split`:
-    the share of each GPU. `memory_utilization`: the share of a card that a serving engine reserves. `mig`: the partition used.
+    the share of each GPU. `images`: pictures of `image_size` in every sample of a language model that sees; the positions that they
+    take come on top of `seq_len` and `input_tokens`, which count text. `memory_utilization`: the share of a card that a serving
+    engine reserves. `mig`: the partition used.
     """
 
     name: str | None = None
@@ -49,6 +51,7 @@ class Workload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     seq_len: int | None = None
     image_size: int | list[int] | None = None
     frames: int | None = None
+    images: int | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
     message_bytes: int | None = None

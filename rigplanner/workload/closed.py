@@ -89,7 +89,7 @@ def walked(config: bytes, setting: Setting, precision: str, optimizer: str, trac
     if known is None:
         if len(_known) >= MOST_SHAPES:
             _known.clear()
-        _known[shape] = _Known(setting.batch, setting.length, found)
+        _known[shape] = _Known(setting.batch, setting.length, found, shallow_fails=setting.images > 0)
     return found
 
 

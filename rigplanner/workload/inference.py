@@ -17,7 +17,7 @@ from rigplanner.workload.room import process_gib
 from rigplanner.workload.stacks import MemoryStack
 from rigplanner.workload.tape.net import Setting
 from rigplanner.workload.tape.tape import BF16, F32
-from rigplanner.workload.training import Demand, untied_bytes
+from rigplanner.workload.training import Demand, sides_of, untied_bytes
 
 LEGACY_CODE = {"qwen", "chatglm", "baichuan", "internlm", "aquila", "xverse"}
 """Families whose code came with the weights in 2023: the cache is a tuple that every step joins anew for all layers, and the head
@@ -106,18 +106,16 @@ def _activations(network: Network, job: Job, stack: MemoryStack, generates: bool
         return 2.0 * job.batch * min(job.length, 4096) * max(network.hidden, 1024) * 8
     length = job.length
     dtype = F32 if job.precision in ("fp32", "tf32") or job.precision.startswith("amp") else BF16
-    sides = None if isinstance(job.image, int) or network.vocab else job.image
+    sides = None if network.vocab and not job.images else sides_of(job)
     setting = Setting(
         batch=job.batch, length=max(1, length), dtype=dtype, training=False, eager=job.eager or stack.eager, sides=sides,
-        frames=job.frames,
+        frames=job.frames, images=job.images,
     )  # fmt: skip
     precision = "amp_bf16" if job.precision.startswith("amp") else "fp32" if dtype == F32 else "bf16"
     step = walked(network.config, setting, precision, "sgd", stack.slug == "trace")
     if not generates or stack.slug == "trace":
         return float(step.peak - step.weights)
-    layers = Setting(
-        batch=job.batch, length=max(1, length), dtype=dtype, training=False, eager=job.eager or stack.eager, headless=True
-    )
+    layers = msgspec.structs.replace(setting, headless=True, frames=1)
     return float(_peak_of_layers(network, layers, precision)) + 6.0 * job.batch * network.vocab * (
         length if network.family in WHOLE_PROMPT or EVERY_LOGIT in job.flags else 1
     )

@@ -13,8 +13,9 @@ from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.limits import check_shares, check_workload, unheard_flags, unheard_quant
 from rigplanner.workload.network import Network
 from rigplanner.workload.positions import usual_length
-from rigplanner.workload.quant import BITS, KV_BITS, SAME_SCALES
+from rigplanner.workload.quant import BITS, KV_BITS, SAME_SCALES, stored_as
 from rigplanner.workload.releases import EAGER, UNRAISED, habits
+from rigplanner.workload.seen import Seen, seen_of
 from rigplanner.workload.stacks import memory_stack
 
 TASKS = {
@@ -51,8 +52,8 @@ moment, GaLore moments of a quarter of the matrix (arXiv 2403.03507)."""
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """One definite job. `length`: tokens per sample, or the image edge. Degrees are at least 1; `offload` none, optimizer,
-    all or nvme."""
+    """One definite job. `length`: tokens per sample, those of its `images` among them, or the image edge. Degrees are at least 1;
+    `offload` none, optimizer, all or nvme."""
 
     task: str
     precision: str
@@ -65,6 +66,7 @@ class Job(Struct, frozen=True, kw_only=True):
     output_tokens: int
     generates: bool
     frames: int
+    images: int
     checkpointing: str
     eager: bool
     lora_rank: int
@@ -100,6 +102,8 @@ def read_job(workload: Workload, network: Network, count: int, card: bool) -> Jo
     if workload.batch_per_gpu is None:
         assumed["batch_per_gpu"] = "1"
     image = _image(workload, network, assumed)
+    images = _images(workload, network, assumed)
+    places = images * _places(network, image, assumed) if images else 0
     names, saves = _targets(workload.lora_targets)
     flags = habits(workload.flags)
     rank = (
@@ -119,7 +123,8 @@ def read_job(workload: Workload, network: Network, count: int, card: bool) -> Jo
     quant = SAME_SCALES.get(quant or "", quant)
     return Job(
         task=task, precision=precision, quant=quant, optimizer=_optimizer(workload, task, assumed), batch=batch,
-        length=_length(workload, network, image, assumed), image=image, input_tokens=workload.input_tokens or workload.seq_len or 0,
+        length=_length(workload, network, image, assumed) + places, image=image,
+        input_tokens=places + (workload.input_tokens or workload.seq_len or 0), images=images,
         output_tokens=workload.output_tokens or 0, generates=workload.output_tokens is not None, frames=workload.frames or 1,
             checkpointing=_checkpointing(workload, task, stack, assumed),
         eager=(workload.attention or ("eager" if EAGER in flags else None)) == "eager",
@@ -147,7 +152,7 @@ def _task(workload: Workload, assumed: dict[str, str]) -> str:
 
 
 def _precision(workload: Workload, task: str, network: Network, assumed: dict[str, str]) -> str:
-    word = workload.precision
+    word = stored_as(workload.precision, workload.quant)
     if word is None:
         word = (
             "nf4"
@@ -240,13 +245,37 @@ def _image(workload: Workload, network: Network, assumed: dict[str, str]) -> int
     size = workload.image_size
     if size is None:
         native = _native_image(network)
-        if network.kind in PICTURES + DRAWN:
+        if network.kind in PICTURES + DRAWN or workload.images:
             assumed["image_size"] = str(native) if isinstance(native, int) else " x ".join(map(str, native))
         return native
     sides = [size] if isinstance(size, int) else list(size)
     if not 1 <= len(sides) <= 2 or not all(8 <= side <= 65_536 for side in sides):
         raise WorkloadFault(f"image_size: expected one or two edges from 8 to 65536 pixels, found {size}.")
     return sides[0] if len(sides) == 1 else (sides[0], sides[1])
+
+
+def _images(workload: Workload, network: Network, assumed: dict[str, str]) -> int:
+    """Pictures in every sample; none where a language model that sees is not told."""
+    if workload.images is None:
+        if network.sees:
+            assumed["images"] = "0"
+        return 0
+    if workload.images and not network.sees:
+        raise WorkloadFault(f"images: how '{network.family or network.slug}' reads images is not known, found {workload.images}.")
+    return workload.images
+
+
+def _places(network: Network, image: int | tuple[int, int], assumed: dict[str, str]) -> int:
+    """Positions of the sequence that one picture takes."""
+    sides = (image, image) if isinstance(image, int) else image
+    places = _read(network.config or b"", sides).tokens
+    assumed["tokens_per_image"] = str(places)
+    return places
+
+
+@lru_cache(1024)
+def _read(config: bytes, sides: tuple[int, int]) -> Seen:
+    return seen_of(msgspec.json.decode(config), sides)
 
 
 def _native_image(network: Network) -> int | tuple[int, int]:

@@ -14,6 +14,7 @@ LARGEST = {
     "input_tokens": 100_000_000,
     "output_tokens": 100_000_000,
     "frames": 100_000,
+    "images": 10_000,
     "lora_rank": 65_536,
     "gradient_accumulation": 1_000_000,
     "gpu_layers": 100_000,
@@ -33,14 +34,14 @@ KINDS = (
 FLAGS = (
     "fused_loss", "fused_cross_entropy", "liger", "chunked_cross_entropy", "shifted_logits", "whole_prompt_logits", "eager",
     "looped_step", "unraised", "compile", "dora", "nvlink", "optimizer_in_backward", "activation_offload", "model_cpu_offload",
-    "sequential_cpu_offload", "vae_tiling", "vae_slicing", "whole_encoders", "cpu_moe", "gds", "gpudirect-storage",
+    "sequential_cpu_offload", "vae_tiling", "vae_slicing", "whole_encoders", "cpu_moe", "frozen_tower", "gds", "gpudirect-storage",
 )  # fmt: skip
 """Flags that a model or a rule hears, which names them again (a test compares); beside them releases and cpu_moe=N."""
 HEARD = re.compile(r"cpu_moe=.*|(transformers|torch)\s*[=<]*=?\s*v?\d+\.\d+.*", re.IGNORECASE)
 LARGEST_EDGE = 100_000
 LARGEST_MESSAGE = 10**15
 MOST_NAMED = 8
-MAY_BE_NONE = ("output_tokens", "input_tokens", "lora_rank", "gpu_layers")
+MAY_BE_NONE = ("output_tokens", "input_tokens", "lora_rank", "gpu_layers", "images")
 
 
 def check_workload(workload: Workload) -> None:

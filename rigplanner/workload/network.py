@@ -18,6 +18,7 @@ from rigplanner.workload.architectures.hybrid import state_values
 from rigplanner.workload.architectures.towers import tower_params
 from rigplanner.workload.config import SAME_AS, full_config, pick
 from rigplanner.workload.limits import check_image
+from rigplanner.workload.seen import sees
 from rigplanner.workload.shallow import shallow
 from rigplanner.workload.tape.net import Net, Setting
 from rigplanner.workload.tape.step import contradictions, walk
@@ -28,8 +29,8 @@ class Network(Struct, frozen=True, kw_only=True):
     """One network. `params` and `active_params` (used by one token) in values; `config` is there when its layers can be walked;
     `figures` when only published figures are known; `relative` names the family whose layers stand in for unknown ones;
     `denoiser`: the configuration of a denoiser whose layers can be walked; it is a `stand_in` where nothing is known of the layers.
-    `side_params` stay in 16 bits whatever the format (a vision tower). `heard` positions of the
-    sound are cached by every layer; layers with a state hold `state_values` of 16 bits for a sequence of any length. `family`: the
+    `side_params` stay in 16 bits whatever the format (a vision tower); `sees`: it is known how the model
+    reads images. `heard` positions of the sound are cached by every layer; layers with a state hold `state_values` of 16 bits for a sequence of any length. `family`: the
     model_type. `layers`, `hidden`, `heads`, `kv_heads`, `head_dim`, `vocab` are 0 for a net that is no transformer."""
 
     slug: str
@@ -53,6 +54,7 @@ class Network(Struct, frozen=True, kw_only=True):
     tied: bool = False
     embedding_params: float = 0.0
     side_params: float = 0.0
+    sees: bool = False
     latent_values: int = 0
     window: int = 0
     window_layers: int = 0
@@ -215,7 +217,8 @@ def _from_size(workload: Workload) -> Network:
 
 
 SAME_LAYERS = {"data2vec-vision", "vit_msn", "metaclip_2_vision_model", "mt5", "camembert", "gpt-sw3", "iquestcoder", "ernie",
-    "glm4_moe_lite", "deepseek_v2", "qwen3_5", "qwen3_5_moe", "llama4"}  # fmt: skip
+    "glm4_moe_lite", "deepseek_v2", "qwen3_5", "qwen3_5_moe", "llama4", "qwen2_vl", "qwen2_5_vl", "qwen2_vl_text",
+    "qwen2_5_vl_text", "qwen3_vl_text"}  # fmt: skip
 """Networks under another's name whose layers are the other's, as their traces show."""
 STAND_IN = ("hidden_size", "num_hidden_layers", "vocab_size", "num_attention_heads")
 """Fields without which layers of Llama say nothing of an unknown network (Mamba came out at 2 to 8 times the traced bytes)."""
@@ -256,8 +259,10 @@ def _from_config(encoded: bytes, slug: str) -> Network:
         edge = int(length[0] if isinstance(length, list) else length) if length else 224
     values = float(_values(given, made, edge))
     with contradictions():
-        side = tower_params(given, int(_sizes(config, values).get("hidden") or 0))
-    return Network(slug=slug, kind="vlm" if side else _kind(config), params=values + side,
+        seen = sees(given) and not stand_in
+        hidden = int(_sizes(config, values).get("hidden") or 0)
+        side = float(_counted(made, edge, 1) - _counted(made, edge)) if seen else tower_params(given, hidden)
+    return Network(slug=slug, kind="vlm" if side else _kind(config), params=values + side, sees=seen,
         active_params=values - _idle(config) + side, config=encoded, side_params=side,
                    relative=relative, stand_in=stand_in, **_sizes(config, values))  # fmt: skip
 
@@ -290,9 +295,9 @@ def parameters_of(config: dict[str, Any]) -> float:
     return float(_counted(_made(config), 512))
 
 
-def _counted(made: Callable[[Net], Any], edge: int) -> int:
-    """The parameters of a network: it is built and not run."""
-    net = Net(Tape(CUDA), Setting(batch=1, length=edge, training=False))
+def _counted(made: Callable[[Net], Any], edge: int, images: int = 0) -> int:
+    """The parameters of a network, with the part that sees if it is given `images`: it is built and not run."""
+    net = Net(Tape(CUDA), Setting(batch=1, length=edge, training=False, images=images, sides=(224, 224) if images else None))
     with contradictions():
         made(net)
     return net.values

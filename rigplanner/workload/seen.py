@@ -14,7 +14,12 @@ from msgspec import Struct
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.config import defaults
 
-QWEN = {"qwen2_vl": 28 * 28 * 16_384, "qwen2_5_vl": 28 * 28 * 16_384, "qwen3_vl": 32 * 32 * 16_384, "qwen3_vl_moe": 32 * 32 * 16_384}
+QWEN = {
+    "qwen2_vl": 28 * 28 * 16_384,
+    "qwen2_5_vl": 28 * 28 * 16_384,
+    "qwen3_vl": 32 * 32 * 16_384,
+    "qwen3_vl_moe": 32 * 32 * 16_384,
+}
 """Most pixels of an image, as the published processors are set."""
 QWEN_LEAST = 4
 """Positions of the smallest image."""
@@ -43,6 +48,8 @@ def vision_config(config: dict[str, Any]) -> dict[str, Any]:
     return {**(defaults().get(str(named)) or {}), **told, "model_type": named}
 
 
+TOWERS = {"llava": ("clip_vision_model", "siglip_vision_model")}
+"""Kinds of towers that a model is known to see with, where there are several."""
 VISION_KINDS = {
     "qwen2_vl": "qwen2_vl_vision", "qwen2_5_vl": "qwen2_5_vl_vision", "qwen3_vl": "qwen3_vl_vision",
     "qwen3_vl_moe": "qwen3_vl_moe_vision", "llava": "clip_vision_model", "paligemma": "siglip_vision_model",
@@ -54,7 +61,11 @@ VISION_KINDS = {
 
 def sees(config: dict[str, Any]) -> bool:
     """Whether a configuration is of a language model whose way of reading images is known."""
-    return config.get("model_type") in READERS and isinstance(config.get("vision_config"), dict) and bool(config["vision_config"])
+    kind, told = config.get("model_type"), config.get("vision_config")
+    if not isinstance(kind, str) or kind not in READERS or not isinstance(told, dict) or not told:
+        return False
+    tower = told.get("model_type")
+    return not told.get("use_qk_norm") and (tower is None or tower == kind or tower in TOWERS.get(kind, (VISION_KINDS[kind],)))
 
 
 def seen_of(config: dict[str, Any], sides: tuple[int, int]) -> Seen:
@@ -102,7 +113,9 @@ def _tiled(config: dict[str, Any], told: dict[str, Any], sides: tuple[int, int])
     side, patch = _side(told, "image_size"), _side(told, "patch_size")
     shape, area = sides[1] / sides[0], sides[0] * sides[1]
     most = range(1, INTERN_PIECES + 1)
-    grids = sorted(((wide, high) for wide in most for high in most if wide * high <= INTERN_PIECES), key=lambda one: one[0] * one[1])
+    grids = sorted(
+        ((wide, high) for wide in most for high in most if wide * high <= INTERN_PIECES), key=lambda one: one[0] * one[1]
+    )
     best, miss = (1, 1), float("inf")
     for wide, high in grids:
         off = abs(shape - wide / high)
@@ -128,7 +141,7 @@ def _split(config: dict[str, Any], told: dict[str, Any], sides: tuple[int, int])
 
 def _rows(config: dict[str, Any], told: dict[str, Any], sides: tuple[int, int]) -> Seen:
     """Any size up to a longest edge, in steps of merged patches; a mark ends every row (Pixtral)."""
-    step = _side(told, "patch_size") * int(config.get("spatial_merge_size") or 1)
+    step = _side(told, "patch_size") * int(config.get("spatial_merge_size") or 2)
     share = max(1.0, max(sides) / _side(told, "image_size"))
     rows, columns = (max(1, ceil(floor(side / share) / step)) for side in sides)
     return Seen(pieces=1, height=rows * step, width=columns * step, features=rows * columns, tokens=rows * (columns + 1))

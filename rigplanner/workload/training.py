@@ -51,9 +51,17 @@ def setting_of(job: Job, checkpointing: bool, stack: MemoryStack) -> Setting:
         batch=job.batch, length=max(1, job.length // job.context), dtype=BF16 if sharded_amp(job) else parameter_type(job),
             eager=job.eager or stack.eager, checkpointing=checkpointing,
         lora_rank=job.lora_rank, lora_targets=job.lora_targets or ALL_LINEAR if job.lora_rank else (), loss=loss,
-            fused_act=stack.fused_act, dora=job.dora, sides=None if isinstance(job.image, int) else job.image, frames=job.frames,
+            fused_act=stack.fused_act, dora=job.dora, sides=sides_of(job), frames=job.frames,
+        images=job.images, frozen_tower="frozen_tower" in job.flags,
         frozen_norms=stack.frozen_norms, float_norms=stack.float_norms and job.precision.startswith("amp"),
     )  # fmt: skip
+
+
+def sides_of(job: Job) -> tuple[int, int] | None:
+    """Height and width of images that are not square, or that a language model reads."""
+    if isinstance(job.image, int):
+        return (job.image, job.image) if job.images else None
+    return job.image
 
 
 FUSED_LOSS = {"fused_cross_entropy", "fused_loss", "liger"}

@@ -196,6 +196,10 @@ class Decoder:
         """The embedded tokens and what is added to them."""
         return x
 
+    def between(self, x: Tensor, at: int) -> Tensor:
+        """What the layer after layer `at` takes in."""
+        return x
+
     def hidden(self) -> Tensor:
         """The states after the last norm."""
         net, form, traits = self.net, self.form, self.form.traits
@@ -223,10 +227,11 @@ class Decoder:
         turned = form.latent.turned if form.latent else int(form.head_dim * traits.rope)
         rope = rope_tables(net, turned, F32 if traits.rope_float else x.dtype) if traits.rope else None
         weights, beside = None, self.beside(x)
-        for block in self.blocks:
+        for at, block in enumerate(self.blocks):
             block.returns_weights = traits.holds_weights
             x = checkpointed(net, lambda y, *more, block=block: block(y, rope, mask, *more), x, *beside)
             weights, block.weights, block.returns_weights = block.weights, None, False
+            x = self.between(x, at)
         x = x if self.norm is None else self.norm(x)
         del weights
         x = x if self.narrow is None else self.narrow(x)

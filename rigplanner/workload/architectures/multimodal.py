@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from rigplanner.workload.architectures.decoder import Decoder
+from rigplanner.workload.architectures.moe import gather
 from rigplanner.workload.architectures.qwen_seeing import QwenTower
-from rigplanner.workload.architectures.seeing import Tower, TwoLayers, absorbed, pooled, seeing, shuffled
+from rigplanner.workload.architectures.seeing import RowTower, Tower, TwoLayers, absorbed, pooled, seeing, shuffled
 from rigplanner.workload.seen import QWEN, seen_of, vision_config
 from rigplanner.workload.tape import ops
 from rigplanner.workload.tape.net import Net, Norm
@@ -17,8 +18,9 @@ Eyes = Callable[[], tuple[Tensor, list[Tensor], tuple[Tensor, ...]]]
 """Runs the part that sees: features in the width of the text, those that enter later layers, and what lives on."""
 
 
-def scattered(tape: Tape, x: Tensor, features: Tensor) -> Tensor:
-    """masked_scatter: features in the place of some embedded tokens; on a CUDA device every place is numbered first."""
+def scattered(tape: Tape, x: Tensor, features: Tensor, kept: tuple[Tensor, ...] = ()) -> Tensor:
+    """masked_scatter: features in the place of some embedded tokens; on a CUDA device every place is numbered first. `kept`: what
+    layers of a tower that never trains were given, which their checkpoints hold to the end."""
     mask = new(tape, (*x.shape[:2], 1), BOOL)
     if not tape.semantics.explicit_mask:
         _numbers = new(tape, x.shape, BOOL), new(tape, x.shape, I64)
@@ -26,7 +28,7 @@ def scattered(tape: Tape, x: Tensor, features: Tensor) -> Tensor:
     whole, some = x.shape, features.shape
 
     def pull(grad: Tensor) -> Grads:
-        _kept = mask
+        _kept = mask, kept
         first = new(tape, whole, grad.dtype)
         return first, new(tape, some, grad.dtype)
 
@@ -40,25 +42,34 @@ class Multimodal:
         self.net, self.decoder = net, text(net)
         if not isinstance(self.decoder, Decoder):
             raise ValueError(f"the text part of {config['model_type']} takes no images")
-        self.blocks, self.levels = self.decoder.blocks, 0
-        self.eyes = _eyes(net, config, self.decoder.form.hidden)
+        self.blocks = self.decoder.blocks
+        self.tower, self.eyes = _eyes(net, config, self.decoder.form.hidden)
         self.plain = self.decoder.embedded
+        self.waiting: list[Tensor] = []
         self.decoder.embedded = self._embedded  # type: ignore[method-assign]
+        self.decoder.between = self._between  # type: ignore[method-assign]
 
     def _embedded(self, x: Tensor) -> Tensor:
         features, levels, held = self.eyes()
         self.held = (*held, features, *levels)
-        x = scattered(self.net.tape, self.plain(x), features)
-        return x
+        kept = tuple(self.tower.entered)
+        self.tower.entered.clear()
+        self.waiting = [ops.copy(self.net.tape, level) for level in levels]
+        return scattered(self.net.tape, self.plain(x), features, kept)
+
+    def _between(self, x: Tensor, at: int) -> Tensor:
+        if at >= len(self.waiting):
+            return x
+        return entered(self.net.tape, x, self.waiting[at])
 
     def loss(self) -> Tensor:
         """The loss of the next token; without training, the logits."""
-        made = self.decoder.loss()
-        self.held = ()
+        made: Tensor = self.decoder.loss()
+        self.held, self.waiting = (), []
         return made
 
 
-def _eyes(net: Net, config: dict[str, Any], text: int) -> Eyes:
+def _eyes(net: Net, config: dict[str, Any], text: int) -> tuple[Tower | RowTower | QwenTower, Eyes]:
     setting, told = net.setting, vision_config(config)
     seen = seen_of(config, setting.sides or (1, 1))
     frozen = bool(setting.lora_rank) or setting.frozen_tower
@@ -68,9 +79,8 @@ def _eyes(net: Net, config: dict[str, Any], text: int) -> Eyes:
         part.values, projecting.values = net.values, 0
         tower = QwenTower(part, told, seen, text, projecting)
         net.values, net.trained = part.values + projecting.values, part.trained + projecting.trained - net.trained
-        return tower
-    unused = _unused(config)
-    plain = Tower(part, told, seen, unused)
+        return tower, tower
+    plain = RowTower(part, told, seen) if config["model_type"] == "mistral3" else Tower(part, told, seen, _unused(config))
     absorbed(net, part)
     joined = _joiner(net, config, told, text)
 
@@ -81,7 +91,7 @@ def _eyes(net: Net, config: dict[str, Any], text: int) -> Eyes:
         tape.recording = recording
         return joined(features), [], held
 
-    return eyes
+    return plain, eyes
 
 
 def _unused(config: dict[str, Any]) -> int:
@@ -97,18 +107,49 @@ def _joiner(net: Net, config: dict[str, Any], told: dict[str, Any], text: int) -
     kind, width, tape = config["model_type"], int(told["hidden_size"]), net.tape
     act = str(config.get("projector_hidden_act") or "gelu")
     if kind == "llava":
-        both, classed = TwoLayers(net, width, text, act, config.get("multimodal_projector_bias", True)), told["model_type"].startswith("clip")
+        both = TwoLayers(net, width, text, act, config.get("multimodal_projector_bias", True))
+        classed = told["model_type"].startswith("clip")
         cuts = classed and config.get("vision_feature_select_strategy", "default") == "default"
         return lambda x: ops.copy(tape, both(ops.cut(tape, x, (x.shape[0], x.shape[1] - 1, width)) if cuts else x))
     if kind == "paligemma":
         return net.linear("linear", width, text, True)
     if kind == "gemma3":
-        weight, norm, tokens = net.parameter(width, text), Norm(net, "rms_one", width), int(config.get("mm_tokens_per_image") or 256)
+        weight, norm = net.parameter(width, text), Norm(net, "rms_one", width)
+        tokens = int(config.get("mm_tokens_per_image") or 256)
         return lambda x: ops.bmm(tape, norm(pooled(tape, x, tokens)), weight, (x.shape[0], tokens, text))
     if kind == "internvl":
         factor = round(1 / float(config.get("downsample_ratio") or 0.5))
         mixed = TwoLayers(net, width * factor**2, text, act, True, "layer")
         return lambda x: mixed(shuffled(tape, ops.cut(tape, x, (x.shape[0], x.shape[1] - 1, width)), factor, 2))
+    if kind == "mistral3":
+        return _merger(net, config, width, text, act)
     scale = int(config.get("scale_factor") or 2)
     flat = net.linear("proj", width * scale**2, text)
     return lambda x: ops.copy(tape, flat(shuffled(tape, x, scale, 2)))
+
+
+def _merger(net: Net, config: dict[str, Any], width: int, text: int, act: str) -> Callable[[Tensor], Tensor]:
+    """Neighbours unfolded into channels and reduced, two linear layers (Mistral 3)."""
+    tape, joined = net.tape, int(config.get("spatial_merge_size") or 2) ** 2
+    norm, reduce = Norm(net, "rms", width), net.linear("merging_layer", width * joined, width)
+    both = TwoLayers(net, width, text, act, config.get("multimodal_projector_bias", False))
+
+    def merged(x: Tensor) -> Tensor:
+        unfolded = ops.copy(tape, norm(x).view(x.shape[1] // joined, width * joined))
+        made = both(reduce(ops.copy(tape, unfolded)))
+        return ops.copy(tape, made)
+
+    return merged
+
+
+def entered(tape: Tape, x: Tensor, level: Tensor) -> Tensor:
+    """The states with a level of the tower added at the places of the images (Qwen3-VL, DeepStack): a copy, of which the places
+    are taken, summed and written back."""
+    whole = ops.copy(tape, x)
+    summed = ops.add(tape, gather(tape, whole, level.shape), level)
+    full, some = whole.shape, level.shape
+
+    def pull(grad: Tensor) -> Grads:
+        return new(tape, full, grad.dtype), new(tape, some, grad.dtype)
+
+    return record(tape, Tensor(full, whole.dtype, whole.storage), (whole, summed), pull)

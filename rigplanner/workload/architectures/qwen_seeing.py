@@ -10,13 +10,13 @@ from rigplanner.workload.architectures.moe import gather
 from rigplanner.workload.seen import Seen
 from rigplanner.workload.tape import ops
 from rigplanner.workload.tape.net import Net, Norm, checkpointed
-from rigplanner.workload.tape.tape import F32, Tape, Tensor, new, record
+from rigplanner.workload.tape.tape import F32, Tape, Tensor, like, new, record
 
 
 def unbound(tape: Tape, joint: Tensor) -> list[Tensor]:
     """Query, key and value of one product, as views; their gradients are stacked and brought back into rows."""
     width = joint.shape[-1] // 3
-    rows = record(tape, Tensor(joint.shape, joint.dtype, joint.storage), (joint,), lambda grad: (ops.like(tape, grad),))
+    rows = record(tape, Tensor(joint.shape, joint.dtype, joint.storage), (joint,), lambda grad: (like(tape, grad),))
     return ops.split(tape, rows, (width, width, width))
 
 
@@ -29,7 +29,10 @@ class QwenLayer:
         norm = "rms" if gated(told) else "layer"
         ffn = int(told.get("intermediate_size") or told["mlp_ratio"] * self.hidden)
         self.first_norm, self.last_norm = Norm(net, norm, self.hidden), Norm(net, norm, self.hidden)
-        self.joint, self.out = net.linear("qkv", self.hidden, 3 * self.hidden, True), net.linear("proj", self.hidden, self.hidden, True)
+        self.joint, self.out = (
+            net.linear("qkv", self.hidden, 3 * self.hidden, True),
+            net.linear("proj", self.hidden, self.hidden, True),
+        )
         self.gate = net.linear("gate_proj", self.hidden, ffn, True) if gated(told) else None
         self.up, self.down = net.linear("up_proj", self.hidden, ffn, True), net.linear("down_proj", ffn, self.hidden, True)
         self.act = ACTS.get(told["hidden_act"], "gelu")
@@ -111,18 +114,18 @@ class QwenTower:
         near = net.setting.batch * -(-seen.height // side) * -(-seen.width // side)
         images = net.setting.batch
         self.windowed = bool(whole)
-        self.blocks = [
-            QwenLayer(net, told, images if whole is None or at in whole else near) for at in range(int(told["depth"]))
-        ]
+        self.blocks = [QwenLayer(net, told, images if whole is None or at in whole else near) for at in range(int(told["depth"]))]
         out = int(told.get("out_hidden_size") or text) if not told.get("embed_dim") else int(told["hidden_size"])
         self.merger = Merger(projecting, told, out)
         self.deep = [Merger(projecting, told, out, late=True) for _ in self.levels]
         self.frozen = net.freezing
+        self.entered: list[Tensor] = []
+        self.keeps = net.setting.checkpointing and net.setting.frozen_tower
 
     def __call__(self) -> tuple[Tensor, list[Tensor], tuple[Tensor, ...]]:
         """Features of all images, those of the levels, and what lives until the forward pass ends."""
         tape, net = self.net.tape, self.net
-        pixels = net.given(self.rows, self.inputs, dtype=net.setting.dtype)
+        pixels = new(tape, (self.rows, self.inputs), net.setting.dtype)
         recording, tape.recording = tape.recording, tape.recording and not self.frozen
         x = ops.linear(tape, pixels, self.kernel, self.bias)
         held: list[Tensor] = [pixels]
@@ -140,6 +143,7 @@ class QwenTower:
         rope = new(tape, (self.rows, width), F32), new(tape, (self.rows, width), F32)
         outs: list[Tensor] = []
         for at, block in enumerate(self.blocks):
+            self.entered += [x] * self.keeps
             x = checkpointed(net, lambda y, block=block: block(y, rope), x)
             if at in self.levels:
                 tape.recording = recording

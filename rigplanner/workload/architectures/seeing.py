@@ -1,4 +1,4 @@
-"""The parts of language models that see, of plain layers of ViT: CLIP and SigLIP (LLaVA, PaliGemma, Gemma 3), InternVL, Idefics 3."""
+"""The parts of language models that see, of plain layers: CLIP and SigLIP (LLaVA, PaliGemma, Gemma 3), InternVL, Idefics 3, Pixtral."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from typing import Any
 
 import msgspec
 
-from rigplanner.workload.architectures.attention import activate
+from rigplanner.workload.architectures.attention import activate, rope_tables
+from rigplanner.workload.architectures.decoder import Block, Mlp
 from rigplanner.workload.architectures.decoder_forms import ACTS
+from rigplanner.workload.architectures.traits import Form, Traits
 from rigplanner.workload.architectures.vision import VitBlock
 from rigplanner.workload.seen import Seen
 from rigplanner.workload.tape import ops
 from rigplanner.workload.tape.net import Net, Norm, checkpointed
-from rigplanner.workload.tape.tape import I64, Grads, Tape, Tensor, new, record
+from rigplanner.workload.tape.tape import BOOL, Grads, Tape, Tensor, new, record
 
 LIKE = {"idefics3_vision": "siglip_vision_model", "smolvlm_vision": "siglip_vision_model", "internvl_vision": "beit"}
 """Layers that are another's."""
@@ -58,20 +60,24 @@ class Tower:
             bare = self.kind == "internvl_vision" and told.get("use_mean_pooling", True)
             self.norm = None if bare else Norm(net, "layer", self.hidden)
         self.unused = unused
+        self.entered: list[Tensor] = []
+        self.keeps = net.setting.checkpointing and net.setting.frozen_tower
 
     def __call__(self) -> tuple[Tensor, tuple[Tensor, ...]]:
         """The features of all pieces, and what lives until the forward pass ends."""
         net, seen, pieces = self.net, self.seen, self.net.setting.batch
         tape = net.tape
-        image = net.given(pieces, 3, seen.height, seen.width, dtype=net.setting.dtype)
-        x = self._embedded(image)
+        image = new(tape, (pieces, 3, seen.height, seen.width), net.setting.dtype)
+        held = [image, *self._unpadded(image)]
+        x = self._embedded(held[-1])
         x = x if self.before is None else self.before(x)
-        held: list[Tensor] = [image]
-        taken = x
+        taken = first = x
         for at, block in enumerate(self.blocks):
+            self.entered += [x] * self.keeps
             x = checkpointed(self.net, block, x)
             taken = x if at < len(self.blocks) - self.unused else taken
-        held.append(x)
+        del first
+        held = [held[0], x]
         if self.kind == "clip_vision_model":
             assert self.norm is not None
             held.append(self.norm(ops.cut(tape, x, (pieces, self.hidden))))
@@ -80,6 +86,13 @@ class Tower:
             held.append(x)
             taken = x if not self.unused else taken
         return taken, (*held, taken)
+
+    def _unpadded(self, image: Tensor) -> list[Tensor]:
+        """What a model that drops empty pieces makes of them: a mask of their pixels, and the pieces that are left."""
+        if not self.kind.startswith(("idefics", "smol")):
+            return []
+        tape, (pieces, _, height, width) = self.net.tape, image.shape
+        return [new(tape, (pieces, height, width), BOOL), new(tape, image.shape, image.dtype)]
 
     def _embedded(self, image: Tensor) -> Tensor:
         tape, pieces = self.net.tape, self.net.setting.batch
@@ -92,6 +105,45 @@ class Tower:
         if self.kind.startswith(("idefics", "smol")):
             placed = ops.embedding(tape, self.positions.view(self.positions.shape[1], self.hidden), (pieces, self.tokens))
         return ops.add(tape, x, placed)
+
+
+class RowTower:
+    """Pixtral: patches of all images in one row, layers as those of Llama with a mask that keeps images apart."""
+
+    def __init__(self, net: Net, told: dict[str, Any], seen: Seen) -> None:
+        self.seen, self.patch, self.hidden = seen, int(told["patch_size"]), int(told["hidden_size"])
+        self.images = net.setting.batch
+        self.rows = self.images * (seen.height // self.patch) * (seen.width // self.patch)
+        self.net = copy(net)
+        self.net.setting = msgspec.structs.replace(net.setting, batch=1, length=self.rows)
+        heads, act = int(told["num_attention_heads"]), ACTS.get(told["hidden_act"], "gelu")
+        form = Form(
+            layers=int(told["num_hidden_layers"]), hidden=self.hidden, heads=heads, kv_heads=heads, vocab=0, tied=True,
+            head_dim=self.hidden // heads, ffn=int(told["intermediate_size"]), traits=Traits(act=act),
+        )  # fmt: skip
+        self.kernel = self.net.parameter(self.hidden, 3, self.patch, self.patch)
+        self.before = Norm(self.net, "rms", self.hidden)
+        self.blocks = [Block(self.net, form, lambda net, form, _: Mlp(net, form), at) for at in range(form.layers)]
+        absorbed(net, self.net)
+        self.entered: list[Tensor] = []
+        self.keeps = net.setting.checkpointing and net.setting.frozen_tower
+        self.head = form.head_dim
+
+    def __call__(self) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """The features of all images, and what lives until the forward pass ends."""
+        net, seen = self.net, self.seen
+        tape, dtype = net.tape, net.setting.dtype
+        image = new(tape, (self.images, 3, seen.height, seen.width), dtype)
+        x = ops.convolution(tape, image, self.kernel, None, self.patch, 0)
+        x = ops.copy(tape, x).view(1, self.rows, self.hidden)
+        x = first = self.before(x)
+        rope = rope_tables(net, self.head, x.dtype)
+        mask = new(tape, (1, 1, self.rows, self.rows), x.dtype)
+        for block in self.blocks:
+            self.entered += [x] * self.keeps
+            x = checkpointed(net, lambda y, block=block: block(y, rope, mask), x)
+        del first
+        return x, (image, x)
 
 
 class idle:  # noqa: N801
