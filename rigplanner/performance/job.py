@@ -30,6 +30,7 @@ from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.job import OPTIMIZERS
 from rigplanner.workload.limits import check_workload
+from rigplanner.workload.quant import stored_as
 
 TASKS = {
     "train": "train",
@@ -134,7 +135,7 @@ def read_job(
     shape, silicon = resolve_shape(workload, zoo), silicon_of(gpu)
     assumed |= shape.usual
     task = _language_task(task, shape, workload)
-    precision = workload.precision or workload.quant
+    precision = stored_as(workload.precision, workload.quant) or workload.quant
     named = find_stack(workload.stack, task) if workload.stack else None
     if named is None or (task.startswith("train") and named.family in ENGINES and named.tasks[-1] != "train_lora"):
         embedded = gpu.form_factor in ("embedded", "chip")

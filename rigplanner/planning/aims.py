@@ -44,23 +44,30 @@ def _tune(code: str, model: str, task: str, tokens: int = 2048, precision: str |
 
 
 def _write(code: str, model: str, precision: str, streams: int) -> Aim:
-    """Answer `streams` requests at a time with 2,048 tokens in and 256 out, one alone by the plain inference stack."""
-    task = "serve" if streams > 1 else "inference"
-    workload = Workload(model=model, task=task, precision=precision, batch_per_gpu=streams, input_tokens=2048, output_tokens=256)
+    """Answer `streams` requests at a time with 2,048 tokens in and 256 out."""
+    workload = Workload(model=model, task="serve", precision=precision, batch_per_gpu=streams, input_tokens=2048, output_tokens=256)
     return Aim(code=code, workload=workload, spread=True)
+
+
+def _chat(code: str, model: str) -> Aim:
+    """Answer one person at home, as llama.cpp and what stands on it do: weights of some five bits."""
+    workload = Workload(
+        model=model, task="inference", precision="q4_k_m", stack="llama.cpp", batch_per_gpu=1, input_tokens=2048, output_tokens=256
+    )
+    return Aim(code=code, workload=workload)
 
 
 AIMS: dict[Purpose, tuple[Aim, ...]] = {
     "trying": (
         _vision("train-resnet18", "resnet18", 64, 224),
-        _write("chat-8b", "llama-3.1-8b", "int4", 1),
+        _chat("chat-8b", "llama-3.1-8b"),
         Aim(code="images-sdxl", workload=Workload(model="sdxl-base", task="inference", precision="fp16", batch_per_gpu=1,
                                                   image_size=1024)),
         _tune("qlora-3b", "llama-3.2-3b", "train_qlora", 1024),
     ),
     "little-money": (
         _vision("train-resnet50", "resnet50", 64, 224),
-        _write("chat-8b", "llama-3.1-8b", "int4", 1),
+        _chat("chat-8b", "llama-3.1-8b"),
         _tune("qlora-3b", "llama-3.2-3b", "train_qlora", 1024),
         _tune("qlora-8b", "llama-3.1-8b", "train_qlora"),
     ),

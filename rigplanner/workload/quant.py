@@ -37,6 +37,13 @@ KV_BITS = {"fp32": 32.0, "fp16": 16.0, "bf16": 16.0, "f16": 16.0, "fp8": 8.0, "i
 """Bits per cached value, scales included."""
 
 
+def stored_as(precision: str | None, quant: str | None) -> str | None:
+    """The type in which weights lie, as a workload's two words mean it: `q4_k_m` or `nf4` as the way of quantising is the type
+    itself, whatever the arithmetic's precision; None where neither says."""
+    word = (quant or "").casefold()
+    return word if word in BITS else precision
+
+
 def weight_bytes(precision: str, quant: str | None, params: float, embedding: float) -> float:
     """Bytes of the weights: matrices in `precision`, the embedding and head in 16 bits unless the format quantises them too."""
     bits = BITS[precision]

@@ -88,6 +88,13 @@ def test_quantised_weights_by_hand() -> None:
     assert weight_bytes("q8_0", None, 1000, 100) == pytest.approx(1000 * 8.5 / 8)
 
 
+@pytest.mark.parametrize("precision", [None, "bf16", "int4"])
+def test_a_way_of_quantising_that_names_a_type_is_the_type(zoo: Zoo, precision: str | None) -> None:
+    asked = {"model": "llama-3.1-8b", "task": "inference", "stack": "llama.cpp"}
+    stored = estimate(zoo, None, **asked, precision="q4_k_m", quant=None)
+    assert estimate(zoo, None, **asked, precision=precision, quant="Q4_K_M").parts.weights_gib == stored.parts.weights_gib
+
+
 def test_interval_holds_the_device_figure(zoo: Zoo, card: GPU) -> None:
     found = estimate(zoo, card)
     assert found.low_gib < found.device_gib <= found.high_gib
