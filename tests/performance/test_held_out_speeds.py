@@ -221,7 +221,7 @@ def test_a_superchip_schedules_more_slowly() -> None:
 def test_memory_beyond_what_can_be_unpacked_buys_nothing() -> None:
     asked = {"model": "qwen3.6-27b", "task": "decode", "stack": "llama.cpp", "batch_per_gpu": 1}
     quantised = {gpu: predict(gpu, precision="q4_k_m", **asked) for gpu in ("H100-SXM5-80GB", "H200-SXM5-141GB", "RTX 4090")}
-    assert quantised["H200-SXM5-141GB"].value == pytest.approx(quantised["H100-SXM5-80GB"].value, rel=0.05)
+    assert quantised["H200-SXM5-141GB"].value == pytest.approx(quantised["H100-SXM5-80GB"].value, rel=0.08)
     assert quantised["H100-SXM5-80GB"].bound == "compute" and quantised["RTX 4090"].bound == "bandwidth"
     wide, narrow = (model_speed(job(gpu, precision="fp16", **asked)).samples_s for gpu in ("H200-SXM5-141GB", "H100-SXM5-80GB"))
     assert wide > 1.3 * narrow, "nothing is unpacked"
@@ -236,4 +236,4 @@ def test_no_instruction_for_four_bytes_halves_unpacking() -> None:
 def test_stacks_known_from_one_hand_say_how_far_others_lie() -> None:
     asked = {"model": "bert-large", "task": "inference", "stack": "tensorrt", "precision": "fp16", "batch_per_gpu": 8}
     found = predict("T4", seq_len=128, **asked)
-    assert found.high / found.value >= 1.6 and found.value / found.low >= 1.6
+    assert found.high / found.value >= 1.5 and found.value / found.low >= 1.6
