@@ -43,9 +43,9 @@ def kit_in(text: str, parts: Iterable[Part]) -> MemoryKit | None:
 
 
 def kits_of_modules(text: str, parts: Iterable[Part]) -> tuple[int, list[MemoryKit]]:
-    """Return how many of which kits make up the modules that a text counts ("4x16GB DDR4-3200 ECC", "8x Kingston 64GB DDR5"): kits of
-    equal count, those of most modules first, only those of a maker that the text names; (0, []) where the text counts none or no kit
-    has such modules.
+    """Return how many of which kits make up the modules that a text counts ("4x16GB DDR4-3200 ECC", "8x Kingston 64GB DDR5"): kits
+    of equal count, those of most modules first, only those of a maker that the text names; (0, []) where the text counts none or
+    no kit has such modules.
 
     ECC alone means registered modules where there are any."""
     each, kind, words = _MODULES.search(text) or _ONE_MODULE.search(text), _TYPE.search(text), set(shop_words(text))
