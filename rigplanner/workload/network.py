@@ -30,8 +30,9 @@ class Network(Struct, frozen=True, kw_only=True):
     `figures` when only published figures are known; `relative` names the family whose layers stand in for unknown ones;
     `denoiser`: the configuration of a denoiser whose layers can be walked; it is a `stand_in` where nothing is known of the layers.
     `side_params` stay in 16 bits whatever the format (a vision tower); `sees`: it is known how the model
-    reads images. `heard` positions of the sound are cached by every layer; layers with a state hold `state_values` of 16 bits for a sequence of any length. `family`: the
-    model_type. `layers`, `hidden`, `heads`, `kv_heads`, `head_dim`, `vocab` are 0 for a net that is no transformer."""
+    reads images. `heard` positions of the sound are cached by every layer; layers with a state hold `state_values` of 16 bits for a
+    sequence of any length. `family`: the model_type. `layers`, `hidden`, `heads`, `kv_heads`, `head_dim`, `vocab` are 0 for a net
+    that is no transformer."""
 
     slug: str
     kind: str

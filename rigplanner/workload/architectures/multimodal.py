@@ -72,21 +72,26 @@ class Multimodal:
 def _eyes(net: Net, config: dict[str, Any], text: int) -> tuple[Tower | RowTower | QwenTower, Eyes]:
     setting, told = net.setting, vision_config(config)
     seen = seen_of(config, setting.sides or (1, 1))
-    frozen = bool(setting.lora_rank) or setting.frozen_tower
+    adapted = bool(setting.lora_rank)
+    frozen = adapted or setting.frozen_tower
     part = seeing(net, setting.batch * setting.images * seen.pieces, frozen)
     if config["model_type"] in QWEN:
-        projecting = seeing(net, part.setting.batch, bool(setting.lora_rank))
+        projecting = seeing(net, part.setting.batch, adapted)
         part.values, projecting.values = net.values, 0
-        tower = QwenTower(part, told, seen, text, projecting)
+        tower = QwenTower(part, told, seen, text, projecting, adapted)
         net.values, net.trained = part.values + projecting.values, part.trained + projecting.trained - net.trained
         return tower, tower
-    plain = RowTower(part, told, seen) if config["model_type"] == "mistral3" else Tower(part, told, seen, _unused(config))
+    plain = (
+        RowTower(part, told, seen, adapted)
+        if config["model_type"] == "mistral3"
+        else Tower(part, told, seen, _unused(config), adapted)
+    )
     absorbed(net, part)
     joined = _joiner(net, config, told, text)
 
     def eyes() -> tuple[Tensor, list[Tensor], tuple[Tensor, ...]]:
         tape = net.tape
-        recording, tape.recording = tape.recording, tape.recording and not frozen
+        recording, tape.recording = tape.recording, tape.recording and (not frozen or (adapted and setting.checkpointing))
         features, held = plain()
         tape.recording = recording
         return joined(features), [], held

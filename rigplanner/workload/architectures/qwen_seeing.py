@@ -7,6 +7,7 @@ from typing import Any
 from rigplanner.workload.architectures.attention import Rope, activate, attend, rotate, softmax_wide
 from rigplanner.workload.architectures.decoder_forms import ACTS
 from rigplanner.workload.architectures.moe import gather
+from rigplanner.workload.architectures.seeing import opened
 from rigplanner.workload.seen import Seen
 from rigplanner.workload.tape import ops
 from rigplanner.workload.tape.net import Net, Norm, checkpointed
@@ -65,11 +66,17 @@ class QwenLayer:
     def _eager(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         tape, rows = self.net.tape, query.shape[2]
         each = max(1, rows // self.windows)
-        shape = (self.windows, self.heads, each, query.shape[3])
-        query, key, value = (one.view(*shape) for one in (query, key, value))
-        scores = ops.bmm(tape, query, key, (*shape[:3], each))
+        at_once = self.windows if tape.recording else 1
+        shape = (at_once, self.heads, each, query.shape[3])
+        tape.flops += 4 * (self.windows - at_once) * self.heads * each**2 * query.shape[3]
+        parts = [Tensor(shape, one.dtype, one.storage, one.node) for one in (query, key, value)]
+        scores = ops.bmm(tape, parts[0], parts[1], (*shape[:3], each))
         weights = ops.cast(tape, softmax_wide(tape, ops.sub_self(tape, scores)), query.dtype)
-        return ops.copy(tape, ops.bmm(tape, weights, value, shape)).view(1, self.heads, rows, shape[3])
+        del scores
+        some = ops.bmm(tape, weights, parts[2], shape)
+        if at_once < self.windows:
+            return new(tape, query.shape, query.dtype)
+        return ops.copy(tape, some).view(1, self.heads, rows, shape[3])
 
 
 def width_of(told: dict[str, Any]) -> int:
@@ -100,7 +107,7 @@ class Merger:
 class QwenTower:
     """Patches in one row over all images, layers, the merger; levels that enter the language model (Qwen3-VL)."""
 
-    def __init__(self, net: Net, told: dict[str, Any], seen: Seen, text: int, projecting: Net) -> None:
+    def __init__(self, net: Net, told: dict[str, Any], seen: Seen, text: int, projecting: Net, adapted: bool) -> None:
         self.net, self.told, hidden = net, told, width_of(told)
         self.patch, merge = int(told["patch_size"]), int(told["spatial_merge_size"])
         self.inputs = 3 * int(told["temporal_patch_size"]) * self.patch**2
@@ -118,7 +125,7 @@ class QwenTower:
         out = int(told.get("out_hidden_size") or text) if not told.get("embed_dim") else int(told["hidden_size"])
         self.merger = Merger(projecting, told, out)
         self.deep = [Merger(projecting, told, out, late=True) for _ in self.levels]
-        self.frozen = net.freezing
+        self.frozen, self.adapted = net.freezing and not (adapted and net.setting.checkpointing), adapted
         self.entered: list[Tensor] = []
         self.keeps = net.setting.checkpointing and net.setting.frozen_tower
 
@@ -127,7 +134,7 @@ class QwenTower:
         tape, net = self.net.tape, self.net
         pixels = new(tape, (self.rows, self.inputs), net.setting.dtype)
         recording, tape.recording = tape.recording, tape.recording and not self.frozen
-        x = ops.linear(tape, pixels, self.kernel, self.bias)
+        x = opened(net, self.adapted, ops.linear(tape, pixels, self.kernel, self.bias))
         held: list[Tensor] = [pixels]
         if self.table is not None:
             near = ops.embedding(tape, self.table, (self.rows, 4))

@@ -1,4 +1,4 @@
-"""The parts of language models that see, of plain layers: CLIP and SigLIP (LLaVA, PaliGemma, Gemma 3), InternVL, Idefics 3, Pixtral."""
+"""The parts of language models that see, of plain layers: CLIP, SigLIP (LLaVA, PaliGemma, Gemma), InternVL, Idefics 3, Pixtral."""
 
 from __future__ import annotations
 
@@ -29,6 +29,13 @@ def seeing(net: Net, samples: int, frozen: bool) -> Net:
     return made
 
 
+def opened(part: Net, adapted: bool, x: Tensor) -> Tensor:
+    """The embedded patches; with adapters and checkpointing they get a gradient as the embedded tokens do."""
+    if not (adapted and part.setting.checkpointing and part.setting.training):
+        return x
+    return Tensor(x.shape, x.dtype, x.storage, None, True)
+
+
 def absorbed(net: Net, part: Net) -> None:
     """Count what a part of a network made, which began as its copy."""
     net.values, net.trained, net.buffer_bytes = part.values, part.trained, part.buffer_bytes
@@ -37,7 +44,7 @@ def absorbed(net: Net, part: Net) -> None:
 class Tower:
     """Patches, layers of ViT; `unused` layers at its end and its last norm are run for nothing, and their weights never step."""
 
-    def __init__(self, net: Net, told: dict[str, Any], seen: Seen, unused: int) -> None:
+    def __init__(self, net: Net, told: dict[str, Any], seen: Seen, unused: int, adapted: bool) -> None:
         self.net, self.seen, self.kind = net, seen, str(told["model_type"])
         self.hidden, patch = int(told["hidden_size"]), told["patch_size"]
         self.patch = patch if isinstance(patch, int) else patch[0]
@@ -59,7 +66,7 @@ class Tower:
         with idle(net, unused > 0 or self.kind == "clip_vision_model"):
             bare = self.kind == "internvl_vision" and told.get("use_mean_pooling", True)
             self.norm = None if bare else Norm(net, "layer", self.hidden)
-        self.unused = unused
+        self.unused, self.adapted = unused, adapted
         self.entered: list[Tensor] = []
         self.keeps = net.setting.checkpointing and net.setting.frozen_tower
 
@@ -83,7 +90,7 @@ class Tower:
             held.append(self.norm(ops.cut(tape, x, (pieces, self.hidden))))
         elif self.norm is not None:
             x = self.norm(x)
-            held.append(x)
+            held[1] = x
             taken = x if not self.unused else taken
         return taken, (*held, taken)
 
@@ -97,6 +104,7 @@ class Tower:
     def _embedded(self, image: Tensor) -> Tensor:
         tape, pieces = self.net.tape, self.net.setting.batch
         x = ops.convolution(tape, image, self.kernel, self.bias, self.patch, 0)
+        x = opened(self.net, self.adapted, x)
         x = x.view(pieces, self.side**2, self.hidden)
         if self.extra:
             token = Tensor((pieces, 1, self.hidden), x.dtype, self.positions.storage, None, False)
@@ -110,7 +118,8 @@ class Tower:
 class RowTower:
     """Pixtral: patches of all images in one row, layers as those of Llama with a mask that keeps images apart."""
 
-    def __init__(self, net: Net, told: dict[str, Any], seen: Seen) -> None:
+    def __init__(self, net: Net, told: dict[str, Any], seen: Seen, adapted: bool) -> None:
+        self.adapted = adapted
         self.seen, self.patch, self.hidden = seen, int(told["patch_size"]), int(told["hidden_size"])
         self.images = net.setting.batch
         self.rows = self.images * (seen.height // self.patch) * (seen.width // self.patch)
@@ -134,7 +143,7 @@ class RowTower:
         net, seen = self.net, self.seen
         tape, dtype = net.tape, net.setting.dtype
         image = new(tape, (self.images, 3, seen.height, seen.width), dtype)
-        x = ops.convolution(tape, image, self.kernel, None, self.patch, 0)
+        x = opened(net, self.adapted, ops.convolution(tape, image, self.kernel, None, self.patch, 0))
         x = ops.copy(tape, x).view(1, self.rows, self.hidden)
         x = first = self.before(x)
         rope = rope_tables(net, self.head, x.dtype)
