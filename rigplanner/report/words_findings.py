@@ -14,13 +14,19 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "CPU007": {
         "": "{a} works from BIOS {needed} on; check the version before the build.",
         "error": "{a} needs BIOS {needed}, the rig names {actual}.",
+        "younger": "{a} is of {cpu_year}, {b} of {board_year}: check that the board's BIOS knows it, before the build.",
     },
     "CPU008": {"": "The rig names {setting} NUMA nodes per socket; the firmware for {a} offers {needed}."},
+    "CPU009": {
+        "": "{a} is of the generation {actual}; the maker of {b} lists {needed}.",
+        "warning": "{a} is of the generation {actual}; the list of {b}, as it was read, names {needed}.",
+    },
     "MEM001": {"": "{a} is {actual}, the board takes {needed}."},
     "MEM002": {"": "{a} is {actual}, the board takes {needed}."},
     "MEM003": {"": "The memory takes {needed}, the board has {actual}."},
     "MEM004": {"": "{needed} are more than the {actual} that board and CPU can address."},
     "MEM005": {"": "Only {actual} of {needed} are filled: host memory is read that much slower."},
+    "MEM011": {"": "{a} is labelled {needed} and runs at {actual} here."},
     "MEM006": {"": "With {per_channel} modules per channel the CPU guarantees {actual}, the kit is made for {needed}."},
     "MEM007": {"": "{a} and {b} differ: mixed kits may run slower or not start."},
     "MEM010": {"": "{a} has registered modules of {actual}; the CPU takes up to {needed} each."},
@@ -92,6 +98,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "amd": "On AMD hosts several NVIDIA GPUs may hang or train wrongly while the IOMMU translates their traffic (page faults "
         "of AMD-Vi in the kernel log): switch it off in the firmware, or boot with iommu=pt.",
     },
+    "RIS002": {"": "{a} is {actual} long and passive; at PCIe {gen}.0 cables of up to {needed} are known to run."},
     "RIS001": {"": "{a} carries PCIe {actual}.0 x{width}, the card and its slot PCIe {needed}.0 x{card_width}."},
     "NVL001": {"": "{b} has no NVLink connector for {a}."},
     "NVL002": {"": "{a} has connector {actual}, the card {needed}."},
@@ -152,6 +159,10 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "": "At {volts} V {a} gives {actual} of {needed}.",
         "error": "{a} does not run at {volts} V.",
     },
+    "PWR020": {
+        "": "{a} draws {needed} through its {inlet} inlet, whose cords are made for {actual}: take one for {thick} A.",
+        "error": "{a} draws {needed} through its {inlet} inlet, whose thickest cords carry {actual}.",
+    },
     "PWR012": {
         "": "The wall sees {needed}, the circuit trips above {actual}.",
         "warning": "The wall sees {needed}, the circuit carries {actual} for hours.",
@@ -208,6 +219,8 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "SW004": {
         "": "CUDA {cuda} needs driver {needed}, the rig names {actual}.",
         "ptx": "Driver {actual} runs programs of CUDA {cuda}, but no code that is compiled at run time: that needs {needed}.",
+        "toolkit": "Driver {actual} runs programs of CUDA {cuda}, but no code that is compiled at run time, and images made from "
+        "NVIDIA's refuse to start: those need {needed}.",
         "bridged": "CUDA {cuda} needs driver {needed}, the rig names {actual}; CUDA's compatibility packages may bridge it here.",
     },
     "SW005": {
@@ -228,7 +241,11 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     },
     "SW010": {"": "The image {release} serves compute capability {actual}, {a} has {needed}."},
     "SW011": {"": "Fast fp16 needs compute capability {needed}, {b} has {actual}."},
-    "SW012": {"": "FP4 needs compute capability {needed}, {b} has {actual}."},
+    "SW012": {
+        "": "FP4 needs compute capability {needed}, {b} has {actual}.",
+        "recipe": "Recipes for training in FP4 want the instructions of compute capability {needed}; {b} has {actual} and runs "
+        "them in part only, without rotation and stochastic rounding.",
+    },
     "SW013": {
         "": "{engine} needs compute capability {needed}, {b} has {actual}: it does not use it; llama.cpp runs on older cards.",
         "windows": "{a} is to run on vLLM, which has no build for Windows: take Linux or WSL 2.",
@@ -266,6 +283,10 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "": "{needed} do not go together on {actual} of {a}; no place is left for {left}.",
         "none": "{a} has no partitions.",
         "name": "{a} has no such partition as {actual}.",
+    },
+    "MIG002": {
+        "": "{a} asks for {needed} ranks on partitions of {mig}; a job runs on one.",
+        "warning": "{a} asks for {needed} ranks on partitions of {mig}: they exchange through host memory, as an experiment.",
     },
     "WRK001": {"": "A tensor degree of {needed_alone} does not divide {actual} of {a}."},
     "WRK002": {"": "{a} splits tensors over {actual} GPUs; {needed} is the next power of two that fits."},
@@ -330,4 +351,5 @@ FIX_TEXTS = {
     "stripe": "Stripe {count} {drive} as RAID 0",
     "unstripe": "Use the drives one by one",
     "other-degrees": "Change the degrees of parallelism",
+    "one-partition": "Run the job on one partition",
 }

@@ -200,12 +200,16 @@ def fp16(situation: Situation, case: Feature) -> Iterator[Finding]:
 @rule(
     "SW012", "FP4 does not run on the GPU", "error", over=fp4_jobs,
     needs=("card.compute_capability",),
-    reason="FP4 matrix units came with Blackwell; serving can still store FP4 weights on older cards.",
-    source="NVIDIA CUDA toolkit release notes, Blackwell support",
+    reason="FP4 matrix units came with Blackwell; serving can still store FP4 weights on older cards. Training recipes round and "
+    "rotate with instructions that only Blackwell's data-centre chips (10.x) have.",
+    source="NVIDIA CUDA toolkit release notes, Blackwell support; NVIDIA/TransformerEngine issue 2255",
 )  # fmt: skip
 def fp4(situation: Situation, case: Feature) -> Iterator[Finding]:
-    """A warning for inference, where weights alone may be FP4."""
-    return _narrow_floats(fp4, situation, case)
+    """A warning for inference, where weights alone may be FP4, and for training on Blackwell's workstation and GeForce chips."""
+    yield from _narrow_floats(fp4, situation, case)
+    capability = case.card.compute_capability or ""
+    if "train" in (case.job.workload.task or "") and between(capability, "12.0", None):
+        yield fp4.finding(case, "warning", needed="10.0", actual=capability, variant="recipe")
 
 
 @rule(

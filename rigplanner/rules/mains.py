@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from rigplanner.catalog.parts import PowerSupply, System
+from rigplanner.catalog.parts import PowerSupply, Supply, System
 from rigplanner.rig.document import Site
 from rigplanner.rig.edits import Edit
-from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.finding import Finding, Fix, Severity
 from rigplanner.rules.fixes import fix
 from rigplanner.rules.power import Load, cap_fix, loads, rating_at
 from rigplanner.rules.registry import fact_names, rule
@@ -96,6 +96,58 @@ def circuit(situation: Situation, case: Load) -> Iterator[Finding]:
         circuits=case.site.circuits,
         variant=("several" if trips else "several for hours") if several else "",
     )
+
+
+INLET_AMPERES = {"C14": (10.0, 15.0), "C16": (10.0, 15.0), "C20": (16.0, 20.0), "C22": (16.0, 20.0)}
+"""What cord and inlet of a form carry in A: by IEC 60320, and with the thickest cords by UL."""
+
+
+class Corded(Struct, frozen=True):
+    """A supply model and what the rig draws through each cord, in A, where all supplies share alike."""
+
+    name: str
+    given: Supply
+    supply: PowerSupply | System
+    amperes: float
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def corded(situation: Situation) -> Iterator[Corded]:
+    """Supplies at sites of known voltage that draw more than the smallest inlet carries."""
+    wall_w, volts, units = situation.machine.power.wall_w, situation.site.volts, _units(situation)
+    if wall_w is None or not volts or not units:
+        return
+    amperes = wall_w / units / volts
+    if amperes > INLET_AMPERES["C14"][0]:
+        for case in fed(situation):
+            if case.supply.supply is not None:
+                yield Corded(case.name, case.supply.supply, case.supply, amperes)
+
+
+@rule(
+    "PWR020", "Supply draws more than its cord carries", "warning", over=corded,
+    needs=("supply.supply.inlet",),
+    reason="Cords of the usual form C13 are made for 10 A, of form C19 for 16 A; thinner or longer ones get hot. On 100 to 127 V a "
+    "large rig comes there before its supply does.",
+    source="IEC 60320; EVGA FAQ 59690 (C13 below 1500 W, C19 above); UL ratings of cords of 14 and 12 AWG",
+)  # fmt: skip
+def cord(situation: Situation, case: Corded) -> Iterator[Finding]:
+    """Compare the current through a cord with what its form carries, in A; an error above the thickest cords."""
+    if case.given.inlet not in INLET_AMPERES:
+        return
+    usual, most = INLET_AMPERES[case.given.inlet]
+    if case.amperes > usual:
+        volts = situation.site.volts or 0.0
+        higher = fix(situation, "higher-voltage", Edit("change_site", {"volts": 230.0}), volts=230.0)
+        fixes = (higher,) if volts < 200 and case.amperes * volts / 230.0 <= usual else ()
+        severity: Severity = "error" if case.amperes > most else "warning"
+        limit = most if severity == "error" else usual
+        yield cord.finding(
+            case, severity, needed=round(case.amperes, 1), actual=limit, unit="A", fixes=fixes, inlet=case.given.inlet, thick=most
+        )
 
 
 USUAL = {

@@ -267,50 +267,6 @@ def _all_channels(situation: Situation, case: Bank, needed: int) -> tuple[Fix, .
     return (fix(situation, "fill-channels", edit, count=needed),)
 
 
-def doubled(situation: Situation) -> Iterator[Bank]:
-    """Memory that puts more than one module on a channel, or on a CPU whose channels are not known."""
-    for case in banks(situation):
-        memory = case.cpu.memory
-        if memory is None or not memory.channels or case.modules > memory.channels * case.cpus:
-            yield case
-
-
-@rule(
-    "MEM006", "Memory runs slower with two modules per channel", "warning", over=doubled,
-    needs=("kit.speed_mts", "cpu.memory.speeds_mts", "cpu.memory.channels"),
-    reason="The controller guarantees a lower rate when a channel carries two modules.",
-    source="CPU makers' memory speed tables, for example DDR5-5200 with one and 3600 with two per channel on Ryzen 7000",
-)  # fmt: skip
-def speed(situation: Situation, case: Bank) -> Iterator[Finding]:
-    """Compare the kit's rate with what the CPU guarantees at this population, in MT/s."""
-    memory = case.cpu.memory
-    if memory is None or not memory.channels or case.kit.speed_mts is None:
-        return
-    per_channel = -(-case.modules // (memory.channels * case.cpus))
-    if per_channel < 2:
-        return
-    speed_mts = memory.speeds_mts.get(str(per_channel))
-    if speed_mts is None:
-        yield speed.unknown(case, f"{case.cpu.id}:speeds_mts.{per_channel}")
-    elif speed_mts < min(case.kit.speed_mts, memory.speeds_mts.get("1", case.kit.speed_mts)):
-        yield speed.finding(
-            case,
-            needed=case.kit.speed_mts,
-            actual=speed_mts,
-            unit="MT/s",
-            per_channel=per_channel,
-            fixes=_one_per_channel(situation, case, memory.channels * case.cpus),
-        )
-
-
-def _one_per_channel(situation: Situation, case: Bank, modules: int) -> tuple[Fix, ...]:
-    found = item_of(situation, case.name)
-    if found is None or case.modules != found[0].quantity * case.kit.modules or modules % case.kit.modules:
-        return ()
-    edit = Edit("set_quantity", {"uid": found[0].uid, "quantity": modules // case.kit.modules})
-    return (fix(situation, "one-per-channel", edit, gib=modules * case.kit.module_gib),)
-
-
 def mixed_kits(situation: Situation) -> Iterator[Fitted]:
     """Each further memory item beside the first."""
     yield from list(fitted(situation))[1:]

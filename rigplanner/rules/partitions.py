@@ -6,11 +6,18 @@ from msgspec import Struct
 
 from rigplanner.catalog.makers import chip_maker
 from rigplanner.catalog.parts import GPU
-from rigplanner.rules.finding import Finding
+from rigplanner.rig.edits import Edit
+from rigplanner.rules.afterwards import fits_after
+from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.fixes import fix
 from rigplanner.rules.registry import rule
-from rigplanner.rules.situation import Situation
+from rigplanner.rules.situation import JobFacts, Situation
+from rigplanner.rules.software_tables import version
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.mig import geometry_of
+
+FIRST_NCCL = (2, 32)
+"""The first NCCL whose guide tells how to use instances."""
 
 
 class Shared(Struct, frozen=True):
@@ -61,6 +68,44 @@ def together(situation: Situation, case: Shared) -> Iterator[Finding]:
         return
     if left:
         yield together.finding(case, needed=", ".join(case.profiles), actual=float(case.cards), unit="", left=", ".join(left))
+
+
+class Spanning(Struct, frozen=True):
+    """A job that is split over several ranks, each on a partition."""
+
+    name: str
+    job: JobFacts
+    ranks: int
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def spanning(situation: Situation) -> Iterator[Spanning]:
+    """Jobs on partitions whose degrees of parallelism make several ranks."""
+    for job in situation.jobs:
+        plan = job.workload.parallelism
+        if job.workload.mig is not None and plan is not None:
+            ranks = plan.tensor * plan.pipeline * plan.context * (plan.data or 1)
+            if ranks > 1:
+                yield Spanning(job.name, job, ranks)
+
+
+@rule(
+    "MIG002", "Job is split over partitions", "error", over=spanning,
+    reason="A process sees one instance only, and instances have no peer access: CUDA's frameworks and NCCL refuse ranks on "
+    "instances. From NCCL 2.32 they exchange through host memory, as an experiment.",
+    source="NVIDIA/nccl issues 431 and 1716; vLLM issue 7211; pytorch/pytorch issue 130181; NCCL 2.32 user guide",
+)  # fmt: skip
+def across(situation: Situation, case: Spanning) -> Iterator[Finding]:
+    """A warning where the rig names an NCCL that takes ranks on instances."""
+    named = situation.rig.settings.software.get("nccl")
+    takes = named is not None and version(named) >= FIRST_NCCL
+    fixes: tuple[Fix, ...] = ()
+    if fits_after(situation, case.job, parallelism=None):
+        fixes = (fix(situation, "one-partition", Edit("change_workload", {"index": case.job.index, "parallelism": None})),)
+    yield across.finding(case, "warning" if takes else "error", needed=case.ranks, actual=1, fixes=fixes, mig=case.job.workload.mig)
 
 
 def _left(case: Shared) -> list[str]:

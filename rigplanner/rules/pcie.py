@@ -197,6 +197,49 @@ def riser_slow(situation: Situation, case: Led) -> Iterator[Finding]:
     yield riser_slow.finding(case, needed=gen, actual=case.riser.gen, fixes=fixes, width=case.riser.width, card_width=width)
 
 
+LONGEST_MM = {4: 400.0, 5: 250.0}
+"""Passive riser cables of this length run at this generation in machines that their owners show; makers of 25 cm name PCIe 5.0."""
+
+
+def long_risers(situation: Situation) -> Iterator[Led]:
+    """Cards on cables of PCIe 4.0 and newer, in slots that are as fast."""
+    for case in risen(situation):
+        cable = case.riser.slot_kind == "pcie" and case.riser.outputs == 1
+        if cable and _negotiated(case) in LONGEST_MM:
+            yield case
+
+
+def _negotiated(case: Led) -> int:
+    return min(case.riser.gen or 0, case.card.edge_gen or 0, case.slot.gen or 0)
+
+
+@rule(
+    "RIS002", "Riser is long for its generation", "warning", over=long_risers,
+    needs=("riser.length_mm",),
+    reason="Each generation doubles the frequency and with it what a cable loses: long passive ones throw errors at PCIe 4.0 "
+    "(AER), or the machine starts only once the slot is set to 3.0. A redriver or retimer restores the signal.",
+    source="mov-axbx.com, risers of WOPR (90 cm fail, 40 cm run); Level1Techs forum 190742",
+)  # fmt: skip
+def riser_long(situation: Situation, case: Led) -> Iterator[Finding]:
+    """Compare the length of a cable without redriver with the longest that are known to run, in mm."""
+    gen, length_mm = _negotiated(case), case.riser.length_mm or 0.0
+    if length_mm <= LONGEST_MM[gen] or case.riser.retimer:
+        return
+    if case.riser.retimer is None:
+        yield riser_long.unknown(case, f"{case.riser.id}:retimer")
+        return
+
+    def suits(riser: Riser) -> bool:
+        runs = riser.retimer or (riser.length_mm is not None and riser.length_mm <= LONGEST_MM[gen])
+        least = min(case.riser.width or 0, case.card.edge_width or 0)
+        return (
+            bool(runs) and (riser.gen or 0) >= gen and (riser.width or 0) >= least and (riser.output, riser.outputs) == ("pcie", 1)
+        )
+
+    fixes = swap(situation, "other-riser", case.name, suits, lambda riser: abs((riser.length_mm or 0.0) - length_mm))
+    yield riser_long.finding(case, needed=LONGEST_MM[gen], actual=length_mm, unit="mm", gen=gen, fixes=fixes)
+
+
 class Risen(Struct, frozen=True):
     """An adapter in a slot that makes several places of it."""
 

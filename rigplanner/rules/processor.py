@@ -11,6 +11,7 @@ from rigplanner.machine.locate import numa_settings
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.fixes import fix, item_of, swap
+from rigplanner.rules.generations import generation, listed, younger
 from rigplanner.rules.moves import harmless
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Situation, is_built_in
@@ -84,6 +85,7 @@ def _replaces(cpu: CPU, case: Seated, situation: Situation) -> bool:
     count = _count(situation)
     return (
         chipset_suits(cpu, case.board)
+        and listed(case.board, cpu) is not False
         and vectors <= set(cpu.isa or ())
         and (count <= cpu.sockets_max or count == 1)
         and all(cpu.socket in cooler.sockets for name, cooler in situation.coolers if not is_built_in(name))
@@ -219,10 +221,39 @@ def channels_wired(situation: Situation, case: Seated) -> Iterator[Finding]:
         yield channels_wired.finding(case, needed=memory.channels, actual=wired, unit="channels", lanes=case.cpu.lanes)
 
 
-def with_bios(situation: Situation) -> Iterator[Seated]:
-    """CPU models for which the board names a first BIOS version."""
+def with_generation(situation: Situation) -> Iterator[Seated]:
+    """CPU models that fit socket and chipset, and whose name tells their generation."""
     for case in models(situation):
-        if first_bios(case) is not None:
+        fits = case.cpu.socket in case.board.layout.sockets and (chipset_suits(case.cpu, case.board) or not case.cpu.chipsets)
+        if fits and generation(case.cpu.name, case.cpu.socket) is not None:
+            yield case
+
+
+@rule(
+    "CPU009", "Board's maker does not list this generation of CPU", "error", over=with_generation,
+    needs=("board.layout.cpu_generations",),
+    reason="One socket served several generations, and without a chipset only the firmware decides: boards for EPYC 7001 do not "
+    "start EPYC 7003, boards for EPYC 7002 no EPYC 7001.",
+    source="Board makers' CPU support lists",
+)  # fmt: skip
+def generations(situation: Situation, case: Seated) -> Iterator[Finding]:
+    """Compare the CPU's generation with those that the board's maker lists; a warning where the CPU is younger than the board, for
+    the list may have grown since it was read."""
+    if not listed(case.board, case.cpu):
+        newer = younger(case.board, case.cpu)
+        yield generations.finding(
+            case,
+            "warning" if newer else "error",
+            needed=" / ".join(case.board.layout.cpu_generations),
+            actual=generation(case.cpu.name, case.cpu.socket),
+            fixes=_another(situation, case, case.board.layout.sockets),
+        )
+
+
+def with_bios(situation: Situation) -> Iterator[Seated]:
+    """CPU models for which the board names a first BIOS version, and those that are listed though younger than the board."""
+    for case in models(situation):
+        if first_bios(case) is not None or (listed(case.board, case.cpu) and younger(case.board, case.cpu)):
             yield case
 
 
@@ -239,10 +270,15 @@ def first_bios(case: Seated) -> str | None:
     source="Board makers' CPU support lists",
 )  # fmt: skip
 def bios(situation: Situation, case: Seated) -> Iterator[Finding]:
-    """Silent once the rig says that its BIOS is new enough (`settings.software["bios"]`)."""
+    """Silent once the rig says that its BIOS is new enough (`settings.software["bios"]`), or, where no version is known from which
+    on the CPU works, which one it is."""
     needed = first_bios(case)
     actual = situation.rig.settings.software.get("bios")
-    if needed is None or (actual is not None and version_key(actual) >= version_key(needed)):
+    if actual is not None and (needed is None or version_key(actual) >= version_key(needed)):
+        return
+    if needed is None:
+        of_cpu, of_board = str(case.cpu.released)[:4], str(case.board.released)[:4]
+        yield bios.finding(case, variant="younger", cpu_year=of_cpu, board_year=of_board)
         return
     yield bios.finding(case, "warning" if actual is None else "error", needed=needed, actual=actual)
 

@@ -70,6 +70,11 @@ def splits(situation: Situation) -> Iterator[Split]:
             yield Split(job.name, job, count, plan, **model_counts(job))
 
 
+def whole_splits(situation: Situation) -> Iterator[Split]:
+    """Jobs whose ranks are whole GPUs."""
+    return (case for case in splits(situation) if case.job.workload.mig is None)
+
+
 def tensor_splits(situation: Situation) -> Iterator[Split]:
     """Jobs with tensor parallelism."""
     return (case for case in splits(situation) if case.plan.tensor > 1)
@@ -163,7 +168,7 @@ def _shared(situation: Situation, case: Split) -> tuple[Fix, ...]:
 
 
 @rule(
-    "WRK004", "Degrees of parallelism do not make up the GPUs", "error", over=splits,
+    "WRK004", "Degrees of parallelism do not make up the GPUs", "error", over=whole_splits,
     reason="The product of all degrees is the number of GPUs.",
     source="Megatron-LM and DeepSpeed process groups",
 )  # fmt: skip

@@ -14,6 +14,7 @@ from rigplanner.rules.moves import adds_errors
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Situation
 from rigplanner.rules.software_tables import (
+    WHEELS,
     TorchBuild,
     between,
     cuda_release,
@@ -259,20 +260,23 @@ def is_data_centre(card: GPU) -> bool:
     source="NVIDIA CUDA compatibility guide (forward compatibility); NVIDIA/numba-cuda issue 192; vLLM pull request 7943",
 )  # fmt: skip
 def driver(situation: Situation, case: Served) -> Iterator[Finding]:
-    """Compare driver versions; a remark where only code compiled at run time is left out, a warning on data-centre cards, for which
-    CUDA's compatibility packages replace the driver's user-space half."""
+    """Compare driver versions. Where only code compiled at run time, and images that ask for the toolkit's own branch, are left
+    out: a warning, or a remark for frameworks that are shipped compiled. A warning on data-centre cards, for which CUDA's
+    compatibility packages replace the driver's user-space half."""
     named, row = case.named["driver"], cuda_release(cuda_version(case.named) or "")
     if row is None:
         yield driver.unknown(case, f"software:cuda {cuda_version(case.named)}")
         return
     toolkit = cuda_version(case.named) or ""
     runs = version(named) >= version(row.driver)
-    least = (toolkit_driver(toolkit) or row.driver) if runs else row.driver
+    whole = toolkit_driver(toolkit) or row.driver
+    least = whole if runs else row.driver
     if version(named) < version(least):
-        fixes = name_software(situation, driver=least)
+        fixes = name_software(situation, driver=whole)
         bridged = is_data_centre(case.card)
-        severity: Severity = "info" if runs else "warning" if bridged else "error"
-        variant = "ptx" if runs else "bridged" if bridged else ""
+        wheels = any(name in case.named for name in WHEELS)
+        severity: Severity = "info" if runs and wheels else "warning" if runs or bridged else "error"
+        variant = ("ptx" if wheels else "toolkit") if runs else "bridged" if bridged else ""
         yield driver.finding(case, severity, needed=least, actual=named, fixes=fixes, variant=variant, cuda=toolkit)
 
 

@@ -11,6 +11,8 @@ from rigplanner.data import data_path
 from rigplanner.evidence import Source
 
 Version = tuple[int, ...]
+WHEELS = ("pytorch", "tensorflow", "jax")
+"""Packages that bring compiled kernels along, and that ask a driver for no more than its CUDA major version."""
 
 
 class Instructions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

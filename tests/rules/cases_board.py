@@ -35,12 +35,28 @@ TANGLED = (
 HASWELL = {"board.desk": {"layout.sockets": ("LGA1150",)}}
 
 
+LONG = bench_rig(riser="riser.fast")
+
+
+def _listing(board: str, cpu: str, *generations: str) -> dict[str, dict[str, object]]:
+    """A Ryzen 9 9950X and a board of these years, whose maker lists these generations."""
+    return {
+        "cpu.desk": {"name": "AMD Ryzen 9 9950X", "released": cpu},
+        "board.desk": {"released": board, "layout.cpu_generations": generations},
+    }
+
+
 def _module(gib: float, **cpu: object) -> dict[str, dict[str, object]]:
     return {"cpu.server": {"name": "Intel Xeon Gold 6148", **cpu}, "memory.server": {"module_gib": gib}}
 
 
 CASES = (
     case("MEM010", "fires", bench_rig(SERVER), _module(64.0)),
+    case("MEM011", "fires", SERVER_RIG, {"memory.server": {"speed_mts": 3600}}),
+    case("MEM011", "fires", SERVER_RIG, {"board.server": {"layout.memory_speed_mts": 2666}}),
+    case("MEM011", "limit", SERVER_RIG, {"board.server": {"layout.memory_speed_mts": 3200}}),
+    case("MEM011", "silent", DESK_RIG, {"memory.desk": {"speed_mts": 8000}}),
+    case("MEM011", "unknown", SERVER_RIG, {"memory.server": {"speed_mts": None}}),
     case("MEM010", "limit", bench_rig(SERVER), _module(32.0)),
     case("MEM010", "silent", bench_rig(SERVER), _module(64.0, name="Intel Xeon Gold 6248")),
     case("CPU001", "fires", bench_rig(cpu="cpu.server")),
@@ -78,6 +94,14 @@ CASES = (
     case("CPU007", "limit", bench_rig(settings=named(bios="1.40")), {"board.desk": {"layout.bios_minimum": {"cpu.desk": "1.40"}}}),
     case("CPU007", "silent", DESK_RIG),
     case("CPU007", "unknown", DESK_RIG, {"board.desk": {"layout.sockets": (), "layout.bios_minimum": {"am5-24": "1.40"}}}),
+    case("CPU007", "fires", DESK_RIG, _listing("2022", "2024", "Ryzen 7000", "Ryzen 9000")),
+    case("CPU007", "limit", DESK_RIG, _listing("2024", "2024", "Ryzen 7000", "Ryzen 9000")),
+    case("CPU007", "limit", bench_rig(settings=named(bios="3.20")), _listing("2022", "2024", "Ryzen 7000", "Ryzen 9000")),
+    case("CPU009", "fires", DESK_RIG, _listing("2024", "2024", "Ryzen 7000")),
+    case("CPU009", "fires", DESK_RIG, _listing("2022", "2024", "Ryzen 7000"), "warning"),
+    case("CPU009", "limit", DESK_RIG, _listing("2024", "2024", "Ryzen 7000", "Ryzen 9000")),
+    case("CPU009", "silent", DESK_RIG),
+    case("CPU009", "unknown", DESK_RIG, _listing("2024", "2024")),
     case("CPU008", "fires", bench_rig(settings=Settings(numa_per_socket=2))),
     case("CPU008", "limit", bench_rig(SERVER, settings=Settings(numa_per_socket=4))),
     case("CPU008", "silent", DESK_RIG),
@@ -247,6 +271,12 @@ CASES = (
     ),
     case("PCI009", "limit", bench_rig(storage=("drive.nvme", 1, ("M2_1",))), CHOOSING),
     case("PCI009", "silent", DESK_RIG),
+    case("RIS002", "fires", LONG, {"riser.fast": {"gen": 4, "length_mm": 401, "retimer": False}}),
+    case("RIS002", "limit", LONG, {"riser.fast": {"gen": 4, "length_mm": 400, "retimer": False}}),
+    case("RIS002", "limit", LONG, {"riser.fast": {"gen": 4, "length_mm": 900, "retimer": True}}),
+    case("RIS002", "silent", bench_rig(riser="riser.slow"), {"riser.slow": {"length_mm": 900}}),
+    case("RIS002", "unknown", LONG, {"riser.fast": {"length_mm": None}}),
+    case("RIS002", "unknown", LONG, {"riser.fast": {"gen": 4, "length_mm": 900, "retimer": None}}),
     case("RIS001", "fires", bench_rig(riser="riser.slow")),
     case("RIS001", "limit", bench_rig(riser="riser.slow"), {"riser.slow": {"gen": 4}}),
     case("RIS001", "silent", bench_rig(riser="riser.fast")),

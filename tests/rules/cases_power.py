@@ -26,6 +26,14 @@ CERTAIN_W = 508.0
 US = Site(country="US", volts=120.0, breaker_a=15.0)
 
 
+LIGHT_MAINS = bench_rig(psu="psu.mid", site=US)
+
+
+def _cord(inlet: str | None, wall_w: float) -> dict[str, dict[str, object]]:
+    """A card by which the rig draws so many watts from the wall, through this inlet."""
+    return {"psu.mid": {"supply.inlet": inlet}, "gpu.card": {"tdp_w": wall_w * (POWER.efficiency or 1.0) - DESK_W + 300.0}}
+
+
 def _rated(watts: float, standard: str = "ATX 3.0") -> dict[str, dict[str, object]]:
     return {"psu.mid": {"supply.ratings": (Rating(100, watts),), "supply.standard": standard}}
 
@@ -51,6 +59,12 @@ SWAPPED = {"psu.mid": {"supply.plugs": (EPS, Plug("pcie8", 1), Plug("12v-2x6", 1
 SIXTEEN = {"gpu.card": {"connectors": (Plug("12v-2x6", 1),)}}
 
 CASES = (
+    case("PWR020", "fires", LIGHT_MAINS, _cord("C14", 1201)),
+    case("PWR020", "fires", LIGHT_MAINS, _cord("C14", 1801), "error"),
+    case("PWR020", "limit", LIGHT_MAINS, _cord("C14", 1199)),
+    case("PWR020", "limit", LIGHT_MAINS, _cord("C20", 1919)),
+    case("PWR020", "silent", MID, _cord("C14", 1201)),
+    case("PWR020", "unknown", LIGHT_MAINS, _cord(None, 1201)),
     case("PWR002", "fires", MID, _rated(CERTAIN_W - 1)),
     case("PWR002", "fires", MID, _rated(DESK_W - 1), "warning"),
     case("PWR002", "fires", MID, _pair(CERTAIN_W / 2 - 1)),

@@ -31,6 +31,7 @@ NEVER_UNKNOWN = {
     "DSK009": "drives without a rate count with the usual one of their kind",
     "GPU002": "ids are always known",
     "KNO001": "a pair is known or it is not listed",
+    "MIG002": "degrees of parallelism have defaults",
     "MEM010": "size, type and kind of a module are required",
     "NVL008": "islands are computed from the links that are known",
     "PCI009": "a mode hangs on a setting or it does not",
