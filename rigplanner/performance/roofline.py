@@ -34,6 +34,9 @@ ATTENTION_COST = 1.6
 CEILING = 0.85
 """Share of the matrix peak that no language model passes: the best published training runs reach 0.6 to 0.75 with recomputation
 counted (Megatron-LM, MPT and torchtitan tables), single GEMMs about 0.9."""
+SHORT_SUMS = 2.0
+"""Rate of 8-bit floats over the listed one on cards that halve it to accumulate in 32 bits: libraries sum in fewer (an RTX 4090
+draws FLUX.1 in FP8 at 390 TFLOPS, aredden/flux-fp8-api, where 330 are listed)."""
 CEILING_KINDS = ("llm", "moe", "vit", "encoder-padded", "dit")
 PACKS_SEQUENCES = ("mlperf", "jetson")
 """Beginnings of stacks whose measured encoders leave padding out (MLPerf's submissions, those for Jetson among them)."""
@@ -138,7 +141,7 @@ def matrix_seconds(job: Job, flops: float) -> float:
         job.stack.tuned * physics.matrix.get(share_path(job), 1.0) * physics.generation.get(shares_of(job.silicon.generation), 1.0)
     )
     share *= physics.kind_matrix.get(share_of(job), 1.0) * math.exp(-physics.youth * youth(job))
-    if job.path in ("half", "tf32") and job.silicon.half_rate_tensor:
+    if job.path in ("half", "tf32", "low") and job.silicon.half_rate_tensor:
         share *= physics.half_rate
     return flops / (job.matrix_tflops * 1e12 * share) * throttling(job)
 
@@ -238,4 +241,5 @@ def ceiling(job: Job) -> float:
     if share_of(job) not in CEILING_KINDS or not job.shape.gflop:
         return math.inf
     executed = (job.shape.gflop + job.shape.attention_gflop) * 1e9 * passes_through(job)
-    return CEILING * job.matrix_tflops * 1e12 * job.count / executed
+    short = SHORT_SUMS if job.path == "low" and job.silicon.half_rate_tensor else 1.0
+    return CEILING * short * job.matrix_tflops * 1e12 * job.count / executed
