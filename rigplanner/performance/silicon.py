@@ -171,6 +171,7 @@ def _silicon(gpu: GPU) -> Silicon:
             raise WorkloadFault(f"The speed of {gpu.name} cannot be told: the catalog lacks its {field}.")
     assert fp32 and gpu.bandwidth_gbs and gpu.memory_gib
     half = max(filter(None, (rates.fp16, rates.bf16, rates.fp16_vector, fp32 * _matrix_at_least(gpu, generation))))
+    narrow = rates.fp8 or (2 * half if rates.fp4 else None)
     memory = (gpu.memory_type or "").casefold()
     return Silicon(
         generation,
@@ -178,8 +179,8 @@ def _silicon(gpu: GPU) -> Silicon:
         fp32,
         half,
         rates.tf32 or fp32,
-        rates.int8 or half,
-        rates.fp8,
+        rates.int8 or (narrow if rates.fp4 and narrow else half),
+        narrow,
         rates.fp4,
         gpu.bandwidth_gbs,
         gpu.memory_gib,

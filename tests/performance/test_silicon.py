@@ -10,7 +10,15 @@ from rigplanner.performance.anchors import find_gpu
 from rigplanner.performance.constants import speed_model
 from rigplanner.performance.job import read_job
 from rigplanner.performance.predict import predict_speed
-from rigplanner.performance.silicon import USUAL_SUSTAINED, arithmetic_path, generation_of, matrix_tflops, silicon_of, weight_bits
+from rigplanner.performance.silicon import (
+    USUAL_SUSTAINED,
+    arithmetic_path,
+    generation_of,
+    matrix_tflops,
+    silicon_of,
+    usable_precisions,
+    weight_bits,
+)
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.quant import BITS
@@ -125,3 +133,11 @@ def test_a_card_with_more_of_everything_is_not_slower(kind: str) -> None:
     )
     newer, older = (predict_speed(workload, find_gpu(name), 1, 1, "none", shipped_zoo()).value for name in ("RTX 5090", "RTX 4090"))
     assert newer > older
+
+
+def test_units_that_do_fp4_do_eight_bits_twice_as_fast_as_half_precision_where_the_catalog_lists_neither() -> None:
+    card = find_gpu("GB10")
+    assert card.dense_tflops.fp8 is None
+    silicon = silicon_of(card)
+    assert silicon.fp8 == silicon.int8 == 2 * silicon.half
+    assert "fp8" in usable_precisions(silicon) and "int8" in usable_precisions(silicon)
