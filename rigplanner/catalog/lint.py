@@ -18,10 +18,9 @@ from rigplanner.catalog.lint_parts import (
 )
 from rigplanner.catalog.lint_platform import check_platform, check_year
 from rigplanner.catalog.lint_prices import check_prices
-from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.load import ID, Catalog
 from rigplanner.catalog.parts import Part
 
-ID = re.compile(r"[a-z0-9][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*){2,}")
 DAY = re.compile(r"20\d\d-[01]\d-[0-3]\d")
 
 

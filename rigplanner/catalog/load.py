@@ -1,5 +1,6 @@
 """Read the catalog: every family file once, into frozen structs."""
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from rigplanner.evidence import Source
 from rigplanner.whole_file import read_within
 
 LARGEST_FILE_BYTES = 256 * 2**20
+ID = re.compile(r"[a-z0-9][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*){2,}")
+"""The form of an id: vendor.family.variant."""
 
 
 class CatalogFault(Exception):

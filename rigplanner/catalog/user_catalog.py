@@ -14,8 +14,8 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.exchange import ExchangeRates, read_ecb, shipped_rates
-from rigplanner.catalog.foreign import Import
-from rigplanner.catalog.load import Catalog, CatalogFault, Family, read_family, shipped_catalog
+from rigplanner.catalog.foreign import Import, text_fault
+from rigplanner.catalog.load import ID, Catalog, CatalogFault, Family, read_family, shipped_catalog
 from rigplanner.catalog.parts import AnyPart
 from rigplanner.catalog.prices import PriceFile, decode_prices, with_prices
 from rigplanner.evidence import Source
@@ -113,6 +113,23 @@ def keep_prices(name: str, file: PriceFile, folder: Path | None = None) -> Path:
     """Write prices as a file that replaces the one of the same name; return its path. Raises OSError."""
     content = msgspec.json.format(msgspec.json.encode(file), indent=1)
     return _written((folder or user_folder()) / PRICES / f"{name}.json", content)
+
+
+def read_own_family(path: Path) -> Family:
+    """Return the family in a file of own parts. Raises CatalogFault for what is none, an id that is used twice or is not of the form
+    vendor.family.variant, and a name with markup or characters that show it as another."""
+    family = read_family(path)
+    seen: set[str] = set()
+    for part in family.parts:
+        if not ID.fullmatch(part.id):
+            raise CatalogFault(f"{path}: id: expected vendor.family.variant in [a-z0-9-], found {part.id[:80]!r}.")
+        if part.id in seen:
+            raise CatalogFault(f"{path}: the id {part.id} is used twice.")
+        seen.add(part.id)
+        for text in (part.name, part.vendor, *part.aliases):
+            if text_fault(text) is not None:
+                raise CatalogFault(f"{path}: {part.id}: name, vendor, aliases: expected plain text, found {text[:80]!r}.")
+    return family
 
 
 def keep_family(name: str, family: Family, folder: Path | None = None) -> Path:

@@ -12,7 +12,7 @@ from rigplanner.catalog import importing, price_list, user_catalog
 from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.foreign import Import, slug
 from rigplanner.catalog.foreign_files import ForeignFault
-from rigplanner.catalog.load import CatalogFault, read_family
+from rigplanner.catalog.load import CatalogFault
 from rigplanner.catalog.prices import Offers
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_catalog
@@ -94,7 +94,7 @@ def _day(args: argparse.Namespace) -> str:
 
 def _own_parts(args: argparse.Namespace) -> int:
     try:
-        family = read_family(args.file)
+        family = user_catalog.read_own_family(args.file)
     except CatalogFault as fault:
         raise InputFault(str(fault)) from fault
     print(f"{len(family.parts)} own parts of {family.family}")

@@ -33,6 +33,7 @@ _OWN_ITEM = re.compile(r"\[\*\](\d{1,9}) x (.+?)  (.*)$")
 _OWN_ROW = re.compile(r"^ *(\d{1,9}) {2,}(\S.*?)(?: {2,}(\S.*))?$")
 """A row of our plain text, whose columns stand at least two spaces apart."""
 _SPACE_IN_NUMBER = re.compile(r"(?<=\d)\s(?=\d)")
+_BEYOND_COUNT = re.compile(r"\s*\d{7,}\s*[x×*]\s")
 _BOUGHT = re.compile(r"\s*\(\s*purchased(?: for)?\s*$", re.IGNORECASE)
 _MARKS = re.compile(r"^\s*(?:>+\s*|[-•‣+]\s+)+")
 """What quotes and bullets begin with."""
@@ -190,7 +191,7 @@ def _entry(line: str, index: PartIndex, day: str) -> Entry | None:
         return None
     wish = read_wish(words, index, kind)
     wish = wish if quantity == 1 else Wish(text=wish.text, quantity=quantity, parts=wish.parts)
-    if not 1 <= wish.quantity <= LARGEST_QUANTITY:
+    if not 1 <= wish.quantity <= LARGEST_QUANTITY or _BEYOND_COUNT.match(words):
         wish = Wish(text=wish.text, quantity=1, parts=())
     return Entry(wish=wish, kind=kind, price=price)
 

@@ -118,3 +118,10 @@ def test_a_heading_tells_the_currency_of_its_prices() -> None:
 def test_modules_are_counted_before_their_maker() -> None:
     (entry,) = read_parts_list("8x Kingston 64GB DDR5-5600 ECC RDIMM", SHIPPED, "2026-02-17")
     assert entry.wish.quantity == 8
+
+
+def test_a_count_beyond_sense_is_no_single_piece() -> None:
+    assert read("99999999999999 x RTX 5090\n2 x RTX 5090") == [
+        (None, 1, None, None),
+        (None, 2, "nvidia.geforce.rtx-5090", None),
+    ]
