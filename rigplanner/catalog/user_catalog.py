@@ -116,7 +116,7 @@ def keep_prices(name: str, file: PriceFile, folder: Path | None = None) -> Path:
 
 
 def read_own_family(path: Path) -> Family:
-    """Return the family in a file of own parts. Raises CatalogFault for what is none, an id that is used twice or is not of the form
+    """Return the family in a file of own parts. Raises CatalogFault for what is none, an id that is used twice or not of the form
     vendor.family.variant, and a name with markup or characters that show it as another."""
     family = read_family(path)
     seen: set[str] = set()

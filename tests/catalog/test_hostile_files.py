@@ -4,6 +4,7 @@ import json
 import os
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,12 +17,12 @@ from rigplanner.catalog.prices import Offers
 from rigplanner.catalog.user_catalog import read_own_family
 
 DAY = "2026-11-21"
-RECORD = {
+RECORD: dict[str, Any] = {
     "opendb_id": "00000000-0000-0000-0000-000000000001",
     "metadata": {"name": "Acme GPU", "manufacturer": "Acme", "part_numbers": ["P"]},
     "chipset": "GeForce RTX 4090", "memory": 24, "length": 300, "tdp": 450,
 }  # fmt: skip
-PART = {"kind": "cpu", "id": "acme.x.one", "name": "One", "vendor": "Acme", "socket": "AM5"}
+PART: dict[str, Any] = {"kind": "cpu", "id": "acme.x.one", "name": "One", "vendor": "Acme", "socket": "AM5"}
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +30,7 @@ def index() -> PartIndex:
     return PartIndex(shipped_catalog().parts.values())
 
 
-def _family(path: Path, *parts: dict[str, object]) -> Path:
+def _family(path: Path, *parts: dict[str, Any]) -> Path:
     path.write_text(json.dumps({"family": "x", "sources": {}, "parts": parts}), "utf-8")
     return path
 
@@ -45,7 +46,7 @@ def _family(path: Path, *parts: dict[str, object]) -> Path:
         (({**PART, "vendor": "A\x00"},), "plain text"),
     ],
 )
-def test_own_parts_that_pose_as_others_are_refused(parts: tuple[dict[str, object], ...], said: str, tmp_path: Path) -> None:
+def test_own_parts_that_pose_as_others_are_refused(parts: tuple[dict[str, Any], ...], said: str, tmp_path: Path) -> None:
     with pytest.raises(CatalogFault, match=said):
         read_own_family(_family(tmp_path / "own.json", *parts))
 
