@@ -126,7 +126,7 @@ def read_job(workload: Workload, network: Network, count: int, card: bool) -> Jo
         length=_length(workload, network, image, assumed) + places, image=image,
         input_tokens=places + (workload.input_tokens or workload.seq_len or 0), images=images,
         output_tokens=workload.output_tokens or 0, generates=workload.output_tokens is not None, frames=workload.frames or 1,
-            checkpointing=_checkpointing(workload, task, stack, assumed),
+            checkpointing=_checkpointing(workload, network, task, stack, assumed),
         eager=(workload.attention or ("eager" if EAGER in flags else None)) == "eager",
             lora_rank=rank if task in ("train_lora", "train_qlora") else 0, lora_targets=names, saves_embedding=saves,
         kv_precision=_kv(workload), data=_data(degrees, count), zero=degrees.zero, tensor=degrees.tensor, pipeline=degrees.pipeline,
@@ -316,7 +316,7 @@ SPOKEN = 448
 """Tokens of text that Whisper's decoder has positions for."""
 
 
-def _checkpointing(workload: Workload, task: str, stack: str, assumed: dict[str, str]) -> str:
+def _checkpointing(workload: Workload, network: Network, task: str, stack: str, assumed: dict[str, str]) -> str:
     """As stated; else as the stack's own recipes do: some recompute unless told otherwise, and a quantised base that is made ready
     by peft.prepare_model_for_kbit_training is recomputed (use_gradient_checkpointing is on by default)."""
     word = workload.gradient_checkpointing
@@ -324,7 +324,8 @@ def _checkpointing(workload: Workload, task: str, stack: str, assumed: dict[str,
         theirs = memory_stack(stack)
         made_ready = task == "train_qlora" and theirs.raises_rest and UNRAISED not in workload.flags
         word = "full" if theirs.usual_checkpointing == "full" or made_ready else "none"
-        assumed["gradient_checkpointing"] = word
+        if network.kind not in PICTURES:
+            assumed["gradient_checkpointing"] = word
     if isinstance(word, bool) or word is None:
         return "full" if word else "none"
     if word not in ("none", "selective", "full", "unknown"):

@@ -18,9 +18,10 @@ from rigplanner.workload.accuracy import Comparison
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.cases import BadCase, read_case
 from rigplanner.workload.job import Job, read_job
-from rigplanner.workload.memory import GIB, NCCL_GIB, RELATIVE_SPREAD, demand_of
+from rigplanner.workload.memory import GIB, LEAST, NCCL_GIB, RELATIVE_SPREAD, demand_of
+from rigplanner.workload.nearness import by_sources, kind_of, levers
 from rigplanner.workload.network import resolve
-from rigplanner.workload.stacks import KNOWN_STILL, MemoryStack, Spare, group_of, memory_stack, spare_name
+from rigplanner.workload.stacks import KNOWN_STILL, MemoryStack, Spare, group_of, memory_stack, own_intervals, spare_name
 
 CLIPPED, MOST_OF_A_SOURCE = 0.4, 20
 """An error counts as at most this, and a source as at most this many cases, so that neither an outlier nor a long table decides."""
@@ -48,7 +49,8 @@ KEPT_ENGINES = ("vllm", "sglang", "tensorrt-llm", "lmdeploy", "llama.cpp", "trac
 
 class Measured(Struct, frozen=True, kw_only=True):
     """One measured case with its live tensors in GiB, `moving` of which come and go. `wide`: how much wider a relative's interval
-    is; `own`: what lies beyond live tensors where the stack says so itself; `apart_gib`: what another moment of the step holds."""
+    is; `own`: what lies beyond live tensors where the stack says so itself; `apart_gib`: what another moment of the step holds.
+    `kind`: the kind of job that sources are counted by, None where the stack has an interval of its own."""
 
     raw: dict[str, Any]
     source: str
@@ -62,6 +64,7 @@ class Measured(Struct, frozen=True, kw_only=True):
     context_gib: float
     nccl_gib: float
     wide: float
+    kind: str | None
     own: Spare | None
 
     @property
@@ -100,8 +103,18 @@ def held_out(lines: Iterable[bytes], find_gpu: Callable[[str], GPU | None], zoo:
         others = [case for case in cases if case.source != source]
         spares = fitted(others)
         spans = intervals(others, spares)
-        found += [_compared(case, spares, spans) for case in cases if case.source == source]
+        near = kinds(others)
+        found += [_compared(case, spares, spans, near) for case in cases if case.source == source]
     return found
+
+
+def kinds(cases: Iterable[Measured]) -> dict[str, int]:
+    """How many sources have measured each kind of job."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for case in cases:
+        if case.kind is not None:
+            found[case.kind].add(case.source)
+    return {kind: len(sources) for kind, sources in sorted(found.items())}
 
 
 def measured(line: bytes, find_gpu: Callable[[str], GPU | None], zoo: Zoo) -> Measured | None:
@@ -127,7 +140,9 @@ def measured(line: bytes, find_gpu: Callable[[str], GPU | None], zoo: Zoo) -> Me
         measured_gib=raw["value_gib"], tensors_gib=demand.tensors / GIB,
         moving_gib=(demand.activations + demand.buffers + demand.kv_cache) / GIB,
         apart_gib=demand.apart / GIB, context_gib=stack.context_gib,
-        nccl_gib=NCCL_GIB if count > 1 else 0.0, wide=RELATIVE_SPREAD if network.relative else 1.0, own=_own(stack, job),
+        nccl_gib=NCCL_GIB if count > 1 else 0.0,
+        wide=(RELATIVE_SPREAD if network.relative else 1.0) * levers(network.kind, job),
+        kind=None if stack.slug in own_intervals() else kind_of(stack.slug, network.kind, job), own=_own(stack, job),
     )  # fmt: skip
 
 
@@ -213,13 +228,14 @@ def _quantile(values: list[tuple[float, float]], share: float) -> float:
     return values[-1][0]
 
 
-def _compared(case: Measured, spares: dict[str, Spare], spans: dict[str, tuple[float, float]]) -> Comparison:
-    allocated, _, device = case.figures(spares)
+def _compared(case: Measured, spares: dict[str, Spare], spans: dict[str, tuple[float, float]], near: dict[str, int]) -> Comparison:
+    _, _, device = case.figures(spares)
     low, high = spans.get(f"{case.task} {case.group}") or spans.get(case.task, spans["any"])
-    low, high = 1 - (1 - low) * case.wide, 1 + (high - 1) * case.wide
+    wide = case.wide * (1.0 if case.kind is None else by_sources(near.get(case.kind, 0)))
+    low, high = max(LEAST, 1 - (1 - low) * wide), 1 + (high - 1) * wide
     work = case.raw["workload"]
     return Comparison(
         id=case.raw.get("id", "-"), kind=work.get("kind") or "-", task=work.get("task") or "-", model=work.get("model") or "-",
         source=case.source, stack=work.get("stack") or "-", measured_gib=case.measured_gib, predicted_gib=case.predicted(spares),
-        inside=low * (allocated - case.known_gib) <= case.measured_gib - case.known_gib <= high * (device - case.known_gib),
+        inside=low * (case.tensors_gib - case.known_gib) <= case.measured_gib - case.known_gib <= high * (device - case.known_gib),
     )  # fmt: skip

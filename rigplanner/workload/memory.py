@@ -12,6 +12,7 @@ from rigplanner.workload.figures import figured
 from rigplanner.workload.inference import infer, pool
 from rigplanner.workload.job import Job, read_job
 from rigplanner.workload.mig import partition_of
+from rigplanner.workload.nearness import spread
 from rigplanner.workload.network import Network, resolve
 from rigplanner.workload.stacks import MemoryStack, group_of, interval, known_gib, memory_stack
 from rigplanner.workload.training import Demand, train
@@ -22,6 +23,8 @@ NCCL_GIB = 0.3
 one)."""
 RELATIVE_SPREAD = 1.5
 """A network walked as a relative of its family has an interval this much wider."""
+LEAST = 0.2
+"""Of what an interval stretches, the least that its lower end is."""
 STAND_IN_MISS = 0.5
 """The interval of a network of unknown layers, each way, at least (misses of traced relatives before they had walks of their own
 reach 41 %)."""
@@ -71,9 +74,9 @@ def answered(
         reserved = max(reserved, reservation)
     nccl = NCCL_GIB if count > 1 and stack.slug != "trace" else 0.0
     device = reserved + stack.context_gib + nccl
-    wide = RELATIVE_SPREAD if network.relative else 1.0
+    wide = (RELATIVE_SPREAD if network.relative else 1.0) * spread(stack.slug, network.kind, job)
     low, high = interval((stack.slug, f"{job.task} {group}", job.task))
-    low, high = 1 - (1 - low) * wide, 1 + (high - 1) * wide
+    low, high = max(LEAST, 1 - (1 - low) * wide), 1 + (high - 1) * wide
     if network.stand_in:
         low, high = min(low, 1 - STAND_IN_MISS), max(high, 1 + STAND_IN_MISS)
     known = known_gib(stack.slug, job.task, tensors - moving)
@@ -91,7 +94,7 @@ def answered(
         assumed["architecture"] = network.relative
     return MemoryEstimate(
         parts=parts, tensors_gib=tensors, allocated_gib=allocated, reserved_gib=reserved, device_gib=device,
-            low_gib=known + low * (allocated - known), high_gib=known + high * (device - known),
+            low_gib=known + low * (tensors - known), high_gib=known + high * (device - known),
         stack=stack.slug, host_gib=demand.host.ram / GIB, nvme_gib=demand.host.nvme / GIB, assumed=assumed,
         detail_gib=detail, steps=steps_of(network, job, stack, demand, detail, (tensors, reserved, device), (low, high, known))
         if explained else (),

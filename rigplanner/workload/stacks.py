@@ -110,6 +110,7 @@ class _File(Struct, forbid_unknown_fields=True):
     shared: dict[str, Spare]
     intervals: dict[str, list[float]]
     stacks: dict[str, MemoryStack]
+    measured: dict[str, int] = {}
     same_as: dict[str, str] = {}
 
 
@@ -165,6 +166,17 @@ def interval(names: tuple[str, ...]) -> tuple[float, float]:
     table = _file().intervals
     low, high = table[next((name for name in names if name in table), "any")]
     return low, high
+
+
+@cache
+def own_intervals() -> frozenset[str]:
+    """The stacks that have an interval of their own."""
+    return frozenset(_file().intervals) & frozenset(_file().stacks)
+
+
+def measured_kinds() -> dict[str, int]:
+    """How many sources have measured each kind of job (see nearness.kind_of)."""
+    return _file().measured
 
 
 def memory_stack(slug: str) -> MemoryStack:
