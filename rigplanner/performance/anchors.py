@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from msgspec import Struct
@@ -20,6 +20,7 @@ from rigplanner.performance.kriging import CARD, NO_BATCH, Corrected, Field, Hea
 from rigplanner.performance.measured import Measured, shipped_measured, year_of
 from rigplanner.performance.metrics import samples_per_second
 from rigplanner.performance.modelled import modelled_samples_per_second
+from rigplanner.performance.silicon import Silicon
 from rigplanner.workload.answer import WorkloadFault
 
 PRECISION_CLASS = {
@@ -149,10 +150,10 @@ def _keys(point: Point) -> tuple[tuple[str, ...], ...]:
             ("stack", point.stack), ("model", point.model), ("family", point.family))  # fmt: skip
 
 
-def silicon_coordinates(job: Job) -> tuple[float, ...]:
+@lru_cache(REMEMBERED)
+def silicon_coordinates(s: Silicon) -> tuple[float, ...]:
     """Return the coordinates of a GPU in which efficiencies vary smoothly: era, half-precision and FP32 arithmetic per byte,
     bandwidth, memory, power per arithmetic, kind of memory, cache; each divided by its usual spread."""
-    s = job.silicon
     band = math.log(s.bandwidth_gbs)
     return (
         s.era / 2.0,
@@ -184,7 +185,7 @@ def place(job: Job, gpu_id: str, metric: str) -> Point:
         lane=job.lane if job.count > 1 else "none",
         release=job.release,
         data=str(job.variant.get("data", "synthetic")),
-        silicon=silicon_coordinates(job),
+        silicon=silicon_coordinates(job.silicon),
         count=math.log2(job.count),
         tokens=math.log(max(1, job.shape.tokens)),
         written=math.log(max(1, job.output_tokens)),

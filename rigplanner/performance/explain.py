@@ -8,7 +8,7 @@ from rigplanner.performance.anchors import Anchored, cite
 from rigplanner.performance.answer import Bound, SpeedEstimate
 from rigplanner.performance.input_pipeline import Feed
 from rigplanner.performance.job import Job
-from rigplanner.performance.metrics import WRITING, per_metric
+from rigplanner.performance.metrics import per_metric
 from rigplanner.performance.modelled import Modelled
 from rigplanner.performance.offload import Offload, Waits
 from rigplanner.performance.roofline import passes_through
@@ -63,7 +63,8 @@ def estimate(found: Finding) -> SpeedEstimate:
     ranked = sorted(range(len(weights)), key=[abs(weight) for weight in weights].__getitem__, reverse=True)
     times = found.modelled.times
     hours = hours_to_train(found)
-    first_ms, next_ms = latency(job, found.samples_s) if job.task in WRITING else (None, None)
+    stream = found.modelled.stream
+    first_ms, next_ms = latency(job, found.samples_s, stream.streams) if stream else (None, None)
     return SpeedEstimate(
         metric=found.metric,
         value=ends[1],

@@ -1,6 +1,7 @@
 """A workload made definite: every setting that the speed model needs, and what had to be assumed."""
 
 import re
+from operator import attrgetter
 from typing import Any, get_args
 
 from msgspec import Struct
@@ -45,6 +46,7 @@ TASKS = {
     "collective": "collective",
 }
 
+LINKS = get_args(Linkage)
 USUAL_BATCH = {
     "cnn": 128,
     "cnn-mobile": 128,
@@ -128,8 +130,8 @@ def read_job(
         raise WorkloadFault(f"optimizer: expected one of {', '.join(OPTIMIZERS)}, found '{workload.optimizer}'.")
     if count < 1 or nodes < 1 or count % nodes:
         raise WorkloadFault(f"hardware.count: expected a multiple of {nodes} nodes, found {count}.")
-    if link and link not in get_args(Linkage):
-        raise WorkloadFault(f"hardware.link: expected one of {', '.join(get_args(Linkage))}, found '{link}'.")
+    if link and link not in LINKS:
+        raise WorkloadFault(f"hardware.link: expected one of {', '.join(LINKS)}, found '{link}'.")
     _check_sizes(workload)
     assumed: dict[str, str] = {} if workload.task else {"task": task}
     shape, silicon = resolve_shape(workload, zoo), silicon_of(gpu)
@@ -203,13 +205,14 @@ SIZES = (
     "epochs",
     "train_tokens",
 )
+_sizes = attrgetter(*SIZES)
 LARGEST_SIZE, LARGEST_EDGE_PIXELS = 1e16, 100_000
 
 
 def _check_sizes(workload: Workload) -> None:
-    for field in SIZES:
-        value = getattr(workload, field)
+    for value in _sizes(workload):
         if value is not None and not 0 < value < LARGEST_SIZE:
+            field = SIZES[_sizes(workload).index(value)]
             raise WorkloadFault(f"{field}: expected a number above 0, found {value}.")
     edges = workload.image_size if isinstance(workload.image_size, list) else [workload.image_size or 1]
     if not edges or min(edges) < 1 or max(edges) > LARGEST_EDGE_PIXELS:

@@ -2,7 +2,7 @@
 
 import re
 import statistics
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,8 @@ WRITTEN_MONTH = re.compile(rf"({'|'.join(MONTHS)}) (20\d\d)")
 """The month in which software without releases was taken, as rows write it: "llama.cpp (May 2024)"."""
 CONTAINER = re.compile(r"(1[6-9]|2\d)\.(0[1-9]|1[0-2])")
 """How NVIDIA numbers its containers: by year and month."""
+REMEMBERED = 4_000
+"""Releases of stacks whose years are kept."""
 USUAL_YEAR = 2024.0
 """Year of software whose stack has no measured row that tells one."""
 COLUMNS = (
@@ -132,6 +134,7 @@ def release_years() -> dict[str, dict[str, float]]:
     }
 
 
+@lru_cache(REMEMBERED)
 def year_of(stack: str, release: str) -> float:
     """Return the year of a release of a stack: as it says itself, as measured rows tell, else that in which the version of its
     framework came out, or the nearest version that is known ("TensorRT 7 (tkDNN)" is one of the sevens), else the newest."""

@@ -81,7 +81,7 @@ def predict_speed(
     samples_s = min(samples_s, job.count * alone * MOST_EFFICIENCY) if alone else samples_s
     most = decode_ceiling(job) if job.task == "decode" else math.inf if job.task in WRITING else ceiling(job)
     capped, heated = _capped(gpu, machine, modelled, power_limit_w), speed_in_heat(machine) if machine else None
-    kept, below, above = _together(capped, _range(heated))
+    kept, below, above = _together(*filter(None, (capped, heated)))
     fed = feed_of(workload, machine) if machine and job.task not in WRITING else None
     middle, low_s, high_s = truncated.below(samples_s, width, most)
     value = middle * kept
@@ -108,9 +108,17 @@ def _half_width(job: Job, point: Point, anchored: Anchored) -> float:
 
 def nearness(point: Point, anchored: Anchored) -> Nearness:
     """Return what the rows that a prediction leans on share with its job."""
-    mine = [row.point for row in anchored.rows if row.point.stack == point.stack]
-    same = [other.gpu for other in mine if other.model == point.model]
-    return "GPU" if point.gpu in same else "network" if same else "stack" if mine else "nothing"
+    found: Nearness = "nothing"
+    for row in anchored.rows:
+        other = row.point
+        if other.stack == point.stack:
+            if other.model == point.model:
+                if other.gpu == point.gpu:
+                    return "GPU"
+                found = "network"
+            elif found == "nothing":
+                found = "stack"
+    return found
 
 
 def _alone(job: Job, gpu: GPU, metric: str, known: Evidence, allowed: Callable[[Measured], bool] | None) -> float | None:
@@ -122,22 +130,21 @@ def _alone(job: Job, gpu: GPU, metric: str, known: Evidence, allowed: Callable[[
     return model_speed(single).samples_s * known.factor(place(single, gpu.id, metric), NEIGHBOURS, allowed)
 
 
-def _together(*shares: tuple[float, float, float]) -> tuple[float, float, float]:
+def _together(*shares: Estimate) -> tuple[float, float, float]:
     """Return the product of independent shares, and how far below and above it 80 % reach, as logarithms: their squares add."""
-    below, above = (math.hypot(*(math.log(max(share[0], share[n]) / min(share[0], share[n])) for share in shares)) for n in (1, 2))
-    return math.prod(share[0] for share in shares), below, above
+    if not shares:
+        return 1.0, 0.0, 0.0
+    below = math.hypot(*[abs(math.log(share.value / share.low)) for share in shares])
+    above = math.hypot(*[abs(math.log(share.high / share.value)) for share in shares])
+    return math.prod(share.value for share in shares), below, above
 
 
-def _range(found: Estimate | None) -> tuple[float, float, float]:
-    return (found.value, found.low, found.high) if found else (1.0, 1.0, 1.0)
-
-
-def _capped(gpu: GPU, machine: Machine | None, modelled: Modelled, limit_w: float | None) -> tuple[float, float, float]:
-    """Share of speed that the lower of the machine's power limit and another leaves, with its interval."""
+def _capped(gpu: GPU, machine: Machine | None, modelled: Modelled, limit_w: float | None) -> Estimate | None:
+    """Share of speed that the lower of the machine's power limit and another leaves; None where neither takes any."""
     cap = min(filter(None, (cap_of(machine) if machine else None, limit_w)), default=None)
     if cap is None or not gpu.tdp_w or (cap >= gpu.tdp_w and cap != limit_w):
-        return 1.0, 1.0, 1.0
-    return _range(speed_at_cap(gpu, cap, compute_share(modelled)))
+        return None
+    return speed_at_cap(gpu, cap, compute_share(modelled))
 
 
 def compute_share(modelled: Modelled) -> float:

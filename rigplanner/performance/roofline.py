@@ -1,6 +1,7 @@
 """Time of one step on one GPU: arithmetic and traffic per operator class against the rates of the silicon."""
 
 import math
+from functools import cache
 
 from msgspec import Struct
 
@@ -102,6 +103,7 @@ def kin_of(kind: str) -> str:
     return "encoder" if kind == "asr" else kind
 
 
+@cache
 def share_kind(kind: str, task: str, stack: str = "") -> str:
     """Return the kind of net whose learned shares hold for a task in a stack: experts in training are sorted and exchanged as well;
     detectors that only look have their normalisations folded into convolutions and match no boxes;

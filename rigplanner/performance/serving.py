@@ -243,13 +243,13 @@ def _read_per_step(job: Job, stored: float, streams: float, out: int) -> float:
     return decoded + min(1.0, streams / out) * (stored - decoded)
 
 
-def latency(job: Job, tokens_s: float) -> tuple[float, float]:
-    """Return the milliseconds to the first token of one request alone, and to each further token of one of the streams served.
+def latency(job: Job, tokens_s: float, streams: float) -> tuple[float, float]:
+    """Return the milliseconds to the first token of one request alone, and to each further token of one of the
+    `streams` served.
 
     The next-token time is streams / speed (Little's law), so it holds for the batch that gives `tokens_s`."""
     alone = prefill(msgspec.structs.replace(job, batch=1.0))
     first = 1e3 * (alone.matrix_s + alone.traffic_s + alone.other_s)
     if job.task == "prefill":
         return first, 1e3 / decode(msgspec.structs.replace(job, batch=1.0)).tokens_s
-    streams = serve(job).streams if job.task == "serve" else job.batch
     return first, 1e3 * streams / tokens_s

@@ -99,7 +99,7 @@ USUAL_SUSTAINED = 0.85
 """Base over boost clock where the catalog does not tell (GeForce cards 0.82 to 0.94; 0.37 to 0.55 on T4, L4, A10)."""
 
 
-class Silicon(Struct, frozen=True):
+class Silicon(Struct, frozen=True, cache_hash=True):
     """Rates in TFLOPS, bandwidth in GB/s, memory in GiB, power in W; `era` is the coordinate of the generation.
 
     `fast_memory` is HBM; `half_rate_tensor` marks cards whose matrix rate halves when it accumulates in FP32; `sustained` is the

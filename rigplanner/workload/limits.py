@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection
 from difflib import get_close_matches
+from operator import attrgetter
 
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import WorkloadFault
@@ -21,6 +22,7 @@ LARGEST = {
 }
 ABOVE_ZERO = ("params_m", "params_b", "gmacs", "activations_m", "dataset_gb", "dataset_samples", "epochs", "train_tokens")
 """Figures that are amounts: none may be negative."""
+_counts, _amounts = attrgetter(*LARGEST), attrgetter(*ABOVE_ZERO)
 ATTENTIONS = (
     "eager", "sdpa", "flash", "flash1", "flash2", "flash3", "flash_attention_2", "flash_attention_3", "math", "mem_efficient",
     "xformers", "unknown",
@@ -50,18 +52,16 @@ def check_workload(workload: Workload) -> None:
         word = getattr(workload, field)
         if word is not None and word not in words:
             raise WorkloadFault(f"{field}: expected one of {', '.join(words)}, found {word[:60]!r}.")
-    for field in ABOVE_ZERO:
-        amount = getattr(workload, field)
+    for amount in _amounts(workload):
         if amount is not None and amount < 0:
-            raise WorkloadFault(f"{field}: expected a number above 0, found {amount}.")
+            raise WorkloadFault(f"{ABOVE_ZERO[_amounts(workload).index(amount)]}: expected a number above 0, found {amount}.")
     if workload.message_bytes is not None and not 0 < workload.message_bytes <= LARGEST_MESSAGE:
         raise WorkloadFault(f"message_bytes: expected a whole number from 1 to {LARGEST_MESSAGE}, found {workload.message_bytes}.")
     _check_sizes(workload)
 
 
 def _check_sizes(workload: Workload) -> None:
-    for field, most in LARGEST.items():
-        value = getattr(workload, field)
+    for (field, most), value in zip(LARGEST.items(), _counts(workload), strict=True):
         if value is None or 0 < value <= most:
             continue
         least = 0 if field in MAY_BE_NONE else 1
