@@ -107,7 +107,14 @@ def _beyond(
         Step("reserved", "tensors + fragmentation + library, or what an engine reserves", parts, reserved, "GiB", ""),
         Step("context", "driver, kernels and communicators", parts, detail["driver"] + detail["nccl"], "GiB", FITTED),
         Step("device", "reserved + context", {}, device, "GiB", ""),
-        Step("interval", "known + factor x (allocated or device - known): 80 % of measured cases", bounds, device, "GiB", FITTED),
+        Step(
+            "interval",
+            "known + factor x (tensors or device - known): 80 % of measured cases, wider where no source measured the like",
+            bounds,
+            device,
+            "GiB",
+            FITTED,
+        ),
     ]
 
 
