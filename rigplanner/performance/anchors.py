@@ -14,7 +14,7 @@ from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.answer import Anchor
-from rigplanner.performance.constants import speed_model
+from rigplanner.performance.constants import Strange, speed_model
 from rigplanner.performance.job import Job, read_job
 from rigplanner.performance.kriging import CARD, NO_BATCH, Corrected, Field, Head, Neighbours, Point, Pool, neighbours
 from rigplanner.performance.measured import Measured, shipped_measured, year_of
@@ -47,10 +47,11 @@ class Placed(Struct, frozen=True):
 
 
 class Anchored(Struct, frozen=True):
-    """The rows that a prediction leans on, and the correction that they give."""
+    """The rows that a prediction leans on, the correction that they give, and what no row of its stack shares with it."""
 
     rows: tuple[Placed, ...]
     correction: Corrected
+    strange: Strange = ""
 
 
 class Cell(Struct, frozen=True):
@@ -74,13 +75,14 @@ class Evidence:
         self._pools: dict[tuple[object, ...], Pool] = {}
         self._near: dict[tuple[int, ...], Neighbours] = {}
         self._by: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        self._strangers: dict[tuple[str, ...], Strange] = {}
         for number, item in enumerate(self.placed):
             for key in _keys(item.point):
                 self._by[key].append(number)
 
     def forget(self) -> None:
         """Keep nothing of the jobs that were asked for."""
-        for kept in (self._cells, self._pools, self._near):
+        for kept in (self._cells, self._pools, self._near, self._strangers):
             kept.clear()
 
     def correct(self, point: Point, most: int, allowed: Callable[[Measured], bool] | None = None) -> Anchored:
@@ -88,7 +90,23 @@ class Evidence:
         without regard to batch, length and number of GPUs, so that all jobs of a cell lean on the same ones."""
         cell, model = self._cell(point, most, allowed), speed_model()
         correction = cell.near.correct(self.field, point, cell.heads, model.variances["noise"])
-        return Anchored(cell.rows, correction.scaled(model.scattered(point.family, point.kind)))
+        return Anchored(cell.rows, correction.scaled(model.scattered(point.family, point.kind)), self._strange(point, allowed))
+
+    def _strange(self, point: Point, allowed: Callable[[Measured], bool] | None) -> Strange:
+        """What no admitted row of the point's stack shares with it."""
+        key = (point.stack, point.kind, point.task, point.precision)
+        if allowed is None and key in self._strangers:
+            return self._strangers[key]
+        of_stack = [self.placed[number] for number in self._by.get(("stack", point.stack), ())]
+        rows = [item.point for item in of_stack if allowed is None or allowed(item.row)]
+        found: Strange = ""
+        if rows and not any(row.kind == point.kind and row.task == point.task for row in rows):
+            found = "kind"
+        elif rows and not any(row.precision == point.precision for row in rows):
+            found = "precision"
+        if allowed is None:
+            self._strangers[key] = found
+        return found
 
     def factor(self, point: Point, most: int, allowed: Callable[[Measured], bool] | None = None) -> float:
         """Return only what the modelled speed of a point is multiplied with."""

@@ -15,6 +15,9 @@ EIGHTY_PERCENT = 1.2816
 
 Nearness = Literal["GPU", "network", "stack", "nothing"]
 """What the nearest rows share with a job: stack, network and GPU; stack and network; the stack; not even that."""
+Strange = Literal["kind", "precision", ""]
+"""What no row of the stack shares with a job: task on a net of its kind; its precision. Empty where some do, or no row has the
+stack."""
 
 
 class Physics(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -67,9 +70,10 @@ class Physics(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 class SpeedModel(Struct, frozen=True, forbid_unknown_fields=True):
     """Physics, and the constants of kriging: variances by term, weights of squared silicon distances (wide and narrow) and of the
-    other distances, `scatter` (by how much residuals of a family of stacks or a kind of net exceed the usual), and where all came
-    from. By how near the nearest evidence is (`Nearness`): the factors by which left-out errors exceed the kriging error, and the
-    half-widths in log units that no row takes away."""
+        other distances, `scatter` (by how much residuals of a family of stacks or a kind of net exceed the usual), and where all came
+        from. By how near the nearest evidence is (`Nearness`): the factors by which left-out errors exceed the kriging error, and the
+        half-widths in log units that no row takes away. `strange`: half-widths that come on top, by what the stack was never measured
+    on; `certain`: factors of widths by task."""
 
     physics: Physics
     variances: dict[str, float]
@@ -80,14 +84,17 @@ class SpeedModel(Struct, frozen=True, forbid_unknown_fields=True):
     widening: dict[str, float]
     provenance: str
     floor: dict[str, float] = {}
+    strange: dict[str, float] = {}
+    certain: dict[str, float] = {}
 
     def scattered(self, family: str, kind: str) -> float:
         """Return by how much residuals of such jobs exceed the usual."""
         return self.scatter.get(family, 1.0) * self.scatter.get(f"kind {kind}", 1.0)
 
-    def half_width(self, near: Nearness, deviation: float) -> float:
+    def half_width(self, near: Nearness, deviation: float, task: str = "", strange: Strange = "") -> float:
         """Return half the width of the 80 % interval in log units of a prediction with this kriging error."""
-        return math.hypot(EIGHTY_PERCENT * deviation * self.widening.get(near, 1.0), self.floor.get(near, 0.0))
+        usual = EIGHTY_PERCENT * deviation * self.widening.get(near, 1.0)
+        return self.certain.get(task, 1.0) * math.hypot(usual, self.floor.get(near, 0.0), self.strange.get(strange, 0.0))
 
 
 @cache

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.anchors import find_gpu, place, shipped_evidence
 from rigplanner.performance.answer import SpeedEstimate
+from rigplanner.performance.constants import speed_model
 from rigplanner.performance.job import read_job
 from rigplanner.performance.predict import nearness, predict_speed
 from rigplanner.performance.scaling import exchange_bytes, expert_seconds
@@ -285,3 +286,15 @@ def test_nearness_is_what_rows_share() -> None:
     assert nearness(point, anchored) == "GPU"
     for field, expected in others:
         assert nearness(msgspec.structs.replace(point, **{field: "another"}), anchored) == expected
+
+
+def test_what_a_stack_was_never_measured_on_is_told_with_more_doubt() -> None:
+    known = {"model": "llama-3.1-8b", "task": "decode", "stack": "llama.cpp", "precision": "q4_k_m", "batch_per_gpu": 1}
+    point = place(read_job(Workload(**known), find_gpu("RTX 4090"), 1, 1, "none", shipped_zoo()), "x", "tokens/s")
+    evidence = shipped_evidence()
+    asked = [point, msgspec.structs.replace(point, precision="unheard"), msgspec.structs.replace(point, kind="gnn")]
+    assert [evidence.correct(one, 16).strange for one in asked] == ["", "precision", "kind"]
+    assert evidence.correct(msgspec.structs.replace(point, stack="unheard"), 16).strange == ""
+    model = speed_model()
+    widths = [model.half_width("stack", 0.2, "train", strange) for strange in ("", "precision", "kind")]
+    assert 1.2 * widths[0] < widths[1] and 1.2 * widths[0] < widths[2]
