@@ -147,6 +147,8 @@ def steps_of(found: Finding) -> tuple[Step, ...]:
     steps += _step_parts(job, modelled) if modelled.times else _stream_parts(job, modelled)
     steps.append(Step("modelled", "physics alone", {"gpus": job.count}, modelled.samples_s, unit, "rigplanner.performance"))
     inputs = {"correction": correction.mean, "deviation": correction.deviation, "rows": float(len(correction.weights))}
+    if found.anchored.strange:
+        inputs["never measured on"] = f"this {found.anchored.strange}"
     anchored = found.samples_s if found.kept == 1.0 and not found.feed else modelled.samples_s * correction.factor
     steps.append(Step("anchored", "modelled x exp(correction of the nearest rows)", inputs, anchored, unit, "catalog/benchmarks"))
     kin = job.named.kin
