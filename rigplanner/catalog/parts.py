@@ -363,7 +363,9 @@ class MemoryKit(Part, frozen=True, kw_only=True, tag="memory"):
 
 
 class Storage(Part, frozen=True, kw_only=True, tag="storage"):
-    """A drive. Rates are GB/s sequential and thousands of 4 KiB operations per second at high queue depth."""
+    """A drive. Rates are GB/s sequential and thousands of 4 KiB operations per second at high queue depth. `power_w` is the active
+    power of its data sheet; where that gives none, what an NVMe drive itself declares for power state 0 (NVMe base specification,
+    power state descriptor): its active power, else its maximum."""
 
     form_factor: Literal["m2", "2.5", "3.5", "u2", "u3", "e1s", "e3s", "aic"]
     interface: Literal["nvme", "sata", "sas"]
