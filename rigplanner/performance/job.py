@@ -15,6 +15,7 @@ from rigplanner.performance.host import host_pace
 from rigplanner.performance.links import bus_gbs, lane
 from rigplanner.performance.measured import release_of
 from rigplanner.performance.offload import Offload, offload_of
+from rigplanner.performance.pictured import pictured
 from rigplanner.performance.resolve import resolve_shape
 from rigplanner.performance.shapes import Shape, asked_steps
 from rigplanner.performance.silicon import (
@@ -134,7 +135,9 @@ def read_job(
         raise WorkloadFault(f"hardware.link: expected one of {', '.join(LINKS)}, found '{link}'.")
     _check_sizes(workload)
     assumed: dict[str, str] = {} if workload.task else {"task": task}
+    workload, seeing_gflop = pictured(workload, zoo)
     shape, silicon = resolve_shape(workload, zoo), silicon_of(gpu)
+    shape = replace(shape, gflop=shape.gflop + seeing_gflop) if seeing_gflop else shape
     assumed |= shape.usual
     task = _language_task(task, shape, workload)
     precision = stored_as(workload.precision, workload.quant) or workload.quant

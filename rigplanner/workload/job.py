@@ -265,6 +265,14 @@ def _images(workload: Workload, network: Network, assumed: dict[str, str]) -> in
     return workload.images
 
 
+def pictures_of(workload: Workload, network: Network) -> tuple[int, float]:
+    """Positions that the pictures of one sample take, and operations of seeing them; WorkloadFault where that is not known."""
+    said: dict[str, str] = {}
+    images, image = _images(workload, network, said), _image(workload, network, said)
+    sides = (image, image) if isinstance(image, int) else image
+    return images * _places(network, image, said), network.seeing_flops(images, sides)
+
+
 def _places(network: Network, image: int | tuple[int, int], assumed: dict[str, str]) -> int:
     """Positions of the sequence that one picture takes."""
     sides = (image, image) if isinstance(image, int) else image

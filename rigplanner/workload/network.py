@@ -91,11 +91,19 @@ class Network(Struct, frozen=True, kw_only=True):
             raise WorkloadFault(f"model: no operations are known of {self.slug}.")
         return 2e9 * row.gmacs * batch * (pixels(length) / pixels(row.image_size))
 
+    def seeing_flops(self, images: int, sides: tuple[int, int]) -> float:
+        """Floating-point operations of the part that sees, on so many pictures of `sides`."""
+        return float(_flops(self.config or b"", SEEN, images, sides) - _flops(self.config or b"", SEEN))
+
+
+SEEN = 64
+"""Tokens beside which the work of seeing is counted; it does not depend on them."""
+
 
 @lru_cache(512)
-def _flops(config: bytes, length: int) -> int:
+def _flops(config: bytes, length: int, images: int = 0, sides: tuple[int, int] | None = None) -> int:
     fields = msgspec.json.decode(config)
-    setting = Setting(batch=1, length=length, dtype=BF16, training=False)
+    setting = Setting(batch=1, length=length, dtype=BF16, training=False, images=images, sides=sides)
     return walk(builder(fields), setting, precision="bf16", semantics=CUDA).forward_flops
 
 
@@ -185,12 +193,8 @@ def _denoiser(workload: Workload, config: dict[str, Any]) -> Network:
         denoiser=denoiser, **sizes)  # fmt: skip
 
 
-_SIZES = (
-    ("layers", "num_hidden_layers"),
-    ("hidden", "hidden_size"),
-    ("heads", "num_attention_heads"),
-    ("ffn", "intermediate_size"),
-)
+_SIZES = (("layers", "num_hidden_layers"), ("hidden", "hidden_size"),
+    ("heads", "num_attention_heads"), ("ffn", "intermediate_size"))  # fmt: skip
 
 
 def _from_figures(workload: Workload, model: Model | None) -> Network:

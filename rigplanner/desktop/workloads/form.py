@@ -86,6 +86,7 @@ class WorkloadForm(QWidget):
         self.gpus.field.setMinimum(1)
         self._form.addRow(tr("GPUs"), self.gpus)
         self._choice("mig", tr("Partition"), [])
+        self._number("images", tr("Images"), 1000)
         self._number("image_size", tr("Image"), 16384, "px")
 
     def _add_details(self) -> None:
@@ -230,6 +231,7 @@ class WorkloadForm(QWidget):
             "seq_len": text and training,
             "input_tokens": text and not training,
             "output_tokens": text and not training,
+            "images": kind == "vlm" or work.config is not None,
             "image_size": not text or kind == "vlm",
             "optimizer": training,
             "gradient_checkpointing": training,

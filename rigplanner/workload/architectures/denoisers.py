@@ -15,7 +15,7 @@ from rigplanner.workload.tape.step import Walk
 from rigplanner.workload.tape.tape import BF16, F32
 from rigplanner.workload.training import parameter_type
 
-GUIDED = ("unet_2d_condition", "sd3_transformer", "cogvideox_transformer")
+GUIDED = ("unet_2d_condition", "sd3_transformer", "cogvideox_transformer", "ltx_transformer")
 """Denoisers that see every image twice while sampling, with and without the prompt (classifier-free guidance); the others were
 distilled to one pass."""
 ADAPTED = ("to_q", "to_k", "to_v", "to_out.0")
@@ -69,7 +69,9 @@ def _sides(job: Job) -> tuple[int, int] | None:
 WALKED = {
     "UNet2DConditionModel": "unet_2d_condition", "SD3Transformer2DModel": "sd3_transformer",
     "FluxTransformer2DModel": "flux_transformer", "CogVideoXTransformer3DModel": "cogvideox_transformer",
-    "WanTransformer3DModel": "wan_transformer",
+    "WanTransformer3DModel": "wan_transformer", "QwenImageTransformer2DModel": "qwen_image_transformer",
+    "Flux2Transformer2DModel": "flux2_transformer", "LTXVideoTransformer3DModel": "ltx_transformer",
+    "HunyuanVideoTransformer3DModel": "hunyuan_video_transformer",
 }  # fmt: skip
 """diffusers classes by the kind of network that is walked."""
 USUAL: dict[str, dict[str, Any]] = {
@@ -88,10 +90,19 @@ USUAL: dict[str, dict[str, Any]] = {
     },
     "cogvideox_transformer": {"num_layers": 30, "attention_head_dim": 64, "num_attention_heads": 30},
     "wan_transformer": {"num_layers": 40, "attention_head_dim": 128, "num_attention_heads": 40, "ffn_dim": 13824},
+    "qwen_image_transformer": {"num_layers": 60, "attention_head_dim": 128, "num_attention_heads": 24, "in_channels": 64,
+        "out_channels": 16, "joint_attention_dim": 3584, "patch_size": 2},
+    "flux2_transformer": {"num_layers": 8, "num_single_layers": 48, "attention_head_dim": 128, "num_attention_heads": 48,
+        "in_channels": 128, "joint_attention_dim": 15360, "mlp_ratio": 3.0, "guidance_embeds": True},
+    "ltx_transformer": {"num_layers": 28, "attention_head_dim": 64, "num_attention_heads": 32, "in_channels": 128,
+        "out_channels": 128, "cross_attention_dim": 2048, "caption_channels": 4096},
+    "hunyuan_video_transformer": {"num_layers": 20, "num_single_layers": 40, "num_refiner_layers": 2, "attention_head_dim": 128,
+        "num_attention_heads": 24, "in_channels": 16, "out_channels": 16, "patch_size": 2, "text_embed_dim": 4096,
+        "pooled_projection_dim": 768, "guidance_embeds": True},
 }  # fmt: skip
 """What diffusers 0.42 takes for fields that a configuration leaves out."""
-SEEING = ("added_kv_proj_dim", "image_dim", "ofs_embed_dim", "patch_size_t")
-"""Fields of networks that also see an image, or join frames, and are not walked."""
+SEEING = ("added_kv_proj_dim", "image_dim", "ofs_embed_dim", "image_condition_type", "use_layer3d_rope")
+"""Fields of networks that also see an image and are not walked."""
 LEVELS = {"CrossAttnDownBlock2D", "DownBlock2D", "CrossAttnUpBlock2D", "UpBlock2D"}
 
 
@@ -99,6 +110,7 @@ def denoiser_config(config: dict[str, Any]) -> dict[str, Any] | None:
     """The configuration of a diffusers component as one that is walked; None for other classes and for levels of other kinds."""
     kind = WALKED.get(str(config.get("_class_name")))
     levels = [*(config.get("down_block_types") or ()), *(config.get("up_block_types") or ())]
-    if kind is None or not set(map(str, levels)) <= LEVELS or any(config.get(field) for field in SEEING):
+    joins = config.get("patch_size_t") and (kind == "cogvideox_transformer" or config["patch_size_t"] != 1)
+    if kind is None or not set(map(str, levels)) <= LEVELS or joins or any(config.get(field) for field in SEEING):
         return None
     return {"model_type": kind, **USUAL[kind], **{name: value for name, value in config.items() if not name.startswith("_")}}

@@ -26,11 +26,14 @@ from rigplanner.workload.architectures.focalnet import FocalNet
 from rigplanner.workload.architectures.gemma3n import gemma3n
 from rigplanner.workload.architectures.gemma4 import gemma4
 from rigplanner.workload.architectures.hierarchical import Pvt2, Segformer, Swin
+from rigplanner.workload.architectures.hunyuan_video import HunyuanVideo
 from rigplanner.workload.architectures.hybrid import STATES
+from rigplanner.workload.architectures.joint_kin import Flux2, QwenImage
 from rigplanner.workload.architectures.joint_transformer import JointTransformer
 from rigplanner.workload.architectures.latent_unet import LatentUnet
 from rigplanner.workload.architectures.lightning import minimax
 from rigplanner.workload.architectures.llama4 import llama4
+from rigplanner.workload.architectures.ltx import Ltx
 from rigplanner.workload.architectures.mobilevit import MobileVit, MobileVit2
 from rigplanner.workload.architectures.modernbert import ModernBert
 from rigplanner.workload.architectures.moe import Experts
@@ -133,7 +136,8 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "focalnet": FocalNet, "swiftformer": SwiftFormer, "textnet": TextNet, "hgnet_v2": hgnet_v2, "mobilevitv2": MobileVit2,
     "rcnn": RegionDetector, "retinanet": DenseDetector, "dilated_segmenter": PixelClassifier,
     "unet_2d_condition": LatentUnet, "sd3_transformer": JointTransformer, "flux_transformer": JointTransformer,
-    "cogvideox_transformer": VideoTransformer, "wan_transformer": Wan,
+    "qwen_image_transformer": QwenImage, "flux2_transformer": Flux2, "ltx_transformer": Ltx,
+    "hunyuan_video_transformer": HunyuanVideo, "cogvideox_transformer": VideoTransformer, "wan_transformer": Wan,
 }  # fmt: skip
 
 
@@ -166,7 +170,7 @@ def builder(config: dict[str, Any], head: str = "causal_lm") -> Callable[[Net], 
     if config.get("model_type") == "picture_composite":
         return partial(_composed, config)
     if sees(config):
-        return lambda net: (Multimodal(net, _text(config), config) if net.setting.images else _text(config)(net))
+        return lambda net: Multimodal(net, _text(config), config) if net.setting.images else _text(config)(net)
     return _text(config)
 
 

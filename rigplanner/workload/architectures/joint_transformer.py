@@ -208,10 +208,10 @@ class JointBlock:
 class SingleBlock:
     """One stream of both kinds of tokens, attention and feed-forward layer side by side (Flux)."""
 
-    def __init__(self, net: Net, width: int, heads: int) -> None:
+    def __init__(self, net: Net, width: int, heads: int, norm: str = "native") -> None:
         self.net, self.norm = net, Modulated(net, width, 3)
         self.up, self.out = net.linear("proj_mlp", width, 4 * width, True), net.linear("proj_out", 5 * width, width, True)
-        self.own = Stream(net, width, heads, "native", OWN, out=False)
+        self.own = Stream(net, width, heads, norm, OWN, out=False)
         self.tables: tuple[Tensor, Tensor] | None = None
 
     def __call__(self, x: Tensor, y: Tensor, time: Tensor) -> Pair:
