@@ -8,7 +8,7 @@ from msgspec import Struct
 from rigplanner.performance.constants import speed_model
 from rigplanner.performance.job import Job
 from rigplanner.performance.measured import year_of
-from rigplanner.performance.silicon import shares_of, weight_bits
+from rigplanner.performance.silicon import GENERATIONS, shares_of, weight_bits
 
 KERNEL_TAIL_S = 3e-6
 """Ramp-up and drain of one kernel on the GPU, whatever its size."""
@@ -42,6 +42,8 @@ CEILING_KINDS = ("llm", "moe", "vit", "encoder-padded", "dit")
 PACKS_SEQUENCES = ("mlperf", "jetson")
 """Beginnings of stacks whose measured encoders leave padding out (MLPerf's submissions, those for Jetson among them)."""
 PLAIN_PRODUCTS = ("llm", "moe", "moe-train", "encoder", "encoder-padded", "dit")
+EMBEDDED_W = 20.0
+"""Power of modules with a quarter to half a MiB of level-2 cache (Jetson Nano and TX2)."""
 DEQUANTISE_BYTES = 8.0
 """Traffic that widening a 4-bit weight costs per pass in training, from QLoRA against LoRA on 1.8B and 7B models (README of
 QwenLM/Qwen)."""
@@ -123,8 +125,12 @@ def share_of(job: Job) -> str:
 
 def share_path(job: Job) -> str:
     """Return the arithmetic path whose learned share holds for a job: shaders gain nothing on plain products, where convolutions
-    need fewer operations than they are counted with (Winograd's method)."""
-    return "vector-products" if job.path == "vector" and share_of(job) in PLAIN_PRODUCTS else job.path
+    need fewer operations than they are counted with (Winograd's method), and less in modules of a few watts, whose small caches
+    read maps again."""
+    if job.path != "vector":
+        return job.path
+    embedded = job.silicon.tdp_w <= EMBEDDED_W and job.silicon.era < GENERATIONS["volta"]
+    return "vector-products" if share_of(job) in PLAIN_PRODUCTS else "vector-embedded" if embedded else "vector"
 
 
 def youth(job: Job) -> float:
