@@ -32,8 +32,9 @@ PRECISION_CLASS = {
     "amp": "half",
     "amp_bf16": "half",
 }
-REMEMBERED = 4_000
-"""Cells kept for jobs like those that were asked for before."""
+REMEMBERED, POOLS, SETS = 4_000, 1_000, 1_000
+"""Cells kept for jobs like those that were asked for before, and what cells share: pools of rows and sets of neighbours (some 10 kB
+each)."""
 FEW_ROWS = 40
 """Rows below which a question looks beyond its stack and network."""
 
@@ -121,7 +122,7 @@ class Evidence:
         cell = self._cells.get(key)
         if cell is None:
             if len(self._cells) >= REMEMBERED:
-                self.forget()
+                self._cells.clear()
             cell = self._cells[key] = self._made(point, self._pool(point, most), most)
         return cell
 
@@ -130,6 +131,8 @@ class Evidence:
         words = self._told(point)
         pool = self._pools.get(words)
         if pool is None:
+            if len(self._pools) >= POOLS:
+                self._pools.clear()
             pool = self._pools[words] = self.field.pool(words, self._candidates(point, None), most)
         return pool
 
@@ -156,6 +159,8 @@ class Evidence:
         rows = tuple([self.placed[number] for number in chosen])
         near = self._near.get(chosen)
         if near is None:
+            if len(self._near) >= SETS:
+                self._near.clear()
             usual = speed_model().scattered
             residuals = [item.residual / usual(item.point.family, item.point.kind) for item in rows]
             near = self._near[chosen] = neighbours(self.field, chosen, residuals)

@@ -64,10 +64,8 @@ def active_millions(network: Network) -> float:
 def walked_shape(slug: str, kind: str, network: Network, workload: Workload, length: int, kernels: float, values_m: float) -> Shape:
     """Return the shape of one sequence of `length` tokens through a network of which only the walk of its layers is known, with
     `values_m` millions of values written."""
-    gflop = network.forward_flops(1, length) / 1e9
     writes = bool(network.kv_heads) and kind in ("llm", "moe")
-    if writes:
-        gflop = 2 * active_millions(network) * length / 1e3
+    gflop = 2 * active_millions(network) * length / 1e3 if writes else network.forward_flops(1, length) / 1e9
     full = max(0, network.layers - network.state_layers)
     scores = 4.0 * length**2 * network.heads * network.head_dim * full * (0.5 if writes else 1.0)
     return Shape(

@@ -137,6 +137,7 @@ def _layers(config: dict[str, Any], setting: Setting, mixed: bool, traced: bool)
     return [built_of(block, known) for block in getattr(builder(config)(Net(tape, setting)), "blocks", ())]
 
 
+@lru_cache(1024)
 def _is_sequence(config: bytes) -> bool:
     """Whether what a network keeps is a polynomial in the length; scans pad it to whole chunks."""
     if any(kind in config for kind in STEPPED):

@@ -216,7 +216,10 @@ def _usual_degrees(workload: Workload, network: Network, task: str, stack: str, 
         told = {"parallelism.tensor": tensor, "parallelism.pipeline": count // tensor}
         assumed |= {name: str(degree) for name, degree in told.items() if degree > 1}
         return Parallelism(tensor=tensor, pipeline=count // tensor)
-    return Parallelism()
+    return ALONE
+
+
+ALONE = Parallelism()
 
 
 def _data(degrees: Parallelism, count: int) -> int:

@@ -148,8 +148,20 @@ def _named(slug: str, encoded: bytes) -> Network:
     return _from_config(encoded, slug)
 
 
+_of_models: dict[str, tuple[Model, Network]] = {}
+"""Networks of the zoo by slug, with the model that each is of: read once."""
+
+
 def from_model(model: Model) -> Network:
     """The network of a model of the zoo."""
+    of, network = _of_models.get(model.slug, (None, None))
+    if of is not model or network is None:
+        network = _read_model(model)
+        _of_models[model.slug] = (model, network)
+    return network
+
+
+def _read_model(model: Model) -> Network:
     if model.config is None or model.config.get("model_type") in ("dit", "unet"):
         params = 1e6 * (model.params_m or 0.0)
         sizes: dict[str, Any] = {ours: int(model.config.get(theirs) or 0) for ours, theirs in _SIZES} if model.config else {}

@@ -29,6 +29,8 @@ FIRST_FUSED = (2, 0)
 def habits(flags: Iterable[str]) -> frozenset[str]:
     """The flags, and the habits that go with the releases they name."""
     told = frozenset(flags)
+    if not told:
+        return told
     if (release := _least(NAMED, told)) is not None:
         told |= {word for word, last in LAST if release <= last}
     if (release := _least(TORCH, told)) is not None and release < FIRST_FUSED:

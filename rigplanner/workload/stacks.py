@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal
 
 import msgspec
@@ -179,6 +179,7 @@ def measured_kinds() -> dict[str, int]:
     return _file().measured
 
 
+@lru_cache(1024)
 def memory_stack(slug: str) -> MemoryStack:
     """Return one profile; an unknown stack gets the plain PyTorch one under its own name."""
     stacks = memory_stacks()

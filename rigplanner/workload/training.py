@@ -43,13 +43,14 @@ def parameter_type(job: Job) -> str:
     return F32 if job.precision in ("fp32", "tf32") or job.precision.startswith("amp") else BF16
 
 
-def setting_of(job: Job, checkpointing: bool, stack: MemoryStack) -> Setting:
-    """The setting of the walk: this GPU's samples and its share of the sequence. FSDP computes in the low type itself."""
+def setting_of(job: Job, checkpointing: bool, stack: MemoryStack, eager: bool | None = None, sheds: bool = False) -> Setting:
+    """The setting of the walk: this GPU's samples and its share of the sequence; attention is `eager` as the job or the stack says,
+    unless told. FSDP computes in the low type itself."""
     loss = "chunked" if "chunked_cross_entropy" in job.flags and stack.loss == "plain" else stack.loss
     loss = "fused" if job.flags & FUSED_LOSS else loss
     return Setting(
         batch=job.batch, length=max(1, job.length // job.context), dtype=BF16 if sharded_amp(job) else parameter_type(job),
-            eager=job.eager or stack.eager, checkpointing=checkpointing,
+            eager=(job.eager or stack.eager) if eager is None else eager, checkpointing=checkpointing, sheds=sheds,
         lora_rank=job.lora_rank, lora_targets=job.lora_targets or ALL_LINEAR if job.lora_rank else (), loss=loss,
             fused_act=stack.fused_act, dora=job.dora, sides=sides_of(job), frames=job.frames,
         images=job.images, frozen_tower="frozen_tower" in job.flags,
@@ -85,6 +86,7 @@ ALL_LINEAR = (
 )  # fmt: skip
 
 
+WALKED_OPTIMIZERS = ("adamw", "adamw_fused", "sgd", "sgd_momentum")
 ACTIVATIONS_LEFT = 0.5
 """Share of activations that stays on the card when they are off-loaded: logits and the layers in flight."""
 
@@ -94,16 +96,18 @@ def step_walk(network: Network, job: Job, stack: MemoryStack, sheds: bool = Fals
     as much as an eager one in the measurements there are)."""
     assert network.config is not None
     low = "bf16" if parameter_type(job) == BF16 or sharded_amp(job) else "amp_bf16" if job.precision.startswith("amp") else "fp32"
-    words = {"optimizer": "adamw" if OPTIMIZERS[job.optimizer].copies else "adamw_fused", "precision": low}
-    words["optimizer"] = job.optimizer if job.optimizer in ("adamw", "adamw_fused", "sgd", "sgd_momentum") else words["optimizer"]
-    words["optimizer"] = "adamw_fused" if words["optimizer"] == "adamw" and LOOPED in job.flags else words["optimizer"]
+    optimizer = job.optimizer
+    if optimizer not in WALKED_OPTIMIZERS:
+        optimizer = "adamw" if OPTIMIZERS[optimizer].copies else "adamw_fused"
+    if optimizer == "adamw" and LOOPED in job.flags:
+        optimizer = "adamw_fused"
     traced = stack.slug == "trace"
     checkpointing = stack.unknown_checkpointing if job.checkpointing == "unknown" else job.checkpointing
     share = ACTIVATIONS_LEFT if "activation_offload" in job.flags else 1.0
 
-    def run(checkpointing: bool, eager: bool = job.eager or stack.eager) -> Walk:
-        setting = msgspec.structs.replace(setting_of(job, checkpointing, stack), eager=eager, sheds=sheds)
-        return walked(network.config or b"", setting, words["precision"], words["optimizer"], traced)
+    def run(checkpointing: bool, eager: bool | None = None) -> Walk:
+        setting = setting_of(job, checkpointing, stack, eager, sheds)
+        return walked(network.config or b"", setting, low, optimizer, traced)
 
     if checkpointing == "full":
         return run(True), share
@@ -210,7 +214,7 @@ def _with_masters(job: Job, stack: MemoryStack) -> tuple[Job, MemoryStack]:
 def _as_traced(job: Job, stack: MemoryStack, share: float) -> bool:
     """Whether the step is the walk's own: one device, nothing quantised, saved apart or accumulated, of the operators alone."""
     alone = job.data == job.tensor == job.pipeline == job.accumulation == 1 and job.offload == "none" and share == 1.0
-    known = job.optimizer in ("adamw", "adamw_fused", "sgd", "sgd_momentum") and job.task != "train_qlora"
+    known = job.optimizer in WALKED_OPTIMIZERS and job.task != "train_qlora"
     return alone and known and not job.saves_embedding and stack.slug == "trace"
 
 
