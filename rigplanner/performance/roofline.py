@@ -42,6 +42,7 @@ CEILING_KINDS = ("llm", "moe", "vit", "encoder-padded", "dit")
 PACKS_SEQUENCES = ("mlperf", "jetson")
 """Beginnings of stacks whose measured encoders leave padding out (MLPerf's submissions, those for Jetson among them)."""
 PLAIN_PRODUCTS = ("llm", "moe", "moe-train", "encoder", "encoder-padded", "dit")
+WIDE_UNET_M = 2000.0
 EMBEDDED_W = 20.0
 """Power of modules with a quarter to half a MiB of level-2 cache (Jetson Nano and TX2)."""
 DEQUANTISE_BYTES = 8.0
@@ -119,8 +120,10 @@ def share_kind(kind: str, task: str, stack: str = "") -> str:
 
 
 def share_of(job: Job) -> str:
-    """Return the kind of net whose learned shares hold for a job."""
-    return share_kind(job.shape.kind, job.task, job.stack.slug)
+    """Return the kind of net whose learned shares hold for a job. U-Nets of billions of weights hold most of them in products of
+    transformers (SDXL: 70 blocks, Stable Diffusion 1.5: 16)."""
+    wide = job.shape.kind == "diffusion" and job.shape.params_m > WIDE_UNET_M
+    return "diffusion-wide" if wide else share_kind(job.shape.kind, job.task, job.stack.slug)
 
 
 def share_path(job: Job) -> str:
