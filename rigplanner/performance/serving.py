@@ -56,6 +56,9 @@ MOST_READ = 0.95
 STAGE_LOSS = 0.07
 """What each further stage of a pipeline costs beyond the second: stages differ in length, and the last holds the vocabulary
 (Llama-3.3-70B over 2, 4 and 8 RTX PRO 6000: 1.0, 0.86 and 0.64 of what its stages could do)."""
+ENGINE_RESERVES = 1.3 * 2**30
+"""Memory of a card that is neither weights nor cache: activations of a step and the engine's context, as vLLM logs them (1.2 and
+0.1 GiB). A card of 16 GB beside gpt-oss-20b ran 16 of 64 streams so (hholtmann/llm-consumer-gpu-benchmark)."""
 MOST_STREAMS = 2048.0
 """Streams that serving engines run at once before the scheduler limits them."""
 FEW_STREAMS = 16.0
@@ -83,10 +86,23 @@ class Stream(Struct, frozen=True):
 
 
 def stored_bytes(job: Job, params_m: float) -> float:
-    """Return the bytes of `params_m` millions of weights as stored, the output's in 16 bits unless the format packs it too."""
+    """Return the bytes of `params_m` millions of weights as stored, the output's in 16 bits unless the format packs it too, and all
+    but experts in a checkpoint of MXFP4, which packs only them (gpt-oss-20b in 13.8 GB)."""
     bits = weight_bits(job.precision)
-    whole = 0.0 if job.stack.packs_head or job.precision in GGUF else max(0.0, 16.0 - bits) * job.shape.head_m
-    return (params_m * bits + whole) * 1e6 / 8
+    packed = job.stack.packs_head or job.precision in GGUF
+    rest_m = job.shape.head_m * (not packed)
+    if job.precision == "mxfp4" and job.shape.experts and job.stack.family != "local-llm":
+        rest_m = max(rest_m, job.shape.params_m - experts_m(job.shape))
+    return (params_m * bits + max(0.0, 16.0 - bits) * rest_m) * 1e6 / 8
+
+
+def experts_m(shape: Shape) -> float:
+    """Return the millions of parameters of all experts, from what a token leaves out of them beside the table that it is looked up
+    in, which is as large as the output's."""
+    if not 0 < shape.experts_used < shape.experts:
+        return 0.0
+    left_out = max(0.0, shape.params_m - shape.active_m - shape.head_m)
+    return left_out * shape.experts / (shape.experts - shape.experts_used)
 
 
 def touched_m(shape: Shape, tokens: float) -> float:
@@ -94,9 +110,8 @@ def touched_m(shape: Shape, tokens: float) -> float:
     experts E (1 - (1 - k/E)^n) where a router deals n tokens evenly to k each."""
     if not 0 < shape.experts_used < shape.experts:
         return shape.active_m
-    experts_m = (shape.params_m - shape.active_m) * shape.experts / (shape.experts - shape.experts_used)
-    unvisited: float = (1 - shape.experts_used / shape.experts) ** max(1.0, tokens)
-    return shape.params_m - experts_m * unvisited
+    used = shape.experts_used / shape.experts
+    return shape.active_m + experts_m(shape) * (1 - used - (1 - used) ** max(1.0, tokens))
 
 
 def _degree(job: Job) -> int:
@@ -219,7 +234,7 @@ def serve(job: Job) -> Stream:
     copies, apart = 1 if experts else max(1, n // (job.tensor * job.pipeline)), experts and job.stack.attends_apart
     stored = stored_bytes(job, shape.params_m) * copies
     value_bytes = 1.0 if job.precision in ("fp8", "fp4") and job.path != "half" else 2.0
-    free = job.silicon.memory_gib * 2**30 * n * 0.9 - stored
+    free = (job.silicon.memory_gib * 2**30 * 0.9 - ENGINE_RESERVES) * n - stored
     streams = max(1.0, min(free / max(1.0, shape.kv_values * value_bytes * (inp + 0.6 * out)), MOST_STREAMS))
     if job.batch_given:
         streams = min(streams, job.batch * n)

@@ -7,7 +7,7 @@ from rigplanner.performance.anchors import find_gpu
 from rigplanner.performance.job import Job, read_job
 from rigplanner.performance.modelled import model_speed
 from rigplanner.performance.predict import predict_speed
-from rigplanner.performance.serving import Stream, touched_m
+from rigplanner.performance.serving import Stream, serve, stored_bytes, touched_m
 from rigplanner.rig.task import Workload
 
 
@@ -25,7 +25,7 @@ def test_one_token_reads_its_experts_and_many_read_all() -> None:
     shape = job("RTX 4090", model="qwen3-30b-a3b", task="decode", precision="int4", stack="vllm").shape
     assert touched_m(shape, 1) == pytest.approx(shape.active_m, rel=1e-3)
     assert shape.active_m < touched_m(shape, 8) < 0.5 * shape.params_m
-    assert touched_m(shape, 2000) == pytest.approx(shape.params_m, rel=1e-3)
+    assert touched_m(shape, 2000) == pytest.approx(shape.params_m - shape.head_m, rel=1e-3), "tokens are looked up in a table"
 
 
 def test_a_dense_model_reads_the_same_for_any_number_of_tokens() -> None:
@@ -74,3 +74,15 @@ def test_kernels_ramp_up_by_the_clock() -> None:
     asked = {"model": "qwen2.5-0.5b", "task": "decode", "precision": "bf16", "stack": "vllm"}
     slow, fast = (stream(gpu, **asked).other_s for gpu in ("A100-SXM4-80GB", "RTX 4090"))
     assert slow == pytest.approx(fast * 2.52 / 1.41, rel=0.1)
+
+
+def test_checkpoints_of_mxfp4_pack_only_experts() -> None:
+    packed, local = (job("RTX 5090", model="gpt-oss-20b", stack=stack, precision="mxfp4") for stack in ("vllm", "llama.cpp"))
+    assert stored_bytes(packed, packed.shape.params_m) == pytest.approx(13.76e9, rel=0.01), "as published"
+    assert stored_bytes(local, local.shape.params_m) == pytest.approx(12.1e9, rel=0.1), "llama.cpp's file"
+
+
+def test_a_card_that_its_weights_all_but_fill_serves_few_of_the_streams_asked_for() -> None:
+    asked = {"model": "gpt-oss-20b", "stack": "vllm", "task": "serve", "precision": "mxfp4", "batch_per_gpu": 64}
+    small, large = (serve(job(gpu, input_tokens=256, output_tokens=249, **asked)) for gpu in ("RTX 5060 Ti 16GB", "RTX 5090"))
+    assert 8 <= small.streams <= 32 and large.streams == 64
