@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import GPU, KINDS, Part, Storage
+from rigplanner.catalog.parts import GPU, KINDS, Part, PowerSupply, Storage, System
 
 READ_FIELDS: dict[str, tuple[str, ...]] = {
     "gpu": (
@@ -43,7 +43,8 @@ READ_FIELDS: dict[str, tuple[str, ...]] = {
 CARD_FIELDS = ("connectors", "slots", "length_mm", "height_mm", "cooling", "edge_gen", "edge_width", "display_outputs", "p2p")
 SLOT_FIELDS = ("mechanical", "origin", "gen", "width", "position")
 NVME_FIELDS = ("gen", "width")
-
+CASE_SUPPLY_FIELDS = ("length_mm", "supply.standard", "supply.plugs", "supply.efficiency_label", "supply.efficiency_50")
+"""What a supply that is built in has; an adapter in the cable has no such figures."""
 
 RARELY_PUBLISHED = {
     "power_min_w", "power_max_w", "max_power_w", "rated_w", "power_w", "p2p", "layout.slots.position", "layout.resizable_bar",
@@ -108,6 +109,10 @@ def is_unpublished(part: Part, field: str) -> bool:
 def _is_lacking(part: Any, field: str) -> bool:
     if isinstance(part, Storage):
         return field in NVME_FIELDS and part.interface != "nvme"
+    if isinstance(part, System):
+        return field == "gpu_max_w" and part.role == "complete"
+    if isinstance(part, PowerSupply):
+        return field in CASE_SUPPLY_FIELDS and part.form_factor == "brick"
     return isinstance(part, GPU) and field.removeprefix("dense_tflops.") in part.unsupported
 
 

@@ -29,6 +29,7 @@ from rigplanner.catalog.parts import (
     Slot,
     Storage,
     Supply,
+    System,
     When,
 )
 from rigplanner.evidence import Source
@@ -252,6 +253,13 @@ def test_completeness_counts_what_is_asked_of_a_part() -> None:
     rows = {row.field: row for row in completeness(Catalog({DRIVE.id: DRIVE, sata.id: sata}, SOURCES)) if row.kind == "storage"}
     assert (rows["gen"].filled, rows["gen"].parts) == (1, 1)
     assert rows["random_read_kiops"].without == (DRIVE.id, sata.id)
+    brick = replace(SUPPLY, id="a.b.brick", form_factor="brick", length_mm=None)
+    rows = {row.field: row for row in completeness(Catalog({SUPPLY.id: SUPPLY, brick.id: brick}, SOURCES)) if row.kind == "psu"}
+    assert (rows["length_mm"].parts, rows["supply.ratings"].parts) == (1, 2)
+    box = System(id="a.b.box", name="Box", vendor="A", sources={"maker": ("*",)}, role="complete")
+    bare = replace(box, id="a.b.bare", role="barebone")
+    rows = {row.field: row for row in completeness(Catalog({box.id: box, bare.id: bare}, SOURCES)) if row.kind == "system"}
+    assert rows["gpu_max_w"].without == (bare.id,)
 
 
 def test_what_a_maker_leaves_out_is_counted_apart_from_what_nobody_looked_up() -> None:
