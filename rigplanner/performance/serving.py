@@ -111,7 +111,8 @@ def touched_m(shape: Shape, tokens: float) -> float:
     if not 0 < shape.experts_used < shape.experts:
         return shape.active_m
     used = shape.experts_used / shape.experts
-    return shape.active_m + experts_m(shape) * (1 - used - (1 - used) ** max(1.0, tokens))
+    read: float = shape.active_m + experts_m(shape) * (1 - used - (1 - used) ** max(1.0, tokens))
+    return read
 
 
 def _degree(job: Job) -> int:
