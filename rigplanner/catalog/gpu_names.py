@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.load import shipped_catalog
-from rigplanner.catalog.makers import CHIP_MAKERS, chip_maker
-from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.makers import chip_maker
+from rigplanner.catalog.parts import CHIP_MAKERS, GPU
 from rigplanner.data import data_path
 
 NEAREST = 4

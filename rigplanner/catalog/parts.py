@@ -5,6 +5,7 @@ Lengths are millimetres, power watts, `_gib` is 2**30 bytes, `_gb` and `_gbs` ar
 Over 400 lines because it is one declaration after another, and they are read together.
 """
 
+import math
 from typing import Literal
 
 from msgspec import Struct
@@ -120,6 +121,13 @@ class Plug(Struct, frozen=True, forbid_unknown_fields=True):
     count: int
 
 
+CHIP_MAKERS = frozenset(("NVIDIA", "AMD", "Intel", "Apple"))
+PEAK_RATIOS = {"Blackwell": 1.6, "Ampere": 1.6, "Turing": 1.5}
+"""Peak over sustained power of a GPU for less than a millisecond, by architecture: an RTX 5090 of 575 W peaks at 901 W (Igor's
+Lab). Turing and Ampere are set from builders' reports; the PCI-SIG allows cards with a 16-pin plug up to 3."""
+PLAIN_PEAK_RATIO = 1.4
+
+
 class GPU(Part, frozen=True, kw_only=True, tag="gpu"):
     """A card, a module or an embedded GPU. `slots` is the thickness in expansion slots of 20.32 mm; `dies` is above 1 for boards
     that the driver shows as several GPUs (K80: 2), and then memory, rates and bandwidth are per die, power per board."""
@@ -157,6 +165,34 @@ class GPU(Part, frozen=True, kw_only=True, tag="gpu"):
     display_outputs: int | None = None
     mig_slices: int | None = None
     p2p: Literal["yes", "nvlink-only", "no"] | None = None
+
+    @property
+    def chip_maker(self) -> str:
+        """Its vendor, or who names compute capabilities ("8.6", "gfx1201") or architectures so; where nothing tells, its vendor."""
+        if self.vendor in CHIP_MAKERS:
+            return self.vendor
+        capability = (self.compute_capability or "").casefold()
+        if capability[:1].isdigit():
+            return "NVIDIA"
+        if capability.startswith("gfx"):
+            return "AMD"
+        return "Intel" if (self.architecture or "").startswith("Xe") else self.vendor
+
+    @property
+    def columns(self) -> int | None:
+        """Whole expansion slots that it covers."""
+        return None if self.slots is None else math.ceil(self.slots)
+
+    @property
+    def keeps_check_bits(self) -> bool:
+        """Whether it is shipped with check bits among the data of its memory: cards of servers (without a fan of their own) are,
+        workstation cards that can are not, GDDR7 and HBM have room of their own for them."""
+        return self.cooling == "passive" and self.vendor == "NVIDIA" and bool(self.ecc) and self.memory_type in ("GDDR5", "GDDR6")
+
+    @property
+    def peak_ratio(self) -> float:
+        """Peak over sustained power for less than a millisecond."""
+        return PEAK_RATIOS.get((self.architecture or "").split(" ")[0], PLAIN_PEAK_RATIO)
 
 
 class Slot(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

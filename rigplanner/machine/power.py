@@ -21,10 +21,6 @@ EFFICIENCY = {
 PLAIN_EFFICIENCY = 0.85
 """Efficiency where a supply names no label: an assumption."""
 
-EXCURSION = {"Blackwell": 1.6, "Ampere": 1.6, "Turing": 1.5}
-"""Peak over sustained power of a GPU for less than a millisecond, by architecture: an RTX 5090 of 575 W peaks at 901 W (Igor's
-Lab). Turing and Ampere are set from builders' reports; the PCI-SIG allows cards with a 16-pin plug up to 3."""
-PLAIN_EXCURSION = 1.4
 CPU_EXCURSION = 1.1
 ATX3_EXCURSION = 2.0
 """What a supply of ATX 3.0 and later bears over its rating for 100 us (1.8 for 1 ms, 1.6 for 10 ms: Intel's ATX 3 design guide);
@@ -158,7 +154,7 @@ def _excursion(name: str, part: AnyPart) -> float:
     if "/" in name:
         return 1.0
     if isinstance(part, GPU):
-        return EXCURSION.get((part.architecture or "").split(" ")[0], PLAIN_EXCURSION)
+        return part.peak_ratio
     return CPU_EXCURSION if isinstance(part, CPU) else 1.0
 
 

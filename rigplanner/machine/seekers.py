@@ -1,7 +1,5 @@
 """What looks for a place on a board, and which places take it."""
 
-import math
-
 from msgspec import Struct
 
 from rigplanner.catalog.parts import GPU, AnyPart, DrivePort, NetworkCard, Riser, Slot, Storage
@@ -73,7 +71,7 @@ def card_of(name: str, part: AnyPart, wish: str) -> Card | None:
         kind = slot_kind(part)
         if kind is None:
             return None
-        columns = math.ceil(part.slots) if part.slots and kind == "pcie" else 1
+        columns = (part.columns or 1) if kind == "pcie" else 1
         return Card(name=name, part=part, kind=kind, width=part.edge_width, gen=part.edge_gen, columns=columns, wish=wish)
     if isinstance(part, NetworkCard) and part.form_factor == "pcie":
         return Card(name=name, part=part, kind="pcie", width=part.edge_width, gen=part.edge_gen, columns=1, wish=wish)

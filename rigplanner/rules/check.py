@@ -39,8 +39,13 @@ def counted(situation: Situation, codes: tuple[str, ...]) -> list[Finding]:
     found: list[Finding] = []
     for code in codes:
         if code not in situation.rig.ignored:
-            found.extend(_with_own_severity(situation.rig, finding) for finding in judged(RULES_BY_CODE[code], situation)[0])
-    return _apply_waivers(situation.rig, found, situation.today)[0]
+            found.extend(judged(RULES_BY_CODE[code], situation)[0])
+    return settled(situation, found)
+
+
+def settled(situation: Situation, found: list[Finding]) -> list[Finding]:
+    """Return findings with the rig's own severities, the waived ones left out."""
+    return _apply_waivers(situation.rig, [_with_own_severity(situation.rig, finding) for finding in found], situation.today)[0]
 
 
 def _rank(finding: Finding) -> tuple[int, str, tuple[str, ...]]:

@@ -86,7 +86,7 @@ def _at_most(needed: float | None, limit: float | None) -> bool:
 
 def last_column(slot: Slot, card: GPU) -> int | None:
     """Return the last expansion column that a card covers, counted from the CPU; None when not known."""
-    return None if slot.position is None or card.slots is None else slot.position + math.ceil(card.slots) - 1
+    return None if slot.position is None or card.columns is None else slot.position + card.columns - 1
 
 
 def board_sides(board: Motherboard) -> tuple[float, float] | None:

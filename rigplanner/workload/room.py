@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from rigplanner.catalog.parts import GPU
 
-ECC_MEMORY = ("GDDR5", "GDDR6")
-"""Memory that keeps check bits among the data, on cards of servers (without a fan of their own), which are shipped with ECC on;
-workstation cards that have it are shipped with it off. GDDR7 and HBM have room of their own for them."""
 ECC_SHARE = 1 / 16
-"""Share of that memory that holds the check bits: nvidia-smi shows 23,034 MiB of an L4, 46,068 of an L40S or A40, 15,360 of a T4,
-22,919 of a P40, 45,556 of a Quadro RTX 8000 without a fan and 48,601 with one."""
+"""Share of a card's memory that holds its check bits: nvidia-smi shows 23,034 MiB of an L4, 46,068 of an L40S or A40, 15,360 of a
+T4, 22,919 of a P40, 45,556 of a Quadro RTX 8000 without a fan and 48,601 with one."""
 RESERVE_GIB = 0.3
 """What the driver and a small page table keep of the shown memory, whatever runs: 23.7 of 24 GiB are left on an RTX 3090."""
 CUDA_SHARE = 0.985
@@ -21,8 +18,7 @@ def visible_gib(gpu: GPU) -> float | None:
     """GiB of a card's memory that the driver shows with the settings it is shipped with; None where its memory is not known."""
     if gpu.memory_gib is None:
         return None
-    checked = gpu.vendor == "NVIDIA" and gpu.ecc and gpu.cooling == "passive" and gpu.memory_type in ECC_MEMORY
-    return gpu.memory_gib * (1 - ECC_SHARE) if checked else gpu.memory_gib
+    return gpu.memory_gib * (1 - ECC_SHARE) if gpu.keeps_check_bits else gpu.memory_gib
 
 
 def usable_gib(gpu: GPU) -> float | None:

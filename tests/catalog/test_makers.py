@@ -3,8 +3,8 @@
 import pytest
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.makers import CHIP_MAKERS, chip_maker
-from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.makers import chip_maker
+from rigplanner.catalog.parts import CHIP_MAKERS, GPU
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rigplanner.rules.fitting.figures import ANYWHERE, Figure, Ranges, observed
+from rigplanner.rules.fitting.figures import Figure, Ranges, observed
 
 Question = Callable[[float, float], object]
 
@@ -38,6 +38,14 @@ QUESTIONS: dict[str, Question] = {
 }
 
 
+def _is_within(figures: dict[str, float], ranges: Ranges) -> bool:
+    for counted, (low, high) in ranges.items():
+        terms = ((counted, 1.0),) if isinstance(counted, str) else counted
+        if not low <= sum(figures[field] * slope for field, slope in terms) <= high:
+            return False
+    return True
+
+
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_an_answer_holds_for_all_numbers_in_the_noted_ranges(name: str) -> None:
     chance, question = random.Random(name), QUESTIONS[name]
@@ -47,8 +55,7 @@ def test_an_answer_holds_for_all_numbers_in_the_noted_ranges(name: str) -> None:
         assert answer == question(*own)
         for _ in range(20):
             tried = [chance.choice((value, float(chance.randint(0, 10)), chance.uniform(0, 10))) for value in own]
-            ends = [ranges.get(field, ANYWHERE) for field in ("first", "second")]
-            if all(low <= value <= high for value, (low, high) in zip(tried, ends, strict=True)):
+            if _is_within(dict(zip(("first", "second"), tried, strict=True)), ranges):
                 assert question(*tried) == answer, (own, tried, ranges)
 
 
@@ -58,9 +65,9 @@ def test_a_limit_leaves_room_up_to_itself() -> None:
     assert _asked(lambda a, b: a <= 340, 340.0, 0.0)[1]["first"] == (340.0, 340.0)
 
 
-def test_two_figures_share_the_room_between_them() -> None:
-    ranges = _asked(lambda a, b: a + b < 100, 30.0, 50.0)[1]
-    assert ranges["first"][1] == pytest.approx(40) and ranges["second"][1] == pytest.approx(60)
+def test_two_figures_have_the_room_between_them_together() -> None:
+    ranges = _asked(lambda a, b: 2 * a + b < 100, 30.0, 20.0)[1]
+    assert ranges == {(("first", 1.0), ("second", 0.5)): (-math.inf, pytest.approx(50))}
 
 
 def test_rounding_alone_counts_nothing() -> None:

@@ -12,8 +12,8 @@ from rigplanner.data import data_path
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, apply
 from rigplanner.rig.files import read_rig
-from rigplanner.rules.fitting.answers import Alike, Brought
-from rigplanner.rules.fitting.figures import Reading
+from rigplanner.rules.fitting.answers import Brought
+from rigplanner.rules.fitting.figures import Reading, observed
 from rigplanner.rules.fitting.fitting import brings, fits
 from rigplanner.rules.fitting.trial import BADGES, Trial, counts
 from rigplanner.rules.situation import Situation
@@ -73,13 +73,13 @@ def test_a_candidate_is_asked_only_about_what_is_new_in_it(catalog: Catalog, mon
         return answer(situation, code)
 
     monkeypatch.setattr(trial, "_answer", noted)
-    trial.fitting(replace(card, id="a.b.first"))
+    trial.fittings([replace(card, id="a.b.first")])
     first = len(asked)
-    trial.fitting(replace(card, id="a.b.second", notes="other", released="2030"))
+    trial.fittings([replace(card, id="a.b.second", notes="other", released="2030")])
     assert len(asked) == first
-    trial.fitting(replace(card, id="a.b.third", length_mm=card.length_mm - 1.0, tdp_w=card.tdp_w - 1.0))
+    trial.fittings([replace(card, id="a.b.third", length_mm=card.length_mm - 1.0, tdp_w=card.tdp_w - 1.0)])
     assert len(asked) == first, "a shorter, cooler card fits wherever a longer, hotter one does"
-    trial.fitting(replace(card, id="a.b.fourth", height_mm=900.0))
+    trial.fittings([replace(card, id="a.b.fourth", height_mm=900.0)])
     assert asked[first:] == ["SPC002"]
 
 
@@ -114,15 +114,22 @@ def test_another_of_what_the_rig_has_is_no_model_for_the_rest(catalog: Catalog) 
     assert {code for _, code in found.brings} == {f.code for f in brings(rig, catalog, other) if counts(f)}
 
 
-def test_an_answer_given_early_joins_those_given_late(catalog: Catalog) -> None:
-    """A rule of the first stage may read just what one of the last has read of another candidate."""
+def test_a_field_that_one_card_alone_is_asked_for_tells_it_by_its_own_value(
+    catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a rule reads of the second card of a group, but not of the first, is kept under what the second one holds."""
     rig = read_rig(next(path for path in SAMPLES if path.stem == "rtx-5090"))
-    trial = Trial(rig, catalog, "gpu", rig.items[0].uid, "")
     card = next(part for part in catalog.of_kind("gpu") if part.id == "nvidia.geforce.rtx-4090")
-    trial.fitting(card)
-    late = next(shelf for shelf in trial.shelves.values() if shelf.stage == 2)
-    fields = next(fields for fields, shelf in trial.shelves.items() if shelf is late)
-    early = Alike(trial.likeness.row(card, "candidate"))
-    early.said(0, trial.shelves.values())
-    said = trial._said(early, fields, 0)
-    assert late.stage == 0 and early.said(0, ()).count(said) == 1
+    trial = Trial(rig, catalog, "gpu", rig.items[0].uid, "")
+    answer = trial._answer
+
+    def tall(situation: Situation, code: str) -> tuple[Brought, Reading]:
+        if code != "SPC002":
+            return answer(situation, code)
+        watched = next(iter(situation.own_cards)).card
+        return observed(lambda: (("error", code),) if (watched.height_mm or 0) > 900 and watched.notes == "tall" else ())
+
+    monkeypatch.setattr(trial, "_answer", tall)
+    notes = [(100.0, ""), (100.0, ""), (950.0, "tall"), (950.0, ""), (951.0, "tall")]
+    cards = [replace(card, id=f"a.b.{n}", height_mm=height, notes=note) for n, (height, note) in enumerate(notes)]
+    assert [("error", "SPC002") in found.brings for found in trial.fittings(cards)] == [False, False, True, False, True]

@@ -1,13 +1,14 @@
 """What rules said of candidates, kept under the fields that were read for it, and within ranges of the figures compared."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+import math
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from operator import itemgetter
 from typing import Any, Generic, Literal, TypeVar
 
 from msgspec import Struct
 
 from rigplanner.catalog.parts import AnyPart
-from rigplanner.rules.fitting.figures import Ranges, also_read, observed
+from rigplanner.rules.fitting.figures import Range, Ranges, also_read, observed
 from rigplanner.rules.fitting.watching import Placement
 
 T = TypeVar("T")
@@ -29,13 +30,14 @@ class Fitting(Struct, frozen=True, gc=False):
 class Row(dict[str, Hashable]):
     """What may be read of a candidate, by field; what is not there yet is looked up."""
 
-    def __init__(self, fields: dict[str, Hashable], part: AnyPart, readers: Mapping[str, Callable[["Row"], Hashable]]) -> None:
+    def __init__(self, fields: Iterable[tuple[str, Hashable]], part: AnyPart, likeness: Any) -> None:
         super().__init__(fields)
-        self.part, self.readers = part, readers
+        self.part, self.likeness = part, likeness
         self.placement: Placement | None = None
 
     def __missing__(self, field: str) -> Hashable:
-        value = self[field] = self.readers[field](self)
+        value: Hashable = self.likeness.readers[field](self)
+        self[field] = value
         return value
 
 
@@ -77,85 +79,97 @@ def taking(fields: Iterable[str]) -> Callable[[Row], Hashable]:
     return itemgetter(*names) if names else lambda row: None
 
 
-class Box(Struct, Generic[T], frozen=True):
-    """What holds while figures, told by their places, lie between two values each."""
-
-    ranges: tuple[tuple[int, float, float], ...]
-    holds: T
+Terms = tuple[tuple[int, float], ...]
+"""Figures by their places that are added up, and what each is multiplied with."""
 
 
-def holding(boxes: Iterable[Box[T]], figures: tuple[float, ...]) -> Box[T] | None:
+class Box(Struct, frozen=True):
+    """What candidates bring while their figures, told by their places, and sums of them lie between two values each."""
+
+    holds: Brought
+    says_no: bool
+    ranges: tuple[tuple[int, float, float], ...] = ()
+    sums: tuple[tuple[Terms, float, float], ...] = ()
+
+
+def holding(boxes: Iterable[Box], figures: Sequence[float]) -> Box | None:
     """Return the first box in which figures lie; one that a candidate lacks is NaN and lies in none."""
     for box in boxes:
         for place, low, high in box.ranges:
             if not low <= figures[place] <= high:
                 break
         else:
-            return box
+            if not box.sums or all(
+                low <= sum([figures[place] * by for place, by in terms]) <= high for terms, low, high in box.sums
+            ):
+                return box
     return None
+
+
+def says_no(brought: Iterable[tuple[str, str]]) -> bool:
+    """Say whether an error is among what is brought."""
+    return any(severity == "error" for severity, _ in brought)
 
 
 class Said:
     """What rules said of candidates that agree in some fields: `bits` of the rules that gave all of them one answer, what these
-    say that they bring, and by bit the boxes of the others."""
+    say that they bring, and the boxes of the others by their bits."""
 
     __slots__ = ("bits", "boxes", "brought")
 
     def __init__(self) -> None:
         self.bits: int = 0
         self.brought: Brought = ()
-        self.boxes: dict[int, list[Box[Brought]]] = {}
+        self.boxes: dict[int, list[Box]] = {}
 
 
-class _Known(dict[Hashable, Said]):
+class Shelf(dict[Hashable, Said]):
+    """Answers for which the same fields were read, by the values of these fields, which `take` takes of a candidate."""
+
+    def __init__(self, fields: frozenset[str]) -> None:
+        super().__init__()
+        self.take = taking(fields)
+
     def __missing__(self, key: Hashable) -> Said:
         said = self[key] = Said()
         return said
 
 
-class Shelf:
-    """Answers for which the same fields were read, by the values of these fields, which `take` takes of a candidate. They are
-    looked up from the `stage` of the questions on in which the earliest of them was given."""
-
-    __slots__ = ("known", "stage", "take")
-
-    def __init__(self, fields: frozenset[str], stage: int) -> None:
-        self.stage, self.take = stage, taking(fields)
-        self.known = _Known()
+Shelves = dict[frozenset[str], Shelf]
+"""Where the answers to the questions of a stage are kept, by the fields that were read for them."""
 
 
 class Alike:
-    """Candidates that agree in all that tells them apart but in their figures: where the answers about them are kept, and the
-    boxes of figures whose fitting is known."""
+    """Candidates that agree in all that tells them apart but in their figures: the boxes of figures for which it is known what is
+    brought, and by stage of the questions where the answers about them are kept."""
 
     def __init__(self, row: Row) -> None:
         self.row = row
-        self.boxes: list[Box[Fitting]] = []
-        self.known: dict[int, list[Said]] = {}
+        self.boxes: list[Box] = []
+        self.known: dict[int, dict[frozenset[str], Said]] = {}
 
-    def said(self, stage: int, shelves: Iterable[Shelf]) -> list[Said]:
-        """Return what is known of these candidates from a stage of the questions on."""
+    def said(self, stage: int, shelves: Shelves) -> dict[frozenset[str], Said]:
+        """Return what is known of these candidates at a stage of the questions, by the fields that were read."""
         known = self.known.get(stage)
         if known is None:
-            known = self.known[stage] = [shelf.known[shelf.take(self.row)] for shelf in shelves if shelf.stage == stage]
+            row = self.row
+            known = self.known[stage] = {fields: shelf[shelf.take(row)] for fields, shelf in shelves.items()}
         return known
-
-    def said_on(self, shelf: Shelf) -> Said:
-        """Return what a shelf keeps of these candidates, which then are told by it."""
-        said, known = shelf.known[shelf.take(self.row)], self.known[shelf.stage]
-        if said not in known:
-            known.append(said)
-        return said
 
 
 class Tally:
-    """What all rules together say of a candidate, and in which ranges of its figures."""
+    """What all rules together say of a candidate, and in which ranges of its figures (NaN where it lacks one)."""
 
-    def __init__(self, names: tuple[str, ...], figures: tuple[float, ...]) -> None:
-        self.names, self.figures = names, figures
+    def __init__(self, names: Sequence[str], figures: Iterable[float | None]) -> None:
         self.bits: int = 0
         self.brought: list[tuple[str, str]] = []
-        self._ranges: dict[int, tuple[float, float]] = {}
+        self._ranges: dict[int, Range] = {}
+        self._sums: dict[Terms, Range] = {}
+        self.measure(names, figures)
+
+    def measure(self, names: Sequence[str], figures: Iterable[float | None]) -> None:
+        """Take the figures that were ever compared."""
+        self.names, self.figures = names, [math.nan if value is None else value for value in figures]
 
     def recall(self, known: Iterable[Said]) -> None:
         """Add what is known."""
@@ -165,29 +179,49 @@ class Tally:
             if said.brought:
                 self.brought += said.brought
             if said.boxes:
-                for bit, boxes in said.boxes.items():
+                for each, boxes in said.boxes.items():
                     box = holding(boxes, self.figures)
                     if box is not None:
-                        bits |= bit
+                        bits |= each
                         self._keep_within(box)
         self.bits = bits
 
-    def learn(self, said: Said, bit: int, brought: Brought, ranges: Ranges) -> None:
-        """Add the answer of one rule, and keep it."""
-        box = Box(tuple((self.names.index(field), *ends) for field, ends in ranges.items()), brought)
+    def learn(self, said: Said, bits: int, brought: Brought, ranges: Ranges) -> None:
+        """Add the answer of one rule, or of several that bring nothing, and keep it."""
+        self.bits |= bits
         if ranges:
-            said.boxes.setdefault(bit, []).append(box)
+            box = self._box_of(ranges, brought)
+            said.boxes.setdefault(bits, []).append(box)
+            self._keep_within(box)
         else:
-            said.bits, said.brought = said.bits | bit, said.brought + brought
-        self.bits |= bit
-        self._keep_within(box)
+            said.bits, said.brought = said.bits | bits, said.brought + brought
+            self.brought += brought
 
-    def _keep_within(self, box: Box[Brought]) -> None:
+    def _box_of(self, ranges: Ranges, brought: Brought) -> Box:
+        place = self.names.index
+        single = tuple([(place(counted), *ends) for counted, ends in ranges.items() if isinstance(counted, str)])
+        sums = [
+            (tuple([(place(field), by) for field, by in counted]), *ends)
+            for counted, ends in ranges.items()
+            if not isinstance(counted, str)
+        ]
+        return Box(brought, says_no(brought), single, tuple(sums))
+
+    def _keep_within(self, box: Box) -> None:
         self.brought += box.holds
         for place, low, high in box.ranges:
-            known = self._ranges.get(place, (low, high))
-            self._ranges[place] = (max(low, known[0]), min(high, known[1]))
+            known = self._ranges.get(place)
+            self._ranges[place] = (low, high) if known is None else (max(low, known[0]), min(high, known[1]))
+        for terms, low, high in box.sums:
+            known = self._sums.get(terms)
+            self._sums[terms] = (low, high) if known is None else (max(low, known[0]), min(high, known[1]))
 
-    def box(self, holds: Any) -> Box[Any]:
-        """Return what holds in these ranges."""
-        return Box(tuple((place, *ends) for place, ends in self._ranges.items()), holds)
+    def box(self) -> Box:
+        """Return what is brought in these ranges."""
+        ranges = tuple([(place, low, high) for place, (low, high) in self._ranges.items()])
+        return Box(
+            tuple(self.brought),
+            says_no(self.brought),
+            ranges,
+            tuple([(terms, low, high) for terms, (low, high) in self._sums.items()]),
+        )

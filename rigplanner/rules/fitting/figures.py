@@ -1,7 +1,7 @@
 """Numbers of a candidate under watch: each comparison notes how far they may move before it comes out otherwise.
 
 Rules add figures up, scale them and compare them with limits, so what they compare is a linear form of the candidate's figures.
-The gap between its two sides, shared among the figures in it, is the room in which all of them may lie with the same answer.
+As long as the gap between its two sides stays open, the answer is the same.
 """
 
 import math
@@ -12,8 +12,10 @@ from typing import Any, TypeVar, Union
 
 T = TypeVar("T")
 Range = tuple[float, float]
-Ranges = dict[str, Range]
-"""The least and the greatest value of figures, by field."""
+Sum = tuple[tuple[str, float], ...]
+"""Several figures added up: fields, and what each is multiplied with, the first with 1."""
+Ranges = dict[str | Sum, Range]
+"""The least and the greatest value of figures, by field, and of sums of them."""
 
 ROUNDING = 1e-9
 """Share of two numbers below which their difference may be one of rounding."""
@@ -21,7 +23,7 @@ ANYWHERE: Range = (-math.inf, math.inf)
 
 
 FIGURES: dict[str, tuple[str, ...]] = {
-    "gpu": ("tdp_w", "length_mm", "height_mm", "memory_gib"),
+    "gpu": ("tdp_w", "length_mm", "height_mm", "memory_gib", "dense_tflops.bf16", "dense_tflops.fp8", "dense_tflops.fp4"),
     "cpu": ("max_power_w", "tdp_w"),
     "motherboard": ("width_mm", "depth_mm"),
     "psu": ("length_mm",),
@@ -48,12 +50,14 @@ _notes = _Notes()
 
 
 class Reading:
-    """What was read to answer a question: the fields whose values count, and in which range figures leave the answer as it is."""
+    """What was read to answer a question: the fields whose values count, and in which range figures leave the answer as it is;
+    `noted` are all fields, those of figures too."""
 
-    __slots__ = ("fields", "ranges")
+    __slots__ = ("fields", "noted", "ranges")
 
     def __init__(self, fields: frozenset[str], ranges: Ranges) -> None:
         self.fields, self.ranges = fields, ranges
+        self.noted = fields.union(ranges) if ranges else fields
 
 
 def observed(question: Callable[[], T]) -> tuple[T, Reading]:
@@ -76,7 +80,7 @@ def also_read(fields: Iterable[str], ranges: Ranges | None = None) -> None:
             _narrow(field, *found)
 
 
-def _narrow(field: str, low: float, high: float) -> None:
+def _narrow(field: str | Sum, low: float, high: float) -> None:
     ranges = _notes.open[-1][1]
     known = ranges.get(field, ANYWHERE)
     ranges[field] = (max(low, known[0]), min(high, known[1]))
@@ -207,10 +211,13 @@ def _compared(one: Figure, other: Number, compare: Callable[[float, float], bool
     if math.isinf(gap.value):
         return compare(one.value, _value(other))
     room = abs(gap.value) - ROUNDING * (abs(one.value) + abs(_value(other)))
-    for field, own, slope in gap.terms:
-        if gap.rough or room <= 0:
+    terms = [term for term in gap.terms if term[2]]
+    if gap.rough or room <= 0:
+        for field, own, _ in terms:
             _narrow(field, own, own)
-        elif slope:
-            reach = room / len(gap.terms) / abs(slope)
-            _narrow(field, *((own - reach, math.inf) if (slope > 0) == (gap.value > 0) else (-math.inf, own + reach)))
+    elif terms:
+        first = terms[0][2]
+        value, reach = sum(own * slope / first for _, own, slope in terms), room / abs(first)
+        counted = terms[0][0] if len(terms) == 1 else tuple((field, slope / first) for field, _, slope in terms)
+        _narrow(counted, *((value - reach, math.inf) if (first > 0) == (gap.value > 0) else (-math.inf, value + reach)))
     return compare(one.value, _value(other))

@@ -43,7 +43,7 @@ def fits(
     """Return the fitting of each candidate, in order. `uid` names the item to be replaced (None: as `item_for` says, "": add)."""
     trial = _trial(rig, catalog, kind, item_for(rig, catalog, kind) if uid is None else uid or None, today)
     with trial.lock:
-        return tuple(trial.fitting(part) for part in candidates)
+        return trial.fittings(candidates)
 
 
 def brings(rig: Rig, catalog: Catalog, part: AnyPart, uid: str | None = None, today: str = "") -> tuple[Finding, ...]:
@@ -66,8 +66,7 @@ def _trial(rig: Rig, catalog: Catalog, kind: str, uid: str | None, today: str) -
     key = (id(catalog), id(rig.snapshot) if rig.snapshot else 0, kind, uid, today, msgspec.msgpack.encode(judged))
     entry = _trials.get(key)
     if entry is None:
-        numbers = next((former.likeness.numbers for former, known, _ in reversed(_trials.values()) if known is catalog), None)
-        entry = _trials[key] = (Trial(rig, catalog, kind, uid, today, numbers), catalog, rig)
+        entry = _trials[key] = (Trial(rig, catalog, kind, uid, today), catalog, rig)
         if len(_trials) > KEPT_TRIALS:
             _trials.popitem(last=False)
     return entry[0]

@@ -1,10 +1,9 @@
 """Which candidates are alike to rules: what was ever read of a candidate tells it apart from others, and nothing else."""
 
-import math
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cache
-from operator import attrgetter
+from operator import attrgetter, is_
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -15,7 +14,7 @@ from rigplanner.catalog.parts import GPU, KINDS, AnyPart, kind_of
 from rigplanner.machine.peer import NO_DIRECT
 from rigplanner.rig.document import Rig
 from rigplanner.rules.fitting.answers import Readers, Row
-from rigplanner.rules.fitting.figures import FIGURES
+from rigplanner.rules.fitting.figures import FIGURES, Reading
 from rigplanner.rules.fitting.watching import ABSENT, RANK, SOLVED
 from rigplanner.rules.known import known_pairs, matches
 
@@ -24,114 +23,93 @@ ID, NAME = "id", "name"
 
 _PLAIN = frozenset((str, int, float, bool, type(None)))
 
-Told = tuple[Hashable, str, tuple[float, ...]]
-"""What tells a candidate apart, the id that it goes by, and its figures: NaN where it lacks one."""
+Told = tuple[Hashable, tuple[Any, ...]]
+"""What tells a candidate apart, and its figures."""
 
-
-class Held(dict[int, tuple[int, object]]):
-    """Numbers of values by their identity, equal for values that hold the same at some `paths` (all of them when there are none).
-    A value is kept, so that no other takes over its identity."""
-
-    def __init__(self, paths: tuple[str, ...], numbers: dict[Hashable, int]) -> None:
-        super().__init__()
-        self._take, self._numbers = [attrgetter(path) for path in paths], numbers
-
-    def number(self, value: object) -> tuple[int, object]:
-        """Return the number of a value that is not there yet, and the value."""
-        made = msgspec.msgpack.encode([take(value) for take in self._take] if self._take else value)
-        entry = self[id(value)] = (self._numbers.setdefault(made, len(self._numbers)), value)
-        return entry
-
-
-class Numbers:
-    """Numbers in the stead of values that are no plain ones."""
-
-    def __init__(self) -> None:
-        self._by_value: dict[Hashable, int] = {}
-        self._held: dict[tuple[str, ...], Held] = {}
-
-    def holding(self, paths: tuple[str, ...] = ()) -> Held:
-        """Return the numbers of values by what they hold at some paths."""
-        held = self._held.get(paths)
-        if held is None:
-            held = self._held[paths] = Held(paths, self._by_value)
-        return held
-
-    def of_bytes(self, made: bytes) -> int:
-        """Return the number of what is written in bytes."""
-        return self._by_value.setdefault(made, len(self._by_value))
+_written = msgspec.msgpack.Encoder().encode
 
 
 class Likeness:
     """Tells candidates of a kind apart by the fields that were noted. `solved` looks up what the solver decided for a row."""
 
-    def __init__(
-        self, rig: Rig, catalog: Catalog, kind: str, parts: Sequence[AnyPart], numbers: Numbers, solved: Callable[[Row, str], bytes]
-    ) -> None:
-        self.kind, self.numbers, self._solved = kind, numbers, solved
-        self._named, self._paired = _named_ids(rig, catalog, parts), _paired_with(parts)
+    def __init__(self, kind: str, parts: Sequence[AnyPart], solved: Callable[[Row, str], bytes]) -> None:
+        self.kind, self._solved = kind, solved
         ids = sorted({part.id for part in parts if kind_of(part) in ("gpu", "nic", "storage", "riser")})
         self._derived: dict[str, Callable[[AnyPart], Hashable]] = {
             NAME: lambda part: NO_DIRECT.search(part.name) is not None,
             RANK: lambda part: bisect_left(ids, part.id),
         }
-        self._readers = Readers(self._reader)
-        self.figures = FIGURES.get(kind, ())
-        self._take_figures = taking_of(self.figures)
+        self.readers = Readers(self._reader)
+        self._countable = FIGURES.get(kind, ())
         self.fields: list[str] = []
-        self._tell_by(())
+        self.figures: list[str] = []
+        self._noted: set[Hashable] = set()
+        self._tell()
 
-    def note(self, read: Iterable[str]) -> None:
-        """Add fields to those that tell candidates apart."""
-        new = sorted(field for field in read if field not in self.fields and field != ID and not field.startswith((SOLVED, ABSENT)))
-        if new:
-            self.fields += new
-            self._tell_by(self.fields)
+    def note(self, read: Reading) -> bool:
+        """Add what was read to what tells candidates apart; say whether any of it is new."""
+        if read.noted in self._noted:
+            return False
+        self._noted.add(read.noted)
+        absent = {field.removeprefix(ABSENT) for field in read.fields if field.startswith(ABSENT)}
+        plain = {field for field in read.fields if field != ID and not field.startswith((SOLVED, ABSENT))}
+        fields = sorted(plain.difference(self.fields))
+        figures = [
+            figure for figure in self._countable if (figure in absent or figure in read.ranges) and figure not in self.figures
+        ]
+        if fields or figures:
+            self.fields += fields
+            self.figures += figures
+            self._tell()
+        return bool(fields or figures)
 
-    def _tell_by(self, fields: Sequence[str]) -> None:
-        plain, inner = plain_fields(self.kind), dict[str, tuple[str, ...]]()
-        for field in fields:
-            if field not in plain and field not in self._derived:
-                head, _, path = field.partition(".")
-                if path and head not in fields:
-                    inner[head] = (*inner.get(head, ()), path)
-                else:
-                    inner[head] = ()
-        self._take_plain = taking_of([field for field in fields if field in plain and field not in self._derived])
-        self._take_others = taking_of(list(inner))
-        self._held = [self.numbers.holding(paths) for paths in inner.values()]
-        self._derive = [derive for field, derive in self._derived.items() if field in fields]
+    def _tell(self) -> None:
+        taken = [field for field in self.fields if field not in self._derived]
+        self._plain = [field for field in taken if field in plain_fields(self.kind)]
+        self._take, self._take_plain, self.figures_of = taking_of(taken), taking_of(self._plain), taking_of(self.figures)
+        self.is_needed = bool(self.fields or self.figures)
+        self._nothing = (None,) * len(self.figures)
+        self._derive = [derive for field, derive in self._derived.items() if field in self.fields]
 
-    def told(self, part: AnyPart) -> Told:
-        """Return what tells a part apart."""
-        named = part.id if part.id in self._named or part.id.startswith(self._paired) else "candidate"
-        figures = self._take_figures(part)
-        lacks: tuple[bool, ...] = ()
-        if None in figures:
-            lacks = tuple([value is None for value in figures])
-            figures = tuple([math.nan if value is None else value for value in figures])
-        others = [(held.get(id(value)) or held.number(value))[0] for held, value in zip(self._held, self._take_others(part))]  # noqa: B905
-        return (named, lacks, self._take_plain(part), *others, *[derive(part) for derive in self._derive]), named, figures
+    def told(self, part: AnyPart, named: str) -> Told:
+        """Return what tells a part apart that goes by the id `named`."""
+        figures = self.figures_of(part)
+        lacks = tuple(map(is_, figures, self._nothing)) if None in figures else len(figures)
+        if self._derive:
+            return (named, lacks, _written(self._take(part)), *[derive(part) for derive in self._derive]), figures
+        return (named, lacks, _written(self._take(part))), figures
 
     def row(self, part: AnyPart, named: str) -> Row:
         """Return what may be read of a part that goes by the id `named`, looked up as it is asked for."""
-        return Row({ID: named}, part, self._readers)
+        row = Row(zip(self._plain, self._take_plain(part), strict=True), part, self)
+        row[ID] = named
+        return row
 
     def _reader(self, field: str) -> Callable[[Row], Hashable]:
-        """Return what looks a field of a row up."""
+        """Return what looks a field of a row up: a value that is no plain one in bytes, equal for equal ones."""
         if field in self._derived:
             derive = self._derived[field]
             return lambda row: derive(row.part)
         if field.startswith(SOLVED):
-            solved = field.removeprefix(SOLVED)
-            return lambda row: self.numbers.of_bytes(self._solved(row, solved))
+            return lambda row: self._solved(row, field)
         take = attrgetter(field.removeprefix(ABSENT))
         if field.startswith(ABSENT):
             return lambda row: take(row.part) is None
         if field in plain_fields(self.kind):
             return lambda row: take(row.part)
-        held = self.numbers.holding()
-        return lambda row: held.number(take(row.part))[0]
+        return lambda row: _written(take(row.part))
+
+
+class Names:
+    """The ids that candidates go by: their own where something names it, else one for all."""
+
+    def __init__(self, rig: Rig, catalog: Catalog, parts: Sequence[AnyPart]) -> None:
+        self._named, self._paired = _named_ids(rig, catalog, parts), _paired_with(parts)
+
+    def of(self, part: AnyPart) -> str:
+        """Return the id that a part goes by."""
+        own = part.id
+        return own if own in self._named or own.startswith(self._paired) else "candidate"
 
 
 @cache
@@ -150,8 +128,10 @@ def taking_of(fields: Sequence[str]) -> Callable[[AnyPart], tuple[Any, ...]]:
     """Return a function that takes fields of a part."""
     if len(fields) > 1:
         return attrgetter(*fields)
-    takes = [attrgetter(field) for field in fields]
-    return lambda part: tuple([take(part) for take in takes])
+    if fields:
+        take = attrgetter(*fields)
+        return lambda part: (take(part),)
+    return lambda part: ()
 
 
 def _named_ids(rig: Rig, catalog: Catalog, parts: Sequence[AnyPart]) -> set[str]:

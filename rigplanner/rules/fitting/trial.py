@@ -1,10 +1,9 @@
 """Candidates of one kind tried in one rig, each rule asked once per different set of the fields that it reads."""
 
-import math
 import threading
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import accumulate
+from functools import partial
 from typing import Any, cast
 
 from msgspec.structs import replace
@@ -19,12 +18,27 @@ from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, apply
 from rigplanner.rig.task import Workload
 from rigplanner.rules.assess import machine_of, memory_of
-from rigplanner.rules.check import counted
+from rigplanner.rules.check import counted, settled
 from rigplanner.rules.finding import Finding
-from rigplanner.rules.fitting.answers import Alike, Badge, Box, Brought, Fitting, Remembered, Row, Said, Shelf, Tally, holding
-from rigplanner.rules.fitting.figures import Reading, observed
-from rigplanner.rules.fitting.likeness import ID, Likeness, Numbers
+from rigplanner.rules.fitting.answers import (
+    Alike,
+    Badge,
+    Box,
+    Brought,
+    Fitting,
+    Remembered,
+    Row,
+    Said,
+    Shelf,
+    Shelves,
+    Tally,
+    holding,
+    says_no,
+)
+from rigplanner.rules.fitting.figures import FIGURES, Reading, observed
+from rigplanner.rules.fitting.likeness import ID, Likeness, Names
 from rigplanner.rules.fitting.watching import (
+    SOLVED,
     Placement,
     Scene,
     WatchedJob,
@@ -33,6 +47,7 @@ from rigplanner.rules.fitting.watching import (
     is_watched,
     watched,
 )
+from rigplanner.rules.registry import Cases, judged
 from rigplanner.rules.situation import JobFacts, Situation
 from rigplanner.rules.topics import RULES_BY_CODE
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
@@ -55,7 +70,7 @@ UNREAD = frozenset(("id", "name", "aliases", "status", "released", "sources", "d
 
 _CODES = tuple(RULES_BY_CODE)
 _BITS = {code: 1 << number for number, code in enumerate(RULES_BY_CODE)}
-_STAGES = tuple(accumulate(sum(_BITS[code] for code in codes) for codes in (*TELLING, set(_CODES).difference(*TELLING))))
+_STAGES = (*TELLING, tuple(code for code in _CODES if not any(code in told for told in TELLING)))
 _SEVERITIES = list(BADGES)
 
 Key = tuple[str, str, tuple[str, ...]]
@@ -112,113 +127,152 @@ def _need(workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
         return str(fault)
 
 
+def _cases(over: Cases, situation: Situation) -> tuple[Any, ...]:
+    return tuple(over(situation))
+
+
+class Stage:
+    """Rules that are asked together: `bits` of them, by the bit of each the cases that it is asked over with the bits of all rules
+    over these, and where answers are kept."""
+
+    def __init__(self, rig: Rig, number: int, codes: Iterable[str]) -> None:
+        asked = [code for code in codes if code not in rig.ignored and (code not in REMARKS or code in rig.severities)]
+        together: dict[Cases, int] = {}
+        for code in asked:
+            over = RULES_BY_CODE[code].over
+            together[over] = together.get(over, 0) | _BITS[code]
+        self.number, self.shelves, self.bits = number, Shelves(), sum(together.values())
+        self.questions = {_BITS[code]: (RULES_BY_CODE[code].over, together[RULES_BY_CODE[code].over]) for code in asked}
+
+    def said(self, alike: Alike, row: Row, fields: frozenset[str]) -> Said:
+        """Return where answers about candidates such as one in `row` are kept for which these fields were read."""
+        known = alike.known[self.number]
+        said = known.get(fields)
+        if said is None:
+            shelf = self.shelves.get(fields)
+            if shelf is None:
+                shelf = self.shelves[fields] = Shelf(fields)
+            said = known[fields] = shelf[shelf.take(row)]
+        return said
+
+
+class Round:
+    """Stages of questions before which candidates are told apart anew, each round by what its own questions read."""
+
+    def __init__(self, likeness: Likeness, stages: list[Stage]) -> None:
+        self.likeness, self.stages = likeness, stages
+        self.alike: dict[Hashable, Alike] = {}
+
+
 class Trial:
     """What is known of candidates of a kind in a rig. `lock` is held while some are tried."""
 
-    def __init__(self, rig: Rig, catalog: Catalog, kind: str, uid: str | None, today: str, numbers: Numbers | None = None) -> None:
+    def __init__(self, rig: Rig, catalog: Catalog, kind: str, uid: str | None, today: str) -> None:
         self.rig, self.kind, self.uid, self.today, self.lock = rig, kind, uid, today, threading.Lock()
         self.parts = dict(catalog.parts)
         self.catalog = replace(catalog, parts=self.parts)
         machine = machine_of(rig, catalog)
         parts = [piece.part for piece in machine.pieces]
-        self.likeness = Likeness(rig, catalog, kind, parts, numbers or Numbers(), self._decided)
+        self.names = Names(rig, catalog, parts)
+        stages = [Stage(rig, number, codes) for number, codes in enumerate(_STAGES)]
+        self.rounds = [Round(Likeness(kind, parts, self._decided), each) for each in (stages[:1], stages[1:])]
         if kind in WHOLE:
-            self.likeness.note(frozenset(KINDS[kind].__struct_fields__) - UNREAD)
-        self.asked = [
-            sum(_BITS[code] for code in _CODES if _BITS[code] & stage and (code not in REMARKS or code in rig.severities))
-            for stage in _STAGES
-        ]
+            self.rounds = self.rounds[:1]
+            self.rounds[0].likeness.note(Reading(frozenset(KINDS[kind].__struct_fields__) - UNREAD, {}))
         self.before = found_before(rig, catalog, uid, today)
         self.fastest, self.kinds = _fastest_place(machine), frozenset[str](use.slot.kind for use in machine.slots)
-        self.shelves: dict[frozenset[str], Shelf] = {}
         self.placements: Remembered[Placement] = Remembered()
         self.outlines: dict[str, Placement] = {}
         self.scenes: dict[Hashable, Scene] = {}
         self.needs: dict[Hashable, Remembered[MemoryEstimate | str]] = {}
         self.rigs: dict[str, Rig] = {}
-        self.alike: dict[Hashable, Alike] = {}
         self.made: dict[Brought, Fitting] = {}
 
-    def fitting(self, part: AnyPart) -> Fitting:
-        """Return the fitting of a part, from what is known of its like."""
-        key, named, figures = self.likeness.told(part)
-        alike = self.alike.get(key)
-        if alike is None:
-            alike = self.alike[key] = Alike(self.likeness.row(part, named))
-        box = holding(alike.boxes, figures)
-        if box is None:
-            box = self._judge(alike, part, Tally(self.likeness.figures, figures))
-            alike.boxes.append(box)
-        return box.holds
+    def fittings(self, parts: Iterable[AnyPart]) -> tuple[Fitting, ...]:
+        """Return the fitting of each part, from what is known of its like."""
+        found = []
+        for part in parts:
+            brought: Brought = ()
+            named = self.names.of(part)
+            for each in self.rounds:
+                key, figures = each.likeness.told(part, named) if each.likeness.is_needed else (named, ())
+                alike = each.alike.get(key)
+                if alike is None:
+                    alike = each.alike[key] = Alike(each.likeness.row(part, named))
+                box = holding(alike.boxes, figures) or self._judge(each, alike, part)
+                brought = brought + box.holds if brought else box.holds
+                if box.says_no:
+                    break
+            found.append(self.made.get(brought) or self._fitting(brought))
+        return tuple(found)
 
-    def _judge(self, alike: Alike, part: AnyPart, tally: Tally) -> Box[Fitting]:
+    def _judge(self, asked: Round, alike: Alike, part: AnyPart) -> Box:
+        """Return what the questions of a round bring to light, and in which ranges of its figures."""
         if self.kind in WHOLE:
-            return tally.box(self._fitting(self._brought_by_all(alike.row)))
-        for stage, asked in enumerate(self.asked):
-            tally.recall(alike.said(stage, self.shelves.values()))
-            self._complete(alike, part, tally, stage)
-            told = [pair for pair in tally.brought if _BITS[pair[1]] & asked]
-            if any(severity == "error" for severity, _ in told):
-                break
-        return tally.box(self._fitting(told))
+            box = Box(self._brought_by_all(alike.row), False)
+        else:
+            tally = Tally(asked.likeness.figures, asked.likeness.figures_of(part))
+            for stage in asked.stages:
+                tally.recall(alike.said(stage.number, stage.shelves).values())
+                if stage.bits & ~tally.bits:
+                    self._complete(asked.likeness, alike, part, tally, stage)
+                if says_no(tally.brought):
+                    break
+            box = tally.box()
+        alike.boxes.append(box)
+        return box
 
-    def _fitting(self, brought: list[tuple[str, str]]) -> Fitting:
-        key = tuple(brought)
-        fitting = self.made.get(key)
-        if fitting is None:
-            ranked = sorted(dict.fromkeys(brought), key=lambda pair: (_SEVERITIES.index(pair[0]), pair[1]))
-            fitting = self.made[key] = Fitting(BADGES[ranked[0][0]] if ranked else "fits", tuple(ranked))
+    def _fitting(self, brought: Brought) -> Fitting:
+        ranked = sorted(dict.fromkeys(brought), key=lambda pair: (_SEVERITIES.index(pair[0]), pair[1]))
+        fitting = self.made[brought] = Fitting(BADGES[ranked[0][0]] if ranked else "fits", tuple(ranked))
         return fitting
 
-    def _brought_by_all(self, row: Row) -> list[tuple[str, str]]:
+    def _brought_by_all(self, row: Row) -> Brought:
         named = str(row[ID])
         with self._listed(named, replace(row.part, id=named)):
             rig = self._rig_with(named)
             found = findings(rig, self.catalog, assemble(rig, self.catalog), self.today)
         new = (finding for finding in found if counts(finding) and key_of(finding) not in self.before)
-        return [(finding.severity, finding.code) for finding in new]
+        return tuple((finding.severity, finding.code) for finding in new)
 
-    def _complete(self, alike: Alike, part: AnyPart, tally: Tally, stage: int) -> None:
+    def _complete(self, likeness: Likeness, alike: Alike, part: AnyPart, tally: Tally, stage: Stage) -> None:
         """Ask those of the rules whose answers are not known, and keep what they say under the fields that they read."""
-        missing = self.asked[stage] & ~tally.bits
-        if missing:
-            scene = self._scene(alike.row, part, stage)
-            with self._listed(str(alike.row[ID]), scene.part):
-                while missing:
-                    bit = missing & -missing
+        row = alike.row if alike.row.part is part else likeness.row(part, str(alike.row[ID]))
+        scene, missing = self._scene(likeness, row, part, stage), stage.bits & ~tally.bits
+        with self._listed(str(row[ID]), scene.part):
+            while missing:
+                bit = missing & -missing
+                over, together = stage.questions[bit]
+                cases, read = scene.once.asked(over, partial(_cases, over, scene.situation))
+                if cases:
                     brought, read = self._answer(scene.situation, _CODES[bit.bit_length() - 1])
-                    tally.learn(self._said(alike, read.fields, stage), bit, brought, read.ranges)
-                    missing ^= bit
+                else:
+                    bit, brought = together & missing, ()
+                if likeness.note(read):
+                    tally.measure(likeness.figures, likeness.figures_of(part))
+                tally.learn(stage.said(alike, row, read.fields), bit, brought, read.ranges)
+                missing ^= bit
 
     def _answer(self, situation: Situation, code: str) -> tuple[Brought, Reading]:
-        found, read = observed(lambda: counted(situation, (code,)))
-        new = (finding for finding in found if counts(finding) and key_of(finding) not in self.before)
-        return tuple((finding.severity, finding.code) for finding in new), read
+        (found, _), read = observed(lambda: judged(RULES_BY_CODE[code], situation))
+        new = (finding for finding in settled(situation, found) if counts(finding) and key_of(finding) not in self.before)
+        return tuple((finding.severity, finding.code) for finding in new) if found else (), read
 
-    def _said(self, alike: Alike, fields: frozenset[str], stage: int) -> Said:
-        """Return where answers are kept for which these fields were read."""
-        shelf = self.shelves.get(fields)
-        if shelf is None:
-            shelf = self.shelves[fields] = Shelf(fields, stage)
-            self.likeness.note(fields)
-        shelf.stage = min(shelf.stage, stage)
-        return alike.said_on(shelf)
-
-    def _scene(self, row: Row, part: AnyPart, stage: int) -> Scene:
+    def _scene(self, likeness: Likeness, row: Row, part: AnyPart, stage: Stage) -> Scene:
         """Return what rules look at, with a candidate in it; where no places are asked for, one that has none."""
-        key = (row[ID], stage > 0)
+        key = (row[ID], stage.number > 0)
         scene = self.scenes.get(key)
         if scene is None:
-            scene = self.scenes[key] = Scene(part, row, self.likeness.figures)
+            scene = self.scenes[key] = Scene(part, row, FIGURES.get(self.kind, ()))
             scene.situation = self._situation(scene)
         else:
-            scene.turn_to(part, row, self.likeness.fields)
+            scene.turn_to(part, row, likeness.fields)
         return scene
 
     def _situation(self, scene: Scene) -> Situation:
         named, once = scene.row[ID], scene.once
         if named not in self.outlines:
-            self.outlines[named] = self._placement(scene.row)
+            self.outlines[named] = self._placed(scene.row)
         rig = self._rig_with(named)
         machine: Any = WatchedMachine(rig, scene.part, self.outlines[named], lambda: self._placement(scene.row), once)
         jobs: Any = tuple(
@@ -230,7 +284,10 @@ class Trial:
         )
 
     def _decided(self, row: Row, field: str) -> bytes:
-        return self._placement(row).said_of(field)
+        placement = self._placement(row)
+        said = placement.said_of(field.removeprefix(SOLVED))
+        row.update(placement.decided)
+        return said
 
     def _placement(self, row: Row) -> Placement:
         """Return what the solver makes of a candidate, solved once for all that are alike to it."""
@@ -240,9 +297,9 @@ class Trial:
 
     def _solved(self, row: Row) -> Placement:
         seen = _as_the_board_sees(row.part, self.fastest, self.kinds)
-        like = row if seen is row.part else self.likeness.row(seen, str(row[ID]))
+        like = row if seen is row.part else row.likeness.row(seen, str(row[ID]))
         placement, read = observed(lambda: self.placements.get(like, lambda: self._placed(like)))
-        self.likeness.note(read.fields)
+        row.likeness.note(read)
         return placement
 
     def _placed(self, row: Row) -> Placement:
@@ -283,15 +340,13 @@ class Trial:
 
 
 def _as_the_board_sees(part: AnyPart, fastest: int, kinds: frozenset[str]) -> AnyPart:
-    """Return a card as its place sees it: whole columns, no generation beyond the fastest place's; without a slot of its kind its
-    edge does not count."""
+    """Return a card as its place sees it: no generation beyond the fastest place's; without a slot of its kind its edge does not
+    count."""
     if not isinstance(part, GPU):
         return part
     if slot_kind(part) not in (*kinds, None):
         return replace(part, edge_gen=None, edge_width=None, slots=None)
-    gen = None if part.edge_gen is None else min(part.edge_gen, fastest)
-    columns = None if part.slots is None else math.ceil(part.slots)
-    return part if (gen, columns) == (part.edge_gen, part.slots) else replace(part, edge_gen=gen, slots=columns)
+    return part if part.edge_gen is None or part.edge_gen <= fastest else replace(part, edge_gen=fastest)
 
 
 def _fastest_place(machine: Machine) -> int:

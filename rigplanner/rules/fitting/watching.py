@@ -6,7 +6,7 @@ to make it.
 """
 
 from collections.abc import Callable, Iterable
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from operator import attrgetter
 from typing import Any, TypeVar, cast
 
@@ -41,14 +41,19 @@ class Once:
     def forget(self, changed: set[str]) -> None:
         """Drop the answers for which one of these fields was read."""
         for key, (_, read) in list(self.known.items()):
-            if not (changed.isdisjoint(read.fields) and changed.isdisjoint(read.ranges)):
+            if not changed.isdisjoint(read.noted):
                 del self.known[key]
 
-    def get(self, key: object, question: Callable[[], Any]) -> Any:
+    def asked(self, key: object, question: Callable[[], Any]) -> tuple[Any, Reading]:
+        """Return an answer and what was read for it."""
         entry = self.known.get(key)
         if entry is None:
             entry = self.known[key] = observed(question)
-        answer, read = entry
+        return entry
+
+    def get(self, key: object, question: Callable[[], Any]) -> Any:
+        """Return an answer; what was read for it counts as read for the open question."""
+        answer, read = self.asked(key, question)
         also_read(read.fields, read.ranges)
         return answer
 
@@ -63,15 +68,26 @@ NESTED = ("dense_tflops", "enclosure", "layout", "supply")
 
 @cache
 def _watched_type(base: Any, prefix: str, figures: tuple[str, ...]) -> Any:
-    """Return a struct like another, whose instances note what is read of them: all, when one is compared or hashed."""
+    """Return a struct like another, whose instances note what is read of them: all, when one is compared or hashed. What a struct
+    says of itself (a property) counts as one field, whatever it is made of."""
     noted = {field: ABSENT + prefix + field if prefix + field in figures else prefix + field for field in base.__struct_fields__}
 
+    told: dict[str, Any] = {name: view.fget for name, view in vars(base).items() if isinstance(view, property)}
+    own = object.__getattribute__
+
     def read(self: object, name: str) -> Any:
-        value = object.__getattribute__(self, name)
-        if isinstance(value, Figure):
-            value.read()
-        elif name in noted and not is_watched(value):
-            also_read((noted[name],))
+        note = noted.get(name)
+        if note is not None:
+            value = own(self, name)
+            if type(value) is Figure:
+                value.read()
+            elif name not in NESTED or not is_watched(value):
+                also_read((note,))
+            return value
+        if name not in told:
+            return own(self, name)
+        value, seen = observed(partial(told[name], self))
+        also_read(seen.fields if seen.ranges else (prefix + name,), seen.ranges)
         return value
 
     def equal(self: Any, other: object) -> bool:
@@ -103,17 +119,30 @@ def _under_watch(struct: Any, prefix: str, figures: tuple[str, ...], **own: Any)
     return _watched_type(base, prefix, figures)(**{**fields, **own})
 
 
+@cache
+def _kinds_of_fields(base: Any, prefix: str, figures: tuple[str, ...]) -> tuple[list[str], list[str], list[str]]:
+    """Return the fields of a struct: plain ones, figures, and those that hold fields of their own."""
+    fields = [field for field in base.__struct_fields__ if prefix + field != "id"]
+    counted = [field for field in fields if prefix + field in figures]
+    nested = [field for field in fields if prefix + field in NESTED]
+    return [field for field in fields if field not in counted and field not in nested], counted, nested
+
+
 def _turn(watched: Any, struct: Any, prefix: str, figures: tuple[str, ...]) -> None:
     """Let a struct under watch hold the fields of another one."""
-    for field in struct.__struct_fields__:
-        path, value = prefix + field, getattr(struct, field)
-        if value is not None and path in figures:
-            value = Figure(value, ((path, value, 1.0),))
-        elif value is not None and path in NESTED:
-            _turn(object.__getattribute__(watched, field), value, f"{path}.", figures)
-            continue
-        if path != "id":
-            force_setattr(watched, field, value)
+    base: Any = type(struct)
+    plain, counted, nested = _kinds_of_fields(base, prefix, figures)
+    for field in plain:
+        force_setattr(watched, field, getattr(struct, field))
+    for field in counted:
+        value, path = getattr(struct, field), prefix + field
+        force_setattr(watched, field, None if value is None else Figure(value, ((path, value, 1.0),)))
+    for field in nested:
+        former, value, path = object.__getattribute__(watched, field), getattr(struct, field), f"{prefix}{field}."
+        if former is None or value is None:
+            force_setattr(watched, field, None if value is None else _under_watch(value, path, figures))
+        else:
+            _turn(former, value, path, figures)
 
 
 RANK = "rank"
@@ -149,14 +178,15 @@ class Placement(Struct, frozen=True, dict=True):
 
     @cached_property
     def decided(self) -> dict[str, bytes]:
-        """What the solver decided, by field of the machine, the candidate itself left out: equal for equal places."""
+        """What the solver decided, by noted field of the machine, the candidate left out: equal for equal places."""
         return {}
 
     def said_of(self, field: str) -> bytes:
         """Return what the solver decided in a field of the machine."""
-        if field not in self.decided:
-            self.decided[field] = msgspec.msgpack.encode(_exchanged(self, field, None))
-        return self.decided[field]
+        said = self.decided.get(SOLVED + field)
+        if said is None:
+            said = self.decided[SOLVED + field] = msgspec.msgpack.encode(_exchanged(self, field, None))
+        return said
 
 
 _HOLDERS = {"pieces": "part", "gpus": "gpu", "cpus": "cpu", "storage": "storage"}
