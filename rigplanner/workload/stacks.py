@@ -49,8 +49,9 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     gradients take no memory of their own. `in_turn`: a pipeline's networks come to the GPU one after the other.
     `gathers_tables_apart`: sharded embedding and head are each gathered by themselves. `doubly_quantised`: its 4-bit scales are
     quantised too. `quantises_tables`: embedding and head are quantised like all else.
-    `sharded_masters`: what FSDP trains in bf16 is brought to fp32 first (accelerate since 0.30, with mixed precision).
-    `keeps_frozen_gradients`: FSDP's first form is the one it shards with.
+    `autocasts`: a trainer runs 16-bit networks under autocast, a loop of one's own does not and `holds_outputs`, the logits, until
+    the backward pass has ended. `sharded_masters`: what FSDP trains in bf16 is brought to fp32 first (accelerate since 0.30, with
+    mixed precision). `keeps_frozen_gradients`: FSDP's first form is the one it shards with.
     `preallocates`: the cache is there before the prompt, whether or not anything is generated.
     `flat_step`: the optimizer steps on one flat copy of a rank's gradients in fp32. `bucket_values`: values of ZeRO's bucket, 0
     where DistributedDataParallel sums gradients, null where they are summed where they lie. `frozen_norms`: batch norms of a
@@ -97,6 +98,8 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     frozen_norms: bool = False
     float_norms: bool = False
     adapters: Literal["fp32", "base"] = "base"
+    autocasts: bool = True
+    holds_outputs: bool = False
     note: str = ""
 
     def spare(self, task: str, group: str = "language") -> Spare:

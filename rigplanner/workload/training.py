@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 from msgspec import Struct
 
@@ -49,13 +51,34 @@ def setting_of(job: Job, checkpointing: bool, stack: MemoryStack, eager: bool | 
     loss = "chunked" if "chunked_cross_entropy" in job.flags and stack.loss == "plain" else stack.loss
     loss = "fused" if job.flags & FUSED_LOSS else loss
     return Setting(
-        batch=job.batch, length=max(1, job.length // job.context), dtype=BF16 if sharded_amp(job) else parameter_type(job),
-            eager=(job.eager or stack.eager) if eager is None else eager, checkpointing=checkpointing, sheds=sheds,
+        batch=job.batch, length=max(1, job.length // job.context), dtype=_computed_type(job, stack),
+            eager=job.eager if eager is None else eager, checkpointing=checkpointing, sheds=sheds,
         lora_rank=job.lora_rank, lora_targets=job.lora_targets or ALL_LINEAR if job.lora_rank else (), loss=loss,
-            fused_act=stack.fused_act, dora=job.dora, sides=sides_of(job), frames=job.frames,
+            fused_act=stack.fused_act, dora=job.dora, adapters=_adapters(job, stack), sides=sides_of(job), frames=job.frames,
         images=job.images, frozen_tower="frozen_tower" in job.flags,
         frozen_norms=stack.frozen_norms, float_norms=stack.float_norms and job.precision.startswith("amp"),
     )  # fmt: skip
+
+
+def _computed_type(job: Job, stack: MemoryStack) -> str:
+    """The type of what runs between layers: 16 bits where parameters are gathered so, and float beside a raised base outside
+    autocast, whose norms write it and whose 4-bit products give back the type of their input (bitsandbytes.nn.Linear4bit)."""
+    if sharded_amp(job):
+        return BF16
+    return F32 if _raises(job, stack) and _autocast(job) and not stack.autocasts else parameter_type(job)
+
+
+def _adapters(job: Job, stack: MemoryStack) -> Literal["", "float", "cast"]:
+    """How adapters of float take what a 16-bit network gives them: every one makes a copy of its own. A base of bitsandbytes is
+    left out: under autocast its adapters take the input as it is (peft.tuners.lora.bnb)."""
+    if stack.adapters == "base" or job.task != "train_lora" or job.dora or parameter_type(job) == F32:
+        return ""
+    return "cast" if stack.autocasts else "float"
+
+
+def _walked_width(job: Job, stack: MemoryStack, width: float) -> float:
+    """Bytes of a value's gradient in the walk."""
+    return 4.0 if _adapters(job, stack) or _computed_type(job, stack) == F32 else width
 
 
 def sides_of(job: Job) -> tuple[int, int] | None:
@@ -95,7 +118,8 @@ def step_walk(network: Network, job: Job, stack: MemoryStack, sheds: bool = Fals
     """The walk of the step, and the share of its activations that remains (selective recomputation; a compiled graph keeps about
     as much as an eager one in the measurements there are)."""
     assert network.config is not None
-    low = "bf16" if parameter_type(job) == BF16 or sharded_amp(job) else "amp_bf16" if job.precision.startswith("amp") else "fp32"
+    low = "amp_bf16" if job.precision.startswith("amp") and not sharded_amp(job) else "bf16"
+    low = "fp32" if _computed_type(job, stack) == F32 and low == "bf16" else low
     optimizer = job.optimizer
     if optimizer not in WALKED_OPTIMIZERS:
         optimizer = "adamw" if OPTIMIZERS[optimizer].copies else "adamw_fused"
@@ -155,11 +179,12 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
     master = 4.0 if stack.master_fp32 and width == 2 else 0.0
     wide = width == 4 or master or (job.lora_rank and stack.adapters == "fp32")
     state = trained * ((optimizer.state_fp32 if wide else optimizer.state_16) + master)
-    gradients = trained * (4.0 if stack.gradients_fp32 else width)
+    own = 4.0 if job.lora_rank and stack.adapters == "fp32" else width
+    gradients = trained * (4.0 if stack.gradients_fp32 else own)
     base = (_base_bytes(network, job, stack, step, width) + untied_bytes(network, stack, width)) / ways
     raised, spared = _raised(network, job, stack)
     spared += _gated_in_place(network, job, stack) - _float_checkpoints(network, job, stack)
-    base += raised / ways
+    base += raised / ways + trained * (own - width)
     if job.saves_embedding:
         extra = network.embedding_params * (2 if network.tied else 1) / ways
         base, gradients, state = base + 2 * extra, gradients + 2 * extra, state + 8 * extra
@@ -176,17 +201,20 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
     if "optimizer_in_backward" in job.flags:
         held, gradients = held / max(1, network.layers), gradients / max(1, network.layers)
     scratch = 0 if stack.fused_optimizer or LOOPED in job.flags else optimizer.copies
-    copies = scratch * trained * width / shards[0] if "optimizer_in_backward" not in job.flags else 0.0
-    there = 1.0 if job.accumulation > 1 else min(1.0, step.working_gradients / max(1.0, step.trained * width))
+    copies = scratch * trained * own / shards[0] if "optimizer_in_backward" not in job.flags else 0.0
+    walked_bytes = max(1.0, step.trained * _walked_width(job, stack, width))
+    there = 1.0 if job.accumulation > 1 else min(1.0, step.working_gradients / walked_bytes)
+    outputs = _held_outputs(network, job, stack)
+    activations += outputs
     at_activations = activations + held * there
     whole = stack.gathers_all and shards[2] > 1 and bool(job.lora_rank)
     gathered, later = (whole_base, 0.0) if whole else _gathered(network, job, stack)
-    if held < step.trained * width / ways or job.accumulation > 1 or SHIFTED in job.flags:
+    if held < step.trained * own / ways or job.accumulation > 1 or SHIFTED in job.flags:
         before = _as_it_begins(network, job, stack, spared + waits) + dense_bytes(network, job, width)
-        before += 4.0 * job.batch * job.length / job.context * network.vocab * (SHIFTED in job.flags)
+        before += 4.0 * job.batch * job.length / job.context * network.vocab * (SHIFTED in job.flags) + outputs
         at_activations = max(at_activations, before + held * (job.accumulation > 1) - later)
     at_step = held + copies if job.offload == "none" else 0.0
-    gathered += _buckets(job, stack, trained * width)
+    gathered += _buckets(job, stack, trained * own)
     beside = gathered + _dequantised(network, job)
     moving = max(at_activations, at_step)
     kept = 0.0 if job.offload in ("all", "nvme") else held
@@ -257,11 +285,25 @@ def _base_bytes(network: Network, job: Job, stack: MemoryStack, step: Walk, widt
 def _raised(network: Network, job: Job, stack: MemoryStack) -> tuple[float, float]:
     """Bytes that embedding and head take more, and those that logits take less, where what is not quantised is kept in fp32: the
     head of a GPTQ base then writes float logits at once, without a 16-bit copy; under autocast it writes both."""
-    if job.task != "train_qlora" or not stack.raises_rest or UNRAISED in job.flags:
+    if not _raises(job, stack):
         return 0.0, 0.0
     plain = stack.loss == "plain" and not job.flags & {*FUSED_LOSS, "chunked_cross_entropy"}
     spared = 2.0 * job.batch * job.length / job.context * network.vocab
     return 2.0 * network.embedding_params, 0.0 if _autocast(job) or not plain else spared
+
+
+def _raises(job: Job, stack: MemoryStack) -> bool:
+    """Whether what is not quantised is kept in fp32 (peft.prepare_model_for_kbit_training)."""
+    return job.task == "train_qlora" and stack.raises_rest and UNRAISED not in job.flags
+
+
+def _held_outputs(network: Network, job: Job, stack: MemoryStack) -> float:
+    """Bytes of logits that a loop of one's own keeps while the backward pass runs, since its variable names the model's output;
+    they are float beside a raised base outside autocast (peft/method_comparison/MetaMathQA/run.py)."""
+    plain = stack.loss == "plain" and not job.flags & {*FUSED_LOSS, "chunked_cross_entropy"}
+    if not stack.holds_outputs or not plain or network.kind not in ("llm", "moe", "vlm"):
+        return 0.0
+    return (4.0 if _computed_type(job, stack) == F32 else 2.0) * job.batch * job.length / job.context * network.vocab
 
 
 def _autocast(job: Job) -> bool:
@@ -272,7 +314,7 @@ def _autocast(job: Job) -> bool:
 def _float_checkpoints(network: Network, job: Job, stack: MemoryStack) -> float:
     """Bytes that the inputs of recomputed layers take more than 16 bits each: raised norms and embedding keep what runs between the
     layers in fp32 (peft.prepare_model_for_kbit_training; PowerLM-3b keeps 4 bytes a value there, fms-acceleration's benchmarks)."""
-    if not stack.raises_rest or UNRAISED in job.flags or job.task != "train_qlora" or not _autocast(job):
+    if not _raises(job, stack) or not _autocast(job) or not stack.autocasts:
         return 0.0
     if job.checkpointing != "full":
         return 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 from msgspec import Struct
 
@@ -14,7 +15,9 @@ from rigplanner.workload.tape.tape import F32, Grads, Shape, Storage, Tape, Tens
 class Setting(Struct, frozen=True, kw_only=True):
     """How a step runs: `dtype` of the parameters, `attention` eager or sdpa, LoRA rank and the names of the layers it
     adapts. `loss`: plain, chunked or fused (no logits are kept). `headless` stops before the head; `fused_act` has one kernel for
-    gelu_new; `dora` adapters scale every output by a learned magnitude. `sheds`: gradients of parameters go as soon as they are
+    gelu_new; `dora` adapters scale every output by a learned magnitude. `adapters`: of the parameters' type, or of float, whose
+    input is brought to `float` first, and `cast` back by autocast (peft.tuners.lora.layer, _cast_input_dtype). `sheds`: gradients
+    of parameters go as soon as they are
     made, to other GPUs, to host memory, or into the step. `sides`: height and width of images that are not square; `frozen_norms`:
     the batch norms of a detector's backbone are two constants; `float_norms`: they are fed in float, whatever a convolution
     writes. `frames` of a clip; `images` of `sides` in every sample of a language model that sees, whose `frozen_tower` never
@@ -32,6 +35,7 @@ class Setting(Struct, frozen=True, kw_only=True):
     fused_act: bool = False
     headless: bool = False
     dora: bool = False
+    adapters: Literal["", "float", "cast"] = ""
     sheds: bool = False
     sides: tuple[int, int] | None = None
     frozen_norms: bool = False
@@ -89,7 +93,9 @@ class Net:
         side = self.parameter(outputs) if bias else None
         if not rank or name not in self.setting.lora_targets:
             return Linear(self, weight, side)
-        return Linear(self, weight, side, self.parameter(rank, inputs, adapter=True), self.parameter(outputs, rank, adapter=True))
+        dtype = F32 if self.setting.adapters else None
+        down = self.parameter(rank, inputs, dtype=dtype, adapter=True)
+        return Linear(self, weight, side, down, self.parameter(outputs, rank, dtype=dtype, adapter=True))
 
 
 def _parameter_storage(tape: Tape, shape: Shape, dtype: str) -> Storage:
@@ -123,7 +129,12 @@ class Linear:
         base = linear(tape, x, self.weight, self.bias)
         if self.magnitude is not None:
             return self._scaled(x, base)
-        return add(tape, base, sub_self(tape, linear(tape, linear(tape, x, self.down), self.up)))
+        own = self.net.setting.adapters
+        before, tape.autocast = tape.autocast, x.dtype if own == "cast" else tape.autocast
+        low = linear(tape, cast(tape, x, F32) if own else x, self.down)
+        made = sub_self(tape, linear(tape, low, self.up))
+        tape.autocast = before
+        return cast(tape, add(tape, base, made), base.dtype) if own else add(tape, base, made)
 
     def _scaled(self, x: Tensor, base: Tensor) -> Tensor:
         """DoRA (peft.tuners.lora.dora): the norm of the sum of weight and adapter, made anew and detached, scales both paths."""
