@@ -21,7 +21,7 @@ from rigplanner.performance.constants import SpeedModel
 
 TERMS: dict[str, tuple[tuple[str, ...], str]] = {
     "family": (("family",), ""), "task": (("task",), ""), "model": (("model",), ""), "stack_model": (("stack", "model"), ""),
-    "family_kind": (("family", "kind", "task"), ""), "stack_kind": (("stack", "kind", "task"), ""),
+    "family_kind": (("family", "kind", "task"), ""),
     "cell": (("stack", "model", "precision", "task"), ""),
     "silicon_task": (("task", "precision"), "w"), "silicon_stack": (("stack", "precision"), "w"),
     "silicon_model": (("stack", "model"), "w"), "silicon_cell": (("stack", "model", "precision", "task"), "n"),

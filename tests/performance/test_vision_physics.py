@@ -63,7 +63,7 @@ def test_sentences_of_unequal_length_wait_for_the_slowest_gpu() -> None:
     assert kept["gnmt"] < kept["resnet-50"] - 0.05
 
 
-def test_residuals_are_shared_by_the_kind_of_net_in_a_stack() -> None:
+def test_residuals_are_shared_by_the_kind_of_net_in_a_family_of_stacks() -> None:
     asked = {"task": "inference", "stack": "tensorrt", "precision": "fp16", "batch_per_gpu": 8}
     field: Field = shipped_evidence().field
     detector, other, network = (
