@@ -108,7 +108,7 @@ def _activations(network: Network, job: Job, stack: MemoryStack, generates: bool
     dtype = F32 if job.precision in ("fp32", "tf32") or job.precision.startswith("amp") else BF16
     sides = None if network.vocab and not job.images else sides_of(job)
     setting = Setting(
-        batch=job.batch, length=max(1, length), dtype=dtype, training=False, eager=job.eager or stack.eager, sides=sides,
+        batch=job.batch, length=max(1, length), dtype=dtype, training=False, eager=job.eager, sides=sides,
         frames=job.frames, images=job.images,
     )  # fmt: skip
     precision = "amp_bf16" if job.precision.startswith("amp") else "fp32" if dtype == F32 else "bf16"

@@ -127,7 +127,7 @@ def read_job(workload: Workload, network: Network, count: int, card: bool) -> Jo
         input_tokens=places + (workload.input_tokens or workload.seq_len or 0), images=images,
         output_tokens=workload.output_tokens or 0, generates=workload.output_tokens is not None, frames=workload.frames or 1,
             checkpointing=_checkpointing(workload, network, task, stack, assumed),
-        eager=(workload.attention or ("eager" if EAGER in flags else None)) == "eager",
+        eager=workload.attention == "eager" if workload.attention else EAGER in flags or memory_stack(stack).eager,
             lora_rank=rank if task in ("train_lora", "train_qlora") else 0, lora_targets=names, saves_embedding=saves,
         kv_precision=_kv(workload), data=_data(degrees, count), zero=degrees.zero, tensor=degrees.tensor, pipeline=degrees.pipeline,
         context=degrees.context, expert=degrees.expert, sequence=degrees.sequence is not False, offload=offload_word(degrees),

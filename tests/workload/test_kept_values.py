@@ -60,3 +60,18 @@ def test_memory_grows_by_what_each_image_keeps() -> None:
     each = kept_bytes("seresnet50", 224, "amp_fp16")
     assert each is not None
     assert live(128) - live(64) == pytest.approx(64 * each / 2**30, rel=0.05)
+
+
+def test_a_stack_that_writes_scores_does_not_where_fused_attention_is_asked_for() -> None:
+    def live(attention: str | None) -> float:
+        asked = Workload(
+            model="vit_base_patch16_224",
+            task="train_full",
+            precision="amp_fp16",
+            batch_per_gpu=64,
+            stack="timm",
+            attention=attention,
+        )
+        return estimate_memory(asked, None, 1, shipped_zoo()).tensors_gib
+
+    assert live(None) == live("eager") > live("sdpa")
