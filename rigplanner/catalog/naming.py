@@ -37,6 +37,7 @@ OTHER_MODEL = {
 }  # fmt: skip
 """A word right after a name that makes it another model."""
 _MEMORY = re.compile(r"(\d{1,3})gb?")
+_YEAR = re.compile(r"20[12]\d")
 _JOINED = re.compile(r"([0-9a-z.+]+)-(?=([0-9a-z.+]+))")
 
 
@@ -68,7 +69,7 @@ class PhraseTable:
             if phrase in rates:
                 continue
             bearers = [pair for pair in self._bearers.get(phrase, ()) if kind is None or kind_of(pair[0]) == kind]
-            bearers = [pair for pair in bearers if _agrees(pair[0], words)]
+            bearers = [pair for pair in bearers if _agrees(pair[0], words) and _is_of(pair[0], after)]
             if not bearers:
                 continue
             goes_on = (last, after) in joined and any(kind_of(part) not in CHIP_KINDS for part, _ in bearers)
@@ -124,3 +125,9 @@ def _agrees(part: Part, words: list[str]) -> bool:
         return True
     sizes = {float(found.group(1)) for word in words if (found := _MEMORY.fullmatch(word))}
     return not sizes or part.memory_gib in sizes
+
+
+def _is_of(part: Part, after: str) -> bool:
+    """Say whether a year right after the name allows this part: an RM1000x of 2024 is not the catalog's of 2021."""
+    years = {word for word in words_of(part.name) if _YEAR.fullmatch(word)} if _YEAR.fullmatch(after) else set()
+    return not years or after in years

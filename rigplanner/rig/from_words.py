@@ -28,8 +28,8 @@ _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight")
 _WORD = re.compile(rf"({'|'.join(_NUMBERS)})\s+(?=\S)", re.I)
 MOST_WORDS = 10
 _MEMORY = re.compile(r"\bddr[2345]", re.I)
-_ASIDE = re.compile(r"\s*\([^()]*\)")
-"""What somebody adds in brackets: "ProArt X870E-Creator (for two cards)"."""
+_ASIDE = re.compile(r"\s*\((?!20[12]\d\))[^()]*\)")
+"""What somebody adds in brackets: "ProArt X870E-Creator (for two cards)"; a year there is part of the name: "RM750x (2018)"."""
 _PLURAL = re.compile(r"(?<=\d)s\b", re.I)
 
 

@@ -125,3 +125,18 @@ def test_a_count_beyond_sense_is_no_single_piece() -> None:
         (None, 1, None, None),
         (None, 2, "nvidia.geforce.rtx-5090", None),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("Corsair RM1000x (2024) 1000 W 80+ Gold", "corsair.rmx.rm1000x-2024"),
+        ("Corsair RM1000x (2021) 1000 W 80+ Gold", "corsair.rmx.rm1000x-2021"),
+        ("Corsair RM850e (2025) 850 W", "corsair.rme.rm850e-2025"),
+        ("Corsair RM850e (2023) 850 W", "corsair.rme.rm850e"),
+        ("Corsair RM750x (2018)", None),
+        ("Lian Li O11 Dynamic EVO (2022)", "lian-li.o11.o11-dynamic-evo"),
+    ],
+)
+def test_a_year_after_a_name_is_the_year_of_the_model(text: str, part: str | None) -> None:
+    assert [found for _, _, found, _ in read(f"- {text}\n")] == [part]
