@@ -9,7 +9,15 @@ from msgspec import Struct
 
 from rigplanner.catalog.parts import GPU
 from rigplanner.evidence import Estimate, Step
-from rigplanner.machine.interconnect import PLAIN_NETWORK_GBS, Interconnect, link_rate, of_machine, pcie_rate, ring_rate
+from rigplanner.machine.interconnect import (
+    PLAIN_NETWORK_GBS,
+    Interconnect,
+    across_rate,
+    link_rate,
+    of_machine,
+    pcie_rate,
+    ring_rate,
+)
 from rigplanner.machine.machine import Machine
 
 SOURCE = "NVIDIA/nccl src/graph; nccl-tests results in public issues"
@@ -30,15 +38,16 @@ RATIOS = {
     "nvls": Ratio(0.88, 0.66, 0.95),
     "xgmi": Ratio(0.90, 0.70, 1.05),
     "pcie-peer": Ratio(1.04, 0.85, 1.18),
-    "pcie-host": Ratio(0.85, 0.70, 1.05),
-    "pcie-staged": Ratio(0.70, 0.50, 0.90),
+    "pcie-host": Ratio(0.90, 0.70, 1.10),
+    "pcie-staged": Ratio(0.60, 0.30, 0.90),
     "between-sockets": Ratio(1.00, 0.75, 1.30),
-    "network": Ratio(0.85, 0.55, 1.00),
+    "network": Ratio(0.90, 0.60, 1.02),
 }
 """By kind of bottleneck. nvlink: 208 of 240 on a bridged A100 pair, 72 of 80 on a direct board; nvlink-hopper-bridge: 116 of 247 on
 the only pair published (NCCL saw all 12 links; nobody told why), else what other bridges give; nvswitch: 220 of 240, 366 of 371,
-682 of 722; nvls: 480 of 552, 838 of 935; pcie-peer: 50 of 48, 12.7 of 12; pcie-host: 20 of 24, 41.1 of 48; pcie-staged: 35
-of 48; network: assumed."""
+682 of 722; nvls: 480 of 552, 838 of 935; pcie-peer: 50 of 48, 12.7 of 12; pcie-host: 20 and 25.3 of 24, 41.1 of 48;
+pcie-staged: 35 and 27.3 of 48, 14.5 of 24, on hosts of Gen3 4.0 of 6 and 3.9 of 12; network, between two nodes: 78 of 94, 684 of
+750, 148 of 150."""
 
 SOURCES = {
     "nvlink-hopper-bridge": "NVIDIA/nccl issue 1161, the only pair published: 47 %; bridges of other cards 80 to 105 %",
@@ -58,9 +67,11 @@ NVLS_US = 25.0
 LL_SHARE = 0.5
 TREE_SHARE = 0.92
 
-NODE_NETWORK_GBS = {7: 100.0, 8: 200.0, 9: 400.0, 10: 400.0}
+NODE_NETWORK_GBS = {"7.0": 100.0, "8.0": 200.0, "9.0": 400.0, "10.0": 400.0, "10.3": 800.0}
 """Network of one NVSwitch node in GB/s where none is named, by compute capability: DGX-2 8 x 100 Gb/s, DGX A100 8 x 200, DGX H100
-and B200 8 x 400."""
+and B200 8 x 400, DGX B300 8 x 800."""
+NODE_GPUS = {"7.0": 16}
+"""GPUs of such a node, else 8: fewer take their share of the ports."""
 
 
 def allreduce(machine: Machine, indices: tuple[int, ...] | None = None) -> Estimate | None:
@@ -126,9 +137,10 @@ def _major(gpu: GPU) -> int:
     return int(word) if word.isdigit() else 0
 
 
-def allreduce_of_link(gpu: GPU, count: int, link: str, nodes: int = 1) -> Estimate | None:
+def allreduce_of_link(gpu: GPU, count: int, link: str, nodes: int = 1, network: float | None = None) -> Estimate | None:
     """Return the all-reduce bus bandwidth in GB/s of `count` GPUs in all, over `nodes` equal nodes, of which only the link word is
-    known (none, pcie, nvlink-bridge, nvlink-mesh, nvswitch, xgmi, unknown); None for fewer than two GPUs.
+    known (none, pcie, nvlink-bridge, nvlink-mesh, nvswitch, xgmi, unknown), and perhaps the `network` of a node in GB/s; None for
+    fewer than two GPUs.
 
     Bridges join pairs: more than two GPUs then meet over PCIe. Slots are taken as wide and fast as the card's edge.
     """
@@ -138,8 +150,9 @@ def allreduce_of_link(gpu: GPU, count: int, link: str, nodes: int = 1) -> Estima
     local = _uniform_mesh(gpu, inside, link) or allreduce_of(_net_of_link(gpu, inside, link))
     if nodes < 2:
         return local
-    network = _network(gpu, link)
-    return network if local is None or network.value < local.value else local
+    rate = across_rate(network or _network(gpu, inside, link), nodes, count)
+    across = _estimate("network", "network of one node", {"network": rate}, rate)
+    return across if local is None or across.value < local.value else local
 
 
 def _uniform_mesh(gpu: GPU, count: int, link: str) -> Estimate | None:
@@ -165,9 +178,12 @@ def _net_of_link(gpu: GPU, count: int, link: str) -> Interconnect:
     )
 
 
-def _network(gpu: GPU, link: str) -> Estimate:
-    rate = NODE_NETWORK_GBS.get(_major(gpu), PLAIN_NETWORK_GBS) if link == "nvswitch" else PLAIN_NETWORK_GBS
-    return _estimate("network", "network of one node, assumed", {"network": rate}, rate)
+def _network(gpu: GPU, inside: int, link: str) -> float:
+    """Return the network of one node in GB/s where none is named."""
+    capability = gpu.compute_capability or ""
+    if link != "nvswitch" or capability not in NODE_NETWORK_GBS:
+        return PLAIN_NETWORK_GBS
+    return NODE_NETWORK_GBS[capability] * min(1.0, inside / NODE_GPUS.get(capability, 8))
 
 
 def allreduce_time_s(size_bytes: float, estimate: Estimate, count: int, trees: bool = True) -> float:

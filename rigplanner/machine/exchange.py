@@ -9,7 +9,8 @@ from msgspec import Struct
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU
 from rigplanner.data import data_path
-from rigplanner.machine.collectives import allreduce_of_link
+from rigplanner.evidence import Estimate
+from rigplanner.machine.collectives import allreduce, allreduce_of_link
 from rigplanner.machine.copies import copy_rates
 from rigplanner.machine.formats.from_matrix import machine_of_matrix
 from rigplanner.machine.formats.smi_matrix import SmiMatrix
@@ -18,8 +19,9 @@ from rigplanner.machine.pcie import link_gbs
 
 
 class Exchanged(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One measurement in GB/s one way: bus bandwidth of an all-reduce over `count` GPUs of a link word, a copy between two GPUs of
-    a matrix letter (`peers` as in `nvidia-smi topo -p2p`), or a copy from the host."""
+    """One measurement in GB/s one way: bus bandwidth of an all-reduce over `count` GPUs of a link word or of a matrix letter
+    between any two, over `nodes` nodes whose ports carry `network` GB/s (None: what such nodes have); a copy between two GPUs of a
+    matrix letter (`peers` as in `nvidia-smi topo -p2p`); or a copy from the host."""
 
     what: Literal["allreduce", "copy", "host"]
     gpu: str
@@ -29,6 +31,8 @@ class Exchanged(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     source: str
     peers: str = ""
     note: str = ""
+    nodes: int = 1
+    network: float | None = None
 
 
 class Judged(Struct, frozen=True):
@@ -68,12 +72,20 @@ def _judged(row: Exchanged, gpu: GPU) -> Judged | None:
     if row.what == "host":
         rate = link_gbs(gpu.edge_gen, gpu.edge_width)
         return None if rate is None else Judged(row, rate, None, None)
-    estimate = allreduce_of_link(gpu, row.count, row.link) if row.what == "allreduce" else copy_rates(_pair(row, gpu))[0][1]
+    estimate = _allreduce(row, gpu) if row.what == "allreduce" else copy_rates(_alike(row, gpu))[0][1]
     return None if estimate is None else Judged(row, estimate.value, estimate.low, estimate.high)
 
 
-def _pair(row: Exchanged, gpu: GPU) -> Machine:
-    names = ("GPU0", "GPU1")
-    peers = ((("X", row.peers), (row.peers, "X")),) if row.peers else ()
-    matrix = SmiMatrix(devices=names, rows=names, cells=(("X", row.link), (row.link, "X")), numa_affinity=("", ""), peers=peers)
+def _allreduce(row: Exchanged, gpu: GPU) -> Estimate | None:
+    if row.link.isupper():
+        return allreduce(_alike(row, gpu))
+    return allreduce_of_link(gpu, row.count, row.link, row.nodes, row.network)
+
+
+def _alike(row: Exchanged, gpu: GPU) -> Machine:
+    """Return a machine whose GPUs all stand alike to each other."""
+    names = tuple(f"GPU{index}" for index in range(row.count))
+    cells = tuple(tuple("X" if a == b else row.link for b in names) for a in names)
+    peers = tuple(tuple("X" if a == b else row.peers for b in names) for a in names)
+    matrix = SmiMatrix(devices=names, rows=names, cells=cells, numa_affinity=("",) * row.count, peers=(peers,) if row.peers else ())
     return machine_of_matrix(matrix, gpu)

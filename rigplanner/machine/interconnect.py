@@ -4,6 +4,7 @@ NCCL's search (`src/graph` of NVIDIA/nccl) models links with these constants in 
 stands in a steady ratio to them, which `collectives` holds.
 """
 
+from collections import Counter
 from functools import cache
 
 from msgspec import Struct
@@ -28,6 +29,9 @@ BETWEEN_SOCKETS = {
 constants for the rest."""
 BETWEEN_UNKNOWN = {1: 6.0, 2: 6.0, 3: 8.0, 4: 14.5, 5: 30.0, 6: 40.0}
 """The same where only the PCIe generation is known: hosts of that time."""
+BETWEEN_PEERS = {"SP3": 22.0}
+BETWEEN_PEERS_UNKNOWN = {4: 20.0}
+"""The same with peer access: 20.9 and 25.9 on EPYC Rome and Milan, where cards without it have 14.5; other hosts as above."""
 
 STEPS_PER_LINK = 4
 MOST_CYCLES = 400
@@ -77,14 +81,15 @@ def of_machine(machine: Machine, indices: tuple[int, ...] | None = None) -> Inte
     above = {edge.b: edge for edge in machine.edges if edge.kind in ("pcie", "chipset")}
     nvlink, switched = _nvlinks(machine.edges, order, gpus)
     outside = [machine.p2p[a][b] for a in chosen for b in chosen if a != b and not machine.matrix[a][b].startswith(("NV", "XGMI"))]
+    staged = any(word in ("GNS", "CNS", "NS") for word in outside)
     return Interconnect(
         gpus=gpus,
         nvlink=nvlink,
         switched=switched,
-        pcie=_host_rate(machine, chosen) or _slowest([_path_up(f"gpu{index}", above) for index in chosen], gpus),
+        pcie=_host_rate(machine, chosen) or _slowest([_path_up(f"gpu{index}", above) for index in chosen], gpus, staged),
         hosted=any(cell in ("PHB", "NODE", "SYS", "") for row in cells for cell in row),
-        staged=any(word in ("GNS", "CNS", "NS") for word in outside),
-        between=_between(cells, [cpu.cpu for cpu in machine.cpus], gpus) if _spans_sockets(machine, chosen) else None,
+        staged=staged,
+        between=_between(cells, [cpu.cpu for cpu in machine.cpus], gpus, staged) if _spans_sockets(machine, chosen) else None,
         network=_network(machine, chosen),
     )
 
@@ -115,7 +120,13 @@ def _network(machine: Machine, chosen: tuple[int, ...]) -> float | None:
     near = {nic.index for nic in machine.nics if {"PIX", "PXB"} & {machine.matrix[gpu][count + nic.index] for gpu in chosen}}
     ports = [nic for nic in machine.nics if not near or nic.index in near]
     rates = [sum(nic.gbps or 0.0 for nic in ports if board_of.get(nic.piece) == board) / 8 for board in boards]
-    return min(rates) or PLAIN_NETWORK_GBS
+    return across_rate(min(rates) or PLAIN_NETWORK_GBS, len(boards), len(chosen))
+
+
+def across_rate(network: float, nodes: int, count: int) -> float:
+    """Return the bus bandwidth of an all-reduce over nodes whose ports carry `network` GB/s each way: rings and trees give that
+    much, and between two nodes the pair of trees sends each byte only once (2 x 8 H100 over 400 GB/s: NVLink is the limit)."""
+    return network * 2 * (count - 1) / count if nodes == 2 else network
 
 
 def _nvlinks(
@@ -144,24 +155,31 @@ def _path_up(node: str, above: dict[str, Edge]) -> list[Edge]:
     return path
 
 
-def _slowest(paths: list[list[Edge]], gpus: tuple[GPU, ...]) -> float | None:
+def _slowest(paths: list[list[Edge]], gpus: tuple[GPU, ...], staged: bool) -> float | None:
     """Return the slowest PCIe link between the GPUs: a ring in tree order crosses each link of the tree once per direction, and
-    links above the lowest common node not at all."""
+    links above the lowest common node not at all. Copies staged through the host go up and down: cards below a switch share its
+    link (two RTX 2080 Ti below one of Gen3: 4.0 GB/s)."""
     if not paths or not all(paths):
         return min((pcie_rate(gpu.edge_gen, gpu.edge_width or 16) or 0.0 for gpu in gpus), default=0.0) or None
+    if staged:
+        users = Counter(edge.b for path in paths for edge in path)
+        shares = [(pcie_rate(edge.gen, edge.width), users[edge.b]) for path in paths for edge in path]
+        return min((rate / count for rate, count in shares if rate is not None), default=None)
     shared = set.intersection(*({edge.b for edge in path} for path in paths))
     rates = [pcie_rate(edge.gen, edge.width) for path in paths for edge in path if edge.b not in shared]
     known = [rate for rate in rates if rate is not None]
     return min(known, default=None)
 
 
-def _between(cells: list[list[str]], cpus: list[CPU], gpus: tuple[GPU, ...]) -> float | None:
+def _between(cells: list[list[str]], cpus: list[CPU], gpus: tuple[GPU, ...], staged: bool) -> float | None:
     if not any(cell == "SYS" for row in cells for cell in row):
         return None
-    known = [BETWEEN_SOCKETS[cpu.socket] for cpu in cpus if cpu.socket in BETWEEN_SOCKETS]
+    sockets = BETWEEN_SOCKETS if staged else BETWEEN_SOCKETS | BETWEEN_PEERS
+    unknown = BETWEEN_UNKNOWN if staged else BETWEEN_UNKNOWN | BETWEEN_PEERS_UNKNOWN
+    known = [sockets[cpu.socket] for cpu in cpus if cpu.socket in sockets]
     gens = [cpu.pcie_gen for cpu in cpus if cpu.pcie_gen is not None]
     gen = min((gpu.edge_gen or 3 for gpu in gpus), default=3) if not gens else min(gens)
-    return min(known) if known else BETWEEN_UNKNOWN.get(gen, 8.0)
+    return min(known) if known else unknown.get(gen, 8.0)
 
 
 def ring_rate(count: int, nvlink: dict[tuple[int, int], float]) -> float:

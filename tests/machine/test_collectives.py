@@ -10,8 +10,12 @@ from small_parts import board, bridge, cpu, gpu, linked_gpu, machine_of, nic, sl
 from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU, NvlinkPort
+from rigplanner.machine.assemble import assemble
 from rigplanner.machine.collectives import allreduce, allreduce_of_link, allreduce_time_s, island_rates
+from rigplanner.machine.formats.from_matrix import machine_of_matrix
+from rigplanner.machine.formats.smi_matrix import SmiMatrix
 from rigplanner.machine.interconnect import ring_rate
+from rigplanner.rig.document import Item, Rig
 
 CUBE_MESH = {
     (0, 1): 1, (0, 2): 1, (0, 3): 2, (0, 4): 2, (1, 2): 2, (1, 3): 1, (1, 5): 2, (2, 3): 2,
@@ -157,3 +161,61 @@ def test_a_bridged_hopper_pair_states_the_one_published_rate(catalog: Catalog) -
     other = allreduce_of_link(ampere, 2, "nvlink-bridge")
     assert other is not None
     assert other.steps[-1].name == "nvlink"
+
+
+def test_two_nodes_are_as_fast_as_one_where_their_ports_suffice(catalog: Catalog) -> None:
+    """Between two nodes the pair of trees sends each byte once: 464 to 487 GB/s over 2 x 8 H100, 684 over 2 x 8 B200."""
+    hopper, blackwell = catalog.get("nvidia.datacenter.h100-sxm5-80gb"), catalog.get("nvidia.datacenter.b200-sxm6-180gb")
+    assert isinstance(hopper, GPU)
+    assert isinstance(blackwell, GPU)
+    one, two, four = (allreduce_of_link(hopper, 8 * nodes, "nvswitch", nodes) for nodes in (1, 2, 4))
+    assert one is not None
+    assert two is not None
+    assert four is not None
+    assert two.value == pytest.approx(one.value)
+    assert four.steps[-1].name == "network"
+    assert four.value == pytest.approx(0.9 * 400)
+    held = allreduce_of_link(blackwell, 16, "nvswitch", 2)
+    assert held is not None
+    assert held.steps[-1].name == "network"
+    assert held.low < 684 < held.high
+
+
+def test_a_few_gpus_of_a_node_have_their_share_of_its_ports(catalog: Catalog) -> None:
+    hopper = catalog.get("nvidia.datacenter.h100-sxm5-80gb")
+    assert isinstance(hopper, GPU)
+    few, named = allreduce_of_link(hopper, 4, "nvswitch", 2), allreduce_of_link(hopper, 16, "nvswitch", 2, network=50.0)
+    assert few is not None
+    assert named is not None
+    assert few.low < 148 < few.high
+    assert named.value == pytest.approx(0.9 * 50 * 2 * 15 / 16)
+
+
+@pytest.mark.parametrize(("letter", "peers", "value"), [
+    ("PIX", "NS", 0.6 * 6), ("PHB", "NS", 0.6 * 12), ("PIX", "OK", 1.04 * 12), ("PIX", "", 0.6 * 6),
+])  # fmt: skip
+def test_copies_through_the_host_share_the_link_of_a_switch(letter: str, peers: str, value: float, catalog: Catalog) -> None:
+    """Two RTX 2080 Ti below one Gen3 switch: 4.0 GB/s, of which each direction carries both cards' copies."""
+    card = catalog.get("nvidia.geforce.rtx-2080-ti")
+    assert isinstance(card, GPU)
+    cells = (("X", letter), (letter, "X"))
+    tables = ((("X", peers), (peers, "X")),) if peers else ()
+    names = ("GPU0", "GPU1")
+    machine = machine_of_matrix(SmiMatrix(devices=names, rows=names, cells=cells, numa_affinity=("", ""), peers=tables), card)
+    estimate = allreduce(machine)
+    assert estimate is not None
+    assert estimate.value == pytest.approx(value)
+
+
+def test_peer_access_is_faster_than_the_host_across_sockets_too(catalog: Catalog) -> None:
+    rates = {}
+    for name in ("nvidia.geforce.rtx-4090", "nvidia.datacenter.a100-pcie-80gb"):
+        items = (
+            Item(uid="system", part="supermicro.a-plus.as-4124gs-tnr"),
+            Item(uid="cpu", part="amd.epyc.7543", quantity=2),
+            Item(uid="card", part=name, quantity=8),
+        )
+        estimate = allreduce(assemble(Rig(items=items), catalog))
+        assert estimate is not None
+        rates[name] = (estimate.steps[-1].name, round(estimate.value, 1))
+    assert rates == {"nvidia.geforce.rtx-4090": ("pcie-staged", 14.4), "nvidia.datacenter.a100-pcie-80gb": ("pcie-host", 21.6)}

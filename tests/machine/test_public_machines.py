@@ -105,7 +105,8 @@ def test_the_network_slot_of_a_4124_shares_the_bridge_of_one_card(catalog: Catal
 
 
 class Server(Struct, frozen=True):
-    """A complete system, two CPUs and cards that fill it, NUMA nodes of a socket, and rows of its matrix as published."""
+    """A complete system, two CPUs, cards and bridges that fill it, NUMA nodes of a socket, and its rows, cores and nodes as
+    published."""
 
     source: str
     system: str
@@ -114,6 +115,9 @@ class Server(Struct, frozen=True):
     card: str = ""
     count: int = 0
     numa: int | None = None
+    bridges: tuple[str, int] | None = None
+    cores: tuple[str, ...] = ()
+    nodes: tuple[int, ...] = ()
 
 
 RIGHT = "SYS " * 6
@@ -196,6 +200,38 @@ SERVERS = (
         "X PIX NODE NODE SYS SYS", "PIX X NODE NODE SYS SYS", "NODE NODE X PIX SYS SYS", "NODE NODE PIX X SYS SYS",
         "SYS SYS SYS SYS X PIX", "SYS SYS SYS SYS PIX X",
     ), "amd.epyc.9254", "nvidia.datacenter.l40s", 6),
+    Server("LMDeploy report of 2026: eight V100 of two 20-core CPUs", "nvidia.dgx.dgx-1-v100-32gb", (
+        "X NV1 NV1 NV2 NV2 SYS SYS SYS", "NV1 X NV2 NV1 SYS NV2 SYS SYS", "NV1 NV2 X NV2 SYS SYS NV1 SYS",
+        "NV2 NV1 NV2 X SYS SYS SYS NV1", "NV2 SYS SYS SYS X NV1 NV1 NV2", "SYS NV2 SYS SYS NV1 X NV2 NV1",
+        "SYS SYS NV1 SYS NV1 NV2 X NV2",
+    ), cores=("0-19,40-59",) * 4 + ("20-39,60-79",) * 4, nodes=(0, 0, 0, 0, 1, 1, 1, 1)),
+    Server("NVIDIA/nccl issue 595: four A100, nodes and cores of each", "dell.poweredge.xe8545", (
+        "X NV4 NV4 NV4", "NV4 X NV4 NV4", "NV4 NV4 X NV4", "NV4 NV4 NV4 X",
+    ), "amd.epyc.7543", numa=2, cores=("16-31,80-95", "0-15,64-79", "48-63,112-127", "32-47,96-111"), nodes=(1, 0, 3, 2)),
+    Server("sglang report of 2026: eight H100, a port beside each, two 48-core CPUs", "supermicro.superserver.sys-821ge-tnhr", (
+        "X NV18 NV18 NV18 NV18 NV18 NV18 NV18 PIX NODE NODE NODE SYS SYS SYS SYS",
+        "NV18 X NV18 NV18 NV18 NV18 NV18 NV18 NODE PIX NODE NODE SYS SYS SYS SYS",
+        "NV18 NV18 X NV18 NV18 NV18 NV18 NV18 NODE NODE PIX NODE SYS SYS SYS SYS",
+        "NV18 NV18 NV18 X NV18 NV18 NV18 NV18 NODE NODE NODE PIX SYS SYS SYS SYS",
+        "NV18 NV18 NV18 NV18 X NV18 NV18 NV18 SYS SYS SYS SYS PIX NODE NODE NODE",
+    ), "intel.xeon.platinum-8468", "nvidia.connectx-7.connectx-7-mcx75310aas-neat", 8,
+        cores=("0-47,96-143",) * 4 + ("48-95,144-191",) * 4),
+    Server("sglang report of 2026: eight H100 NVL in pairs, two 64-core CPUs", "supermicro.a-plus.as-4125gs-tnrt", (
+        "X NV12 NODE NODE SYS SYS SYS SYS", "NV12 X NODE NODE SYS SYS SYS SYS", "NODE NODE X NV12 SYS SYS SYS SYS",
+        "NODE NODE NV12 X SYS SYS SYS SYS", "SYS SYS SYS SYS X NV12 NODE NODE", "SYS SYS SYS SYS NV12 X NODE NODE",
+        "SYS SYS SYS SYS NODE NODE X NV12",
+    ), "amd.epyc.9534", "nvidia.datacenter.h100-nvl-94gb", 8, bridges=("nvidia.nvlink-bridge.h100-nvl-2-slot", 12),
+        cores=("0-63,128-191",) * 4 + ("64-127,192-255",) * 4),
+    Server("kvcache-ai/Mooncake report: eight H100 and twelve ports, rows of the first CPU",
+           "dell.poweredge.xe9680-h100", (
+        "X NV18 NV18 NV18 NV18 NV18 NV18 NV18 PIX PIX PIX NODE NODE NODE " + RIGHT,
+        "NV18 X NV18 NV18 NV18 NV18 NV18 NV18 NODE NODE NODE PIX NODE NODE " + RIGHT,
+        "NV18 NV18 X NV18 NV18 NV18 NV18 NV18 NODE NODE NODE NODE PIX NODE " + RIGHT,
+        "NV18 NV18 NV18 X NV18 NV18 NV18 NV18 NODE NODE NODE NODE NODE PIX " + RIGHT,
+    ), "", "nvidia.connectx-7.connectx-7-mcx75310aas-neat", 12),
+    Server("notes on four RTX 4090 of two 28-core CPUs (server not named; here with cards that fit)", "asus.esc.esc4000-g4", (
+        "X NODE SYS SYS", "NODE X SYS SYS", "SYS SYS X NODE", "SYS SYS NODE X",
+    ), "intel.xeon.platinum-8280", "nvidia.tesla.t4", 4, cores=("0-27,56-83",) * 2 + ("28-55,84-111",) * 2),
 )  # fmt: skip
 
 
@@ -203,6 +239,7 @@ def filled(server: Server, catalog: Catalog) -> Machine:
     items = [Item(uid="system", part=server.system)]
     items += [Item(uid="cpu", part=server.cpu, quantity=2)] if server.cpu else []
     items += [Item(uid="card", part=server.card, quantity=server.count)] if server.card else []
+    items += [Item(uid="bridge", part=server.bridges[0], quantity=server.bridges[1])] if server.bridges else []
     return assemble(Rig(items=tuple(items), settings=Settings(numa_per_socket=server.numa)), catalog)
 
 
@@ -235,3 +272,5 @@ def test_rows_of_servers_are_those_published(server: Server, catalog: Catalog) -
     assert machine.problems == ()
     for row, published in zip(machine.matrix, server.rows, strict=False):
         assert row[: len(published.split())] == tuple(published.split())
+    assert not server.cores or tuple(gpu.affinity for gpu in machine.gpus) == server.cores
+    assert not server.nodes or tuple(gpu.numa for gpu in machine.gpus) == server.nodes
