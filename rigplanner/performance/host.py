@@ -23,24 +23,31 @@ HARD_DISK_MBS, SATA_MBS, NVME_MBS = 170.0, 500.0, 3000.0
 
 def feed_of(workload: Workload, machine: Machine) -> Feed | None:
     """Return what storage, RAM and CPUs of the machine give a workload that names its data set, or None when it names none."""
-    if not workload.dataset_gb or not workload.dataset_samples:
+    data = data_of(workload)
+    if data is None:
         return None
     place = workload.dataset_place or "drives"
     if place not in PLACES:
         raise WorkloadFault(f"dataset_place: expected one of {', '.join(PLACES)}, found '{place}'.")
-    data = Dataset(
-        samples=float(workload.dataset_samples),
-        bytes_total=workload.dataset_gb * 1e9,
-        packed=workload.dataset_format in ("packed", "recordio", "tfrecord", "webdataset", "lmdb", "tokens"),
-        mapped=workload.dataset_format == "mapped",
-        decoded_by=_decoder(workload),
-    )
     kits = [piece.part for piece in machine.pieces if isinstance(piece.part, MemoryKit)]
     ram_gib = sum(kit.modules * kit.module_gib for kit in kits) or None
     cores = sum(node.cpu.cores or 0 for node in machine.cpus) or None
     host = [node.host_gbs for node in machine.gpus if node.host_gbs]
     drives = network_share(machine) if place == "network" else fastest_drives(machine)
     return feed(data, drives, cores, ram_gib, sum(host) if host else None)
+
+
+def data_of(workload: Workload) -> Dataset | None:
+    """Return the data set that a workload names, or None."""
+    if not workload.dataset_gb or not workload.dataset_samples:
+        return None
+    return Dataset(
+        samples=float(workload.dataset_samples),
+        bytes_total=workload.dataset_gb * 1e9,
+        packed=workload.dataset_format in ("packed", "recordio", "tfrecord", "webdataset", "lmdb", "tokens"),
+        mapped=workload.dataset_format == "mapped",
+        decoded_by=_decoder(workload),
+    )
 
 
 def _decoder(workload: Workload) -> Literal["cpu", "gpu", "none"]:

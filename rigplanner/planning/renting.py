@@ -11,8 +11,10 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU, Price
 from rigplanner.economics.running import Running, break_even_hours, energy_per_year, rent_over
 from rigplanner.performance.answer import TIME_METRICS
+from rigplanner.performance.host import data_of
+from rigplanner.performance.input_pipeline import fed_rate, feed
 from rigplanner.performance.predict import predict_speed
-from rigplanner.planning.what_if import split_over
+from rigplanner.planning.what_if import SAMPLE_METRICS, split_over
 from rigplanner.rig.task import Workload
 from rigplanner.rules.assess import Assessment, Job, memory_of
 from rigplanner.workload.answer import WorkloadFault
@@ -22,6 +24,8 @@ MOST_OFFERS = 3
 MONTHS_PER_YEAR = 12
 HOURS_PER_DAY = 24.0
 """Hours a day where the site names none."""
+VCPUS_PER_CORE = 2
+"""Providers count threads: two of a core that decodes images. Their drives are not known and not taken to be in the way."""
 
 
 class Hire(Struct, frozen=True, kw_only=True):
@@ -141,9 +145,16 @@ def _rented_speed(workload: Workload, metric: str, gpu: GPU, machine: CloudInsta
 
     link = machine.link if machine.count > 1 else "none"
     try:
-        return predict_speed(workload, gpu, machine.count, 1, link, shipped_zoo(), metric=metric).value or None
+        speed = predict_speed(workload, gpu, machine.count, 1, link, shipped_zoo(), metric=metric).value
+        data = data_of(workload) if metric in SAMPLE_METRICS and machine.vcpus else None
     except WorkloadFault:
         return None
+    if not speed:
+        return None
+    if data is None:
+        return speed
+    cores = max(1, (machine.vcpus or 0) // VCPUS_PER_CORE)
+    return fed_rate(speed, feed(data, None, cores, machine.ram_gib, None).together_s)
 
 
 def offers(assessment: Assessment, job: Job, catalog: Catalog, cloud: Cloud) -> tuple[Offer, ...]:

@@ -41,6 +41,22 @@ def test_a_hire_holds_what_its_cards_show_not_what_they_bear(samples: list[Path]
     assert held == {"nvidia.tesla.t4": 0, "nvidia.tesla.v100-pcie-16gb": 1}
 
 
+@pytest.mark.parametrize(("vcpus", "most"), [(4, 2 * 250.0), (8, 4 * 250.0), (256, None), (None, None)])
+def test_few_cores_of_a_hire_starve_its_gpus_of_images(vcpus: int | None, most: float | None, catalog: Catalog) -> None:
+    """Two threads are one core that decodes 250 images a second: a hire of four trains ResNet-50 at less than 500."""
+    work = Workload(model="resnet-50", task="train", precision="amp", dataset_gb=150.0, dataset_samples=1_281_167)
+    (machine,) = _cloud("nvidia.datacenter.a100-sxm4-40gb", RENT).instances.values()
+    cloud = Cloud({"x.y": replace(machine, vcpus=vcpus, ram_gib=1000.0)}, {})
+    (hire,) = hires_for(work, 1, "images/s", catalog, cloud)
+    alone = replace(work, dataset_gb=None, dataset_samples=None)
+    (free,) = hires_for(alone, 1, "images/s", catalog, cloud)
+    assert hire.speed <= free.speed
+    if most is None:
+        assert hire.speed == pytest.approx(free.speed, rel=0.01)
+    else:
+        assert 0.8 * min(most, free.speed) < hire.speed < most
+
+
 def test_the_same_gpu_breaks_even_at_price_over_rent(priced: Rig, catalog: Catalog) -> None:
     assessment = assess(priced, catalog)
     (offer,) = offers(assessment, assessment.jobs[0], catalog, _cloud("nvidia.geforce.gtx-1080-ti", RENT))
