@@ -2,6 +2,7 @@
 
 import gc
 import random
+import statistics
 import time
 from collections.abc import Callable
 
@@ -116,8 +117,15 @@ def speeds_of_new_sizes() -> float:
     return _rates(lambda jobs, n: [(replace(w, batch_per_gpu=w.batch_per_gpu + 1000 * (n + 1)), c, k) for w, c, k in jobs])  # type: ignore[operator]
 
 
+def speeds_of_other_jobs() -> float:
+    """Other jobs each time, of any network on any GPU, after some thousand."""
+    for seed in range(3, 13):
+        _rate(_jobs(seed))
+    return statistics.median(_rate(_jobs(seed)) for seed in range(13, 20))
+
+
 def speeds_of_new_jobs() -> float:
-    """Any network on any GPU, nothing like it asked before."""
+    """Any network on any GPU, and nothing kept of what was asked before."""
 
     def forget(jobs: list[Job], _: int) -> list[Job]:
         kept_evidence().forget()
@@ -141,6 +149,7 @@ FIGURES: tuple[Figure, ...] = (
     Figure("the same, all with sizes and watts of their own", badges_of_stretched_parts, "ms", 100),
     Figure("speed predictions a second, jobs asked before", speeds, "/s", 5000),
     Figure("speed predictions a second, new batch sizes", speeds_of_new_sizes, "/s", 5000),
-    Figure("speed predictions a second, new networks on new GPUs", speeds_of_new_jobs, "/s", 5000),
+    Figure("speed predictions a second, other networks on other GPUs", speeds_of_other_jobs, "/s", 5000),
+    Figure("the same, with nothing kept of earlier jobs", speeds_of_new_jobs, "/s", 5000),
     Figure("check of a rig that holds every part", everything, "s"),
 )

@@ -39,8 +39,8 @@ def _card() -> GPU:
     return card
 
 
-def _jobs(fields: dict[str, object], spread: bool, count: int) -> list[Workload]:
-    chance = random.Random(1)
+def _jobs(fields: dict[str, object], spread: bool, count: int, seed: int = 1) -> list[Workload]:
+    chance = random.Random(seed)
     sizes = [
         (chance.randint(1, 512), chance.randint(64, 16_384)) if spread else (1 + n % 16, 512 + 64 * (n % 64)) for n in range(count)
     ]
@@ -51,8 +51,8 @@ def _rate(fields: dict[str, object], spread: bool) -> float:
     zoo, card, best = shipped_zoo(), _card(), 0.0
     for work in _jobs(fields, spread, 20):
         estimate_memory(work, card, 8, zoo, explained=False)
-    for _ in range(ROUNDS):
-        jobs = _jobs(fields, spread, EACH)
+    for seed in range(2, 2 + ROUNDS):
+        jobs = _jobs(fields, spread, EACH, seed)
         gc.collect()
         start = time.process_time()
         for work in jobs:

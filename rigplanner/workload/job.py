@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import WorkloadFault
-from rigplanner.workload.limits import check_shares, check_workload, unheard_flags, unheard_quant
+from rigplanner.workload.limits import LARGEST, check_shares, check_workload, unheard_flags, unheard_quant
 from rigplanner.workload.network import Network
 from rigplanner.workload.positions import usual_length
 from rigplanner.workload.quant import BITS, KV_BITS, SAME_SCALES, stored_as
@@ -93,7 +93,39 @@ class Job(Struct, frozen=True, kw_only=True):
 
 
 def read_job(workload: Workload, network: Network, count: int, card: bool) -> Job:
-    """Return the definite job of `count` GPUs; raise WorkloadFault for unknown words and numbers beyond reason."""
+    """Return the definite job of `count` GPUs; raise WorkloadFault for unknown words and numbers beyond reason.
+
+    Jobs that differ in batch and tokens only are asked of one network again and again: the rest of them is read once."""
+    batch, tokens = workload.batch_per_gpu, workload.seq_len
+    if not (batch and tokens and 0 < batch <= LARGEST["batch_per_gpu"] and 0 < tokens <= LARGEST["seq_len"]):
+        return _definite(workload, network, count, card)
+    job = _of_one_token(msgspec.structs.replace(workload, batch_per_gpu=1, seq_len=1), network, count, card)
+    more = 0 if network.kind in PICTURES else tokens - 1
+    inputs = job.input_tokens if workload.input_tokens else job.input_tokens + tokens - 1
+    return msgspec.structs.replace(job, batch=batch, length=job.length + more, input_tokens=inputs)
+
+
+REMEMBERED = 2_000
+_read_jobs: dict[tuple[bytes, int, int, bool], tuple[Network, Job]] = {}
+"""Jobs of one sample of one token, by their encoded workload and the identity of the network: the entry holds it, so no other takes
+it over."""
+
+
+def _of_one_token(workload: Workload, network: Network, count: int, card: bool) -> Job:
+    try:
+        key = msgspec.msgpack.encode(workload), id(network), count, card
+    except OverflowError:
+        return _definite(workload, network, count, card)
+    known, job = _read_jobs.get(key, (None, None))
+    if job is None or known is not network:
+        if len(_read_jobs) >= REMEMBERED:
+            _read_jobs.clear()
+        job = _definite(workload, network, count, card)
+        _read_jobs[key] = network, job
+    return job
+
+
+def _definite(workload: Workload, network: Network, count: int, card: bool) -> Job:
     assumed: dict[str, str] = {}
     task = _task(workload, assumed)
     task, precision = _kept(task, _precision(workload, task, network, assumed), assumed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from rigplanner.workload.job import Job
 from rigplanner.workload.quant import BITS
 from rigplanner.workload.stacks import group_of, measured_kinds, own_intervals
@@ -32,7 +34,7 @@ def kind_of(slug: str, kind: str, job: Job) -> str:
 
 def levers(kind: str, job: Job) -> float:
     """How much wider the interval is for levers that measurements seldom tell of."""
-    moved = job.offload != "none" or any("offload" in flag for flag in job.flags)
+    moved = job.offload != "none" or (job.flags and any("offload" in flag for flag in job.flags))
     unsaid = group_of(kind) != "image" and job.assumed.get("gradient_checkpointing") == "none"
     return (OFFLOADED if moved else 1.0) * (UNSAID if unsaid else 1.0)
 
@@ -42,7 +44,12 @@ def by_sources(sources: int) -> float:
     return (UNSEEN, ONCE)[sources] if sources < 2 else OFTEN
 
 
+@lru_cache(1024)
+def _of_kind(slug: str, kind: str) -> float:
+    """The width by what is known of a kind of job; intervals of a stack's own are as wide as it needs."""
+    return 1.0 if slug in own_intervals() else by_sources(measured_kinds().get(kind, 0))
+
+
 def spread(slug: str, kind: str, job: Job) -> float:
     """How much wider the interval of a job is than that of its class; intervals of a stack's own are as wide as it needs."""
-    known = 1.0 if slug in own_intervals() else by_sources(measured_kinds().get(kind_of(slug, kind, job), 0))
-    return known * levers(kind, job)
+    return _of_kind(slug, kind_of(slug, kind, job)) * levers(kind, job)

@@ -137,6 +137,8 @@ def step_walk(network: Network, job: Job, stack: MemoryStack, sheds: bool = Fals
         return run(True), share
     if checkpointing == "none":
         kept = run(False)
+        if not job.lora_rank:
+            return kept, share
         return kept, share * (1.0 + adapter_inputs(network, job, stack) / max(1, kept.working))
     if stack.selective == "attention":
         return run(False, eager=False), share
@@ -191,9 +193,10 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
     shards = [job.data if job.zero >= stage else 1 for stage in (1, 2, 3)]
     if job.offload in ("all", "nvme"):
         gradients = 0.0
-    experts = 0.0 if job.lora_rank else _expert_share(network)
+    all_experts = _expert_share(network)
+    experts = 0.0 if job.lora_rank else all_experts
     state, held = state * _part(shards[0], experts, job.expert), gradients * _part(shards[1], experts, job.expert)
-    whole_base, base = base, base * _part(shards[2], _expert_share(network), job.expert)
+    whole_base, base = base, base * _part(shards[2], all_experts, job.expert)
     waits = waiting_checkpoints(network, job, stack)
     activations = _shared_activations(max(0.0, step.working * share - spared - waits), network, job)
     activations = activations * library_factor(network) + dense_bytes(network, job, width)
@@ -420,4 +423,6 @@ def _expert_share(network: Network) -> float:
 
 def _part(shards: int, experts: float, degree: int) -> float:
     """The share of a state on one GPU: experts are divided by the larger of the shards and the expert-parallel degree."""
+    if shards == degree == 1:
+        return 1.0
     return (1 - experts) / shards + experts / max(shards, degree)
