@@ -35,6 +35,8 @@ _OWN_ROW = re.compile(r"^ *(\d{1,9}) {2,}(\S.*?)(?: {2,}(\S.*))?$")
 _SPACE_IN_NUMBER = re.compile(r"(?<=\d)\s(?=\d)")
 _BEYOND_COUNT = re.compile(r"\s*\d{7,}\s*[x×*]\s")
 _BOUGHT = re.compile(r"\s*\(\s*purchased(?: for)?\s*$", re.IGNORECASE)
+_STATE = re.compile(r"(?<=\S)\s+[✅☑✔✓❌⬜].*$")
+"""What a list says of a part after a mark: "✅ purchased"."""
 _MARKS = re.compile(r"^\s*(?:>+\s*|[-•‣+]\s+)+")
 """What quotes and bullets begin with."""
 _RANGE = re.compile(r"\d\s*[-–]\s*(?:NT\$|US\$|[$€£¥])\s?\d")
@@ -184,9 +186,8 @@ def _entry(line: str, index: PartIndex, day: str) -> Entry | None:
     if is_label(words):
         return None
     price = _price(" | ".join(cells[1:]) if len(cells) > 1 else words, day)
-    words = re.sub(r"\([^()]*(?:[$€£¥]|USD|EUR|TWD|CZK|purchased)[^()]*\)\s*$", "", _cut_money(words), flags=re.IGNORECASE).strip(
-        " -\t@"
-    )
+    words = _STATE.sub("", _cut_money(words))
+    words = re.sub(r"\([^()]*(?:[$€£¥]|USD|EUR|TWD|CZK|purchased)[^()]*\)\s*$", "", words, flags=re.IGNORECASE).strip(" -\t@")
     if not words_of(words):
         return None
     wish = read_wish(words, index, kind)

@@ -136,6 +136,7 @@ def test_a_count_beyond_sense_is_no_single_piece() -> None:
         ("Corsair RM850e (2023) 850 W", "corsair.rme.rm850e"),
         ("Corsair RM750x (2018)", None),
         ("Lian Li O11 Dynamic EVO (2022)", "lian-li.o11.o11-dynamic-evo"),
+        ("Corsair RM1000x (2024) ✅ **PURCHASED**", "corsair.rmx.rm1000x-2024"),
     ],
 )
 def test_a_year_after_a_name_is_the_year_of_the_model(text: str, part: str | None) -> None:
