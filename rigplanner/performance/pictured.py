@@ -4,8 +4,8 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.rig.task import Workload
-from rigplanner.workload.job import pictures_of
 from rigplanner.workload.network import resolve
+from rigplanner.workload.pictures import pictures_of
 
 
 def pictured(workload: Workload, zoo: Zoo | None) -> tuple[Workload, float]:

@@ -13,10 +13,10 @@ from rigplanner.catalog.zoo import Zoo
 from rigplanner.rig.task import Parallelism, Workload, changed
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
 from rigplanner.workload.cards import deals_layers
-from rigplanner.workload.job import DRAWN
 from rigplanner.workload.levers import room_gib
 from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.network import resolve
+from rigplanner.workload.pictures import DRAWN
 
 
 class Change(Struct, frozen=True, kw_only=True):
@@ -141,7 +141,7 @@ def _lean_training(workload: Workload) -> list[Candidate]:
         found.append(Candidate("fused_optimizer", {"optimizer": "adamw_fused"}, 1.0, LOSSLESS))
     if workload.optimizer in (None, "adamw", "adam", "adamw_fused"):
         found.append(Candidate("eight_bit_optimizer", {"optimizer": "adamw_8bit"}, 0.98, EIGHT_BIT))
-    if not {"fused_loss", "fused_cross_entropy", "liger", "chunked_cross_entropy"} & set(workload.flags):
+    if not {"fused_loss", "fused_cross_entropy", "liger", "chunked_cross_entropy", "compiled_loss"} & set(workload.flags):
         found.append(Candidate("fused_loss", {"flags": [*workload.flags, "fused_loss"]}, 1.0, "Liger kernels, arXiv 2410.10989"))
     return found
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any
-
 import msgspec
 from msgspec import Struct
 
@@ -12,10 +9,10 @@ from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.limits import LARGEST, check_shares, check_workload, unheard_flags, unheard_quant
 from rigplanner.workload.network import Network
+from rigplanner.workload.pictures import DRAWN, PICTURES, image_of, images_of, places_of
 from rigplanner.workload.positions import usual_length
 from rigplanner.workload.quant import BITS, KV_BITS, SAME_SCALES, stored_as
 from rigplanner.workload.releases import EAGER, UNRAISED, habits
-from rigplanner.workload.seen import Seen, seen_of
 from rigplanner.workload.stacks import memory_stack
 
 TASKS = {
@@ -133,14 +130,16 @@ def _definite(workload: Workload, network: Network, count: int, card: bool) -> J
     batch = workload.batch_per_gpu or 1
     if workload.batch_per_gpu is None:
         assumed["batch_per_gpu"] = "1"
-    image = _image(workload, network, assumed)
-    images = _images(workload, network, assumed)
-    places = images * _places(network, image, assumed) if images else 0
+    image = image_of(workload, network, assumed)
+    images = images_of(workload, network, assumed)
+    places = images * places_of(network, image, assumed) if images else 0
     names, saves = _targets(workload.lora_targets)
     flags = habits(workload.flags)
     rank = (
         workload.lora_rank if workload.lora_rank is not None else (0 if task == "train_full" else 64 if "stack" in assumed else 16)
     )
+    if network.family == "big_bird" and (workload.seq_len or workload.input_tokens or 0) > SPARSE_FROM:
+        assumed["attention"] = "dense"
     if task in ("train_lora", "train_qlora") and not workload.lora_rank:
         rank = USUAL_RANK.get(workload.stack or "", 16)
         assumed["lora_rank"] = str(rank)
@@ -170,6 +169,8 @@ def _definite(workload: Workload, network: Network, count: int, card: bool) -> J
     )  # fmt: skip
 
 
+SPARSE_FROM = 704
+"""Tokens up to which BigBird attends to everything; beyond, its blocks are counted as if it did, which is the more."""
 USUAL_RANK = {"pytorch-hf": 64, "torchtune": 8, "litgpt": 8, "simpletuner": 16, "peft": 32, "axolotl": 32, "deepspeed": 64}
 """Rank of the stack's own example recipes."""
 
@@ -268,77 +269,6 @@ def offload_word(degrees: Parallelism) -> str:
     if word not in ("none", "optimizer", "all", "nvme"):
         raise WorkloadFault(f"parallelism.offload: expected none, optimizer, all, cpu or nvme, found {degrees.offload!r}.")
     return word
-
-
-PICTURES = ("cnn", "vit", "detector", "segmenter")
-DRAWN = ("diffusion_unet", "diffusion_transformer")
-USUAL_EDGE, DRAWN_EDGE, EARLY_EDGE, EARLY_PARAMS = 224, 1024, 512, 1.5e9
-"""Pixels of ImageNet's crops and of images that are drawn: 512 by Stable Diffusion 1 and 2 (0.86e9 parameters), 1024 since SDXL."""
-
-
-def _image(workload: Workload, network: Network, assumed: dict[str, str]) -> int | tuple[int, int]:
-    size = workload.image_size
-    if size is None:
-        native = _native_image(network)
-        if network.kind in PICTURES + DRAWN or workload.images:
-            assumed["image_size"] = str(native) if isinstance(native, int) else " x ".join(map(str, native))
-        return native
-    sides = [size] if isinstance(size, int) else list(size)
-    if not 1 <= len(sides) <= 2 or not all(8 <= side <= 65_536 for side in sides):
-        raise WorkloadFault(f"image_size: expected one or two edges from 8 to 65536 pixels, found {size}.")
-    return sides[0] if len(sides) == 1 else (sides[0], sides[1])
-
-
-def _images(workload: Workload, network: Network, assumed: dict[str, str]) -> int:
-    """Pictures in every sample; none where a language model that sees is not told."""
-    if workload.images is None:
-        if network.sees:
-            assumed["images"] = "0"
-        return 0
-    if workload.images and not network.sees:
-        raise WorkloadFault(f"images: how '{network.family or network.slug}' reads images is not known, found {workload.images}.")
-    return workload.images
-
-
-def pictures_of(workload: Workload, network: Network) -> tuple[int, float]:
-    """Positions that the pictures of one sample take, and operations of seeing them; WorkloadFault where that is not known."""
-    said: dict[str, str] = {}
-    images, image = _images(workload, network, said), _image(workload, network, said)
-    sides = (image, image) if isinstance(image, int) else image
-    return images * _places(network, image, said), network.seeing_flops(images, sides)
-
-
-def _places(network: Network, image: int | tuple[int, int], assumed: dict[str, str]) -> int:
-    """Positions of the sequence that one picture takes."""
-    sides = (image, image) if isinstance(image, int) else image
-    places = _read(network.config or b"", sides).tokens
-    assumed["tokens_per_image"] = str(places)
-    return places
-
-
-@lru_cache(1024)
-def _read(config: bytes, sides: tuple[int, int]) -> Seen:
-    return seen_of(msgspec.json.decode(config), sides)
-
-
-def _native_image(network: Network) -> int | tuple[int, int]:
-    """The edge that a network is usually run at: ImageNet's where its figures list it, else the first listed, or the one that its
-    configuration names."""
-    listed = [row.image_size for row in network.figures]
-    if listed:
-        return USUAL_EDGE if USUAL_EDGE in listed else listed[0]
-    if network.kind in DRAWN:
-        return EARLY_EDGE if network.kind == "diffusion_unet" and network.params < EARLY_PARAMS else DRAWN_EDGE
-    edge = _named_edge(network.config) if network.config else None
-    if network.kind == "detector" and isinstance(edge, list) and len(edge) == 2:
-        return edge[0], edge[1]
-    return edge if isinstance(edge, int) else USUAL_EDGE if network.kind in PICTURES else DRAWN_EDGE
-
-
-@lru_cache(1024)
-def _named_edge(config: bytes) -> Any:
-    """The edge of images that a configuration names."""
-    return msgspec.json.decode(config).get("image_size")
 
 
 def _length(workload: Workload, network: Network, image: int | tuple[int, int], assumed: dict[str, str]) -> int:

@@ -13,13 +13,14 @@ from rigplanner.catalog.zoo import Component, Figures, Model, Zoo
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.architectures.composite import composite_of
+from rigplanner.workload.architectures.detr import residual
 from rigplanner.workload.architectures.families import VISION, builder
-from rigplanner.workload.architectures.hybrid import state_values
 from rigplanner.workload.architectures.towers import tower_params
 from rigplanner.workload.config import SAME_AS, full_config, pick
 from rigplanner.workload.limits import check_image
 from rigplanner.workload.seen import sees
 from rigplanner.workload.shallow import shallow
+from rigplanner.workload.sizes import idle_params, sizes_of
 from rigplanner.workload.tape.net import Net, Setting
 from rigplanner.workload.tape.step import contradictions, walk
 from rigplanner.workload.tape.tape import BF16, CUDA, Tape
@@ -253,7 +254,7 @@ def _from_config(encoded: bytes, slug: str) -> Network:
     relative, stand_in = None if kind in SAME_LAYERS else SAME_AS.get(kind), False
     try:
         made = _made(given)
-        parted = bool(given.get("backbone_config")) and kind not in VISION
+        parted = bool(given.get("backbone_config")) and (kind not in VISION or (kind == "detr" and not residual(config)))
     except WorkloadFault:
         parted = True
     if parted:
@@ -277,11 +278,11 @@ def _from_config(encoded: bytes, slug: str) -> Network:
     values = float(_values(given, made, edge))
     with contradictions():
         seen = sees(given) and not stand_in
-        hidden = int(_sizes(config, values).get("hidden") or 0)
+        hidden = int(sizes_of(config, values).get("hidden") or 0)
         side = float(_counted(made, edge, 1) - _counted(made, edge)) if seen else tower_params(given, hidden)
     return Network(slug=slug, kind="vlm" if side else _kind(config), params=values + side, sees=seen,
-        active_params=values - _idle(config) + side, config=encoded, side_params=side,
-                   relative=relative, stand_in=stand_in, **_sizes(config, values))  # fmt: skip
+        active_params=values - idle_params(config) + side, config=encoded, side_params=side,
+                   relative=relative, stand_in=stand_in, **sizes_of(config, values))  # fmt: skip
 
 
 def _composite(composed: dict[str, Any], slug: str, kind: str, given: dict[str, Any]) -> Network:
@@ -322,7 +323,8 @@ def _counted(made: Callable[[Net], Any], edge: int, images: int = 0) -> int:
 
 ENCODER_KINDS = {
     "bert", "roberta", "xlm-roberta", "distilbert", "electra", "albert", "deberta-v2", "modernbert", "roformer", "convbert",
-    "eurobert", "nomic_bert", "mobilebert", "squeezebert", "wav2vec2", "hubert", "deberta", "gte", "jina_embeddings_v3", "fnet",
+    "eurobert", "nomic_bert", "mobilebert", "squeezebert", "wav2vec2", "hubert", "unispeech",
+    "unispeech-sat", "deberta", "gte", "jina_embeddings_v3", "fnet",
     "big_bird", "tapas",
 }  # fmt: skip
 """Networks that see all tokens at once and cache nothing."""
@@ -332,80 +334,9 @@ def _kind(config: dict[str, Any]) -> str:
     if pick(config, "num_experts", "num_local_experts", "n_routed_experts"):
         return "moe"
     if config.get("d_ff") or config.get("encoder_layers"):
-        return "encoder_decoder"
+        return "detector" if config["model_type"] == "detr" else "encoder_decoder"
     if any("SemanticSegmentation" in name for name in config.get("architectures") or ()):
         return "segmenter"
     if not config.get("vocab_size") or config.get("patch_size") or config.get("depths"):
         return "vit" if config.get("num_attention_heads") else "cnn"
     return "encoder" if config["model_type"] in ENCODER_KINDS else "llm"
-
-
-def _idle(config: dict[str, Any]) -> float:
-    """Parameters of experts that a token does not visit."""
-    experts = pick(config, "num_experts", "num_local_experts", "n_routed_experts")
-    if not experts:
-        return 0.0
-    return _expert_params(config) * (1 - float(config.get("num_experts_per_tok") or experts) / float(experts))
-
-
-def _expert_params(config: dict[str, Any]) -> float:
-    """Parameters of all routed experts: three matrices each, two in Nemotron-H."""
-    experts = pick(config, "num_experts", "num_local_experts", "n_routed_experts", default=0)
-    sparse = config.get("moe_layers")
-    layers = (
-        len(sparse) if isinstance(sparse, list) else config.get("num_hidden_layers", 0) - (config.get("first_k_dense_replace") or 0)
-    )
-    ffn = pick(config, "moe_intermediate_size", "intermediate_size") or 0
-    matrices = 2.0 if config["model_type"] == "nemotron_h" else 3.0
-    return matrices * float(experts * layers * ffn * (config.get("hidden_size") or 0))
-
-
-def _sharing(config: dict[str, Any]) -> int:
-    """How many of the last layers take keys and values over from earlier ones, and cache none (Gemma 3n, Gemma 4)."""
-    shared = config.get("num_kv_shared_layers")
-    return shared if isinstance(shared, int) else 0
-
-
-def _full_layers(config: dict[str, Any]) -> int | None:
-    """How many layers attend to the whole context, where a configuration says so."""
-    kinds = config.get("layer_types")
-    if isinstance(kinds, list) and kinds:
-        return len([kind for kind in kinds[: len(kinds) - _sharing(config)] if kind == "full_attention"])
-    full, every = config.get("full_attention_layers"), config.get("full_attention_interval")
-    if isinstance(full, int):
-        return full
-    layers = config.get("num_hidden_layers")
-    if not (isinstance(every, int) and every > 0 and isinstance(layers, int)):
-        return None
-    return layers // every
-
-
-def _sizes(config: dict[str, Any], params: float) -> dict[str, Any]:
-    hidden = pick(config, "hidden_size", "n_embd", "d_model", "dim", default=0)
-    heads = pick(config, "num_attention_heads", "n_head", "num_heads", "n_heads", "decoder_attention_heads", default=0)
-    if not isinstance(heads, int) or not isinstance(hidden, int):
-        return {"family": config["model_type"]}
-    layers = pick(config, "num_hidden_layers", "n_layer", "num_layers", "n_layers", "decoder_layers", default=0)
-    vocab = config.get("vocab_size") or 0
-    one = 1 if config.get("multi_query") and not config.get("new_decoder_architecture") else heads
-    kv_heads = pick(config, "num_key_value_heads", "num_kv_heads", default=one)
-    full, window, sharing = _full_layers(config), config.get("sliding_window") or 0, _sharing(config)
-    kinds = config.get("layer_types") or ()
-    hybrid = full is not None and (not window or "linear_attention" in kinds)
-    near = len([kind for kind in kinds if kind == "sliding_attention"]) if hybrid and window else 0
-    halved = config["model_type"] in ("gemma2", "gpt_oss")
-    tied = bool(config.get("tie_word_embeddings"))
-    return {
-        "family": config["model_type"], "layers": layers, "hidden": hidden, "heads": heads, "kv_heads": kv_heads,
-        "head_dim": pick(config, "head_dim", "d_kv", default=hidden // heads if heads else 0), "vocab": vocab, "tied": tied,
-        "ffn": pick(config, "intermediate_size", "n_inner", "ffn_dim", "d_ff", "hidden_dim", default=4 * hidden),
-        "embedding_params": min(params, float(vocab) * hidden * (1 if tied else 2)),
-        "heard": config.get("max_source_positions") or 1500 if config["model_type"] == "whisper" else 0,
-        "latent_values": config["kv_lora_rank"] + (config.get("qk_rope_head_dim") or 0) if config.get("kv_lora_rank") else 0,
-        "window": window if full is not None or halved else 0,
-        "window_layers": near if hybrid else layers - sharing - full if full is not None and window
-        else layers // 2 if halved and window else 0,
-        "state_layers": layers - full - near if hybrid and full is not None else sharing, "state_values": state_values(config),
-        "experts": pick(config, "num_experts", "num_local_experts", "n_routed_experts", default=0),
-        "expert_params": min(params, _expert_params(config)),
-    }  # fmt: skip

@@ -12,11 +12,11 @@ from rigplanner.catalog.zoo import Zoo
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
 from rigplanner.workload.cards import card_plan, deals_layers
-from rigplanner.workload.job import DRAWN, PICTURES
 from rigplanner.workload.levers import LARGEST_BATCH, LONGEST_CONTEXT, largest, room_gib, with_context
 from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.mig import partition_of
 from rigplanner.workload.network import resolve
+from rigplanner.workload.pictures import DRAWN, PICTURES
 from rigplanner.workload.positions import positions_of
 from rigplanner.workload.stacks import memory_stack
 from rigplanner.workload.users import Users, most_users

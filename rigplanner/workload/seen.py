@@ -14,11 +14,10 @@ from msgspec import Struct
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.config import defaults
 
+MOST_PLACES = 16_384
 QWEN = {
-    "qwen2_vl": 28 * 28 * 16_384,
-    "qwen2_5_vl": 28 * 28 * 16_384,
-    "qwen3_vl": 32 * 32 * 16_384,
-    "qwen3_vl_moe": 32 * 32 * 16_384,
+    **dict.fromkeys(("qwen2_vl", "qwen2_5_vl"), 28**2 * MOST_PLACES),
+    **dict.fromkeys(("qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe"), 32**2 * MOST_PLACES),
 }
 """Most pixels of an image, as the published processors are set."""
 QWEN_LEAST = 4
@@ -52,7 +51,8 @@ TOWERS = {"llava": ("clip_vision_model", "siglip_vision_model")}
 """Kinds of towers that a model is known to see with, where there are several."""
 VISION_KINDS = {
     "qwen2_vl": "qwen2_vl_vision", "qwen2_5_vl": "qwen2_5_vl_vision", "qwen3_vl": "qwen3_vl_vision",
-    "qwen3_vl_moe": "qwen3_vl_moe_vision", "llava": "clip_vision_model", "paligemma": "siglip_vision_model",
+    "qwen3_vl_moe": "qwen3_vl_moe_vision", "qwen3_5": "qwen3_5_vision", "qwen3_5_moe": "qwen3_5_moe_vision",
+    "llava": "clip_vision_model", "paligemma": "siglip_vision_model",
     "gemma3": "siglip_vision_model", "internvl": "internvl_vision", "idefics3": "idefics3_vision", "smolvlm": "smolvlm_vision",
     "mistral3": "pixtral",
 }  # fmt: skip

@@ -19,6 +19,7 @@ from rigplanner.workload.architectures.deberta import Deberta
 from rigplanner.workload.architectures.decoder import Decoder, Mlp
 from rigplanner.workload.architectures.decoder_forms import ACTS, TRAITS, decoder_form, expert_form
 from rigplanner.workload.architectures.detectors import DenseDetector, RegionDetector
+from rigplanner.workload.architectures.detr import Detr
 from rigplanner.workload.architectures.efficient import efficientnet, poolformer
 from rigplanner.workload.architectures.encoder import Encoder, EncoderBlock, EncoderForm
 from rigplanner.workload.architectures.encoder_kin import BLOCKS, WHOLE, convbert_width
@@ -129,12 +130,12 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "vit": Vit, "deit": Vit, "beit": Vit, "dinov2": Vit,
     "dinov2_with_registers": Vit, "clip_vision_model": Vit, "siglip_vision_model": Vit, "ijepa": Vit,
     "swin": Swin, "segformer": Segformer, "t5": T5, "umt5": T5, **dict.fromkeys(KIN, Bart),
-    "wav2vec2": SoundEncoder, "hubert": SoundEncoder,
+    **dict.fromkeys(("wav2vec2", "hubert", "unispeech", "unispeech-sat"), SoundEncoder),
     "modernbert": ModernBert, "modernbert-decoder": ModernBert, "xlnet": Xlnet,
     "whisper": Whisper, "deberta-v2": Deberta, "deberta": Deberta, "swinv2": Swin2,
     "pvt": Pvt, "pvt_v2": Pvt2, "mobilevit": MobileVit, "cvt": Cvt, "efficientnet": efficientnet, "poolformer": poolformer,
     "focalnet": FocalNet, "swiftformer": SwiftFormer, "textnet": TextNet, "hgnet_v2": hgnet_v2, "mobilevitv2": MobileVit2,
-    "rcnn": RegionDetector, "retinanet": DenseDetector, "dilated_segmenter": PixelClassifier,
+    "rcnn": RegionDetector, "retinanet": DenseDetector, "detr": Detr, "dilated_segmenter": PixelClassifier,
     "unet_2d_condition": LatentUnet, "sd3_transformer": JointTransformer, "flux_transformer": JointTransformer,
     "qwen_image_transformer": QwenImage, "flux2_transformer": Flux2, "ltx_transformer": Ltx,
     "hunyuan_video_transformer": HunyuanVideo, "cogvideox_transformer": VideoTransformer, "wan_transformer": Wan,

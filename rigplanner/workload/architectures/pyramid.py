@@ -42,9 +42,16 @@ def workspace(tape: Tape, x: Tensor, values: int) -> Tensor:
     return record(tape, Tensor(x.shape, x.dtype, x.storage), (x,), pull)
 
 
+def scaled(tape: Tape, x: Tensor) -> Tensor:
+    """A product with floats of every channel, which never train: floats under autocast."""
+    dtype = F32 if tape.autocast else x.dtype
+    return record(tape, new(tape, x.shape, dtype), (x,), lambda grad: (like(tape, grad),))
+
+
 class Unit:
     """A convolution and its norm: `norm` is trained, fixed (evaluated, its input kept), frozen (a product and a sum with what never
-    trains) or empty; ReLU in place where asked. `dilation` widens the kernel without weights."""
+    trains), scaled (the same, in float under autocast) or empty; ReLU in place where asked. `dilation` widens the kernel without
+    weights."""
 
     def __init__(self, net: Net, inputs: int, outputs: int, kernel: int, *, stride: int = 1, groups: int = 1, norm: str = "",
                  relu: bool = True, bias: bool = False, dilation: int = 1) -> None:  # fmt: skip
@@ -64,7 +71,7 @@ class Unit:
             x = ops.cast(tape, wide, x.dtype)
             del wide
         elif self.norm:
-            x = ops.shift(tape, ops.sub_self(tape, x))
+            x = ops.shift(tape, scaled(tape, x) if self.norm == "scaled" else ops.sub_self(tape, x))
         return relu_in_place(tape, x) if self.relu else x
 
     def _convolved(self, x: Tensor, kernel: int) -> Tensor:

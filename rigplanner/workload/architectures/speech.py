@@ -1,5 +1,5 @@
-"""Encoders of sound on the tape: wav2vec 2.0 and HuBERT, from samples to the loss of CTC. The length is that of the sound in
-samples (16,000 a second)."""
+"""Encoders of sound on the tape: wav2vec 2.0, HuBERT and UniSpeech, from samples to the loss of CTC. The length is that of the
+sound in samples (16,000 a second)."""
 
 from __future__ import annotations
 
@@ -148,7 +148,8 @@ class SoundEncoder:
         self.head = Linear(net, net.parameter(config["vocab_size"], hidden), net.parameter(config["vocab_size"]))
 
     def _masks(self) -> bool:
-        return bool(self.config.get("mask_time_prob") or self.config.get("mask_feature_prob"))
+        always = self.config["model_type"] == "unispeech-sat"
+        return bool(always or self.config.get("mask_time_prob") or self.config.get("mask_feature_prob"))
 
     def _drop(self, x: Tensor, share: str) -> Tensor:
         return ops.dropout(self.net.tape, x, float(self.config.get(share) or 0.0), self.net.setting.training)
