@@ -138,8 +138,6 @@ def _definite(workload: Workload, network: Network, count: int, card: bool) -> J
     rank = (
         workload.lora_rank if workload.lora_rank is not None else (0 if task == "train_full" else 64 if "stack" in assumed else 16)
     )
-    if network.family == "big_bird" and (workload.seq_len or workload.input_tokens or 0) > SPARSE_FROM:
-        assumed["attention"] = "dense"
     if task in ("train_lora", "train_qlora") and not workload.lora_rank:
         rank = USUAL_RANK.get(workload.stack or "", 16)
         assumed["lora_rank"] = str(rank)
@@ -169,8 +167,6 @@ def _definite(workload: Workload, network: Network, count: int, card: bool) -> J
     )  # fmt: skip
 
 
-SPARSE_FROM = 704
-"""Tokens up to which BigBird attends to everything; beyond, its blocks are counted as if it did, which is the more."""
 USUAL_RANK = {"pytorch-hf": 64, "torchtune": 8, "litgpt": 8, "simpletuner": 16, "peft": 32, "axolotl": 32, "deepspeed": 64}
 """Rank of the stack's own example recipes."""
 

@@ -25,6 +25,8 @@ RELATIVE_SPREAD = 1.5
 """A network walked as a relative of its family has an interval this much wider."""
 LEAST = 0.2
 """Of what an interval stretches, the least that its lower end is."""
+SPARSE_FROM = 704
+"""Tokens up to which BigBird attends to everything; beyond, its blocks are counted as if it did, which is the more."""
 STAND_IN_MISS = 0.5
 """The interval of a network of unknown layers, each way, at least (misses of traced relatives before they had walks of their own
 reach 41 %)."""
@@ -92,6 +94,8 @@ def answered(
     assumed = dict(job.assumed)
     if network.relative:
         assumed["architecture"] = network.relative
+    if network.family == "big_bird" and job.length > SPARSE_FROM:
+        assumed["attention"] = "dense"
     return MemoryEstimate(
         parts=parts, tensors_gib=tensors, allocated_gib=allocated, reserved_gib=reserved, device_gib=device,
             low_gib=known + low * (tensors - known), high_gib=known + high * (device - known),
