@@ -70,10 +70,10 @@ class Physics(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 class SpeedModel(Struct, frozen=True, forbid_unknown_fields=True):
     """Physics, and the constants of kriging: variances by term, weights of squared silicon distances (wide and narrow) and of the
-        other distances, `scatter` (by how much residuals of a family of stacks or a kind of net exceed the usual), and where all came
-        from. By how near the nearest evidence is (`Nearness`): the factors by which left-out errors exceed the kriging error, and the
-        half-widths in log units that no row takes away. `strange`: half-widths that come on top, by what the stack was never measured
-    on; `certain`: factors of widths by task."""
+    other distances, `scatter` (by how much residuals of a family of stacks or a kind of net exceed the usual), and where all came
+    from. By how near the nearest evidence is (`Nearness`): the factors by which left-out errors exceed the kriging error, and the
+    half-widths in log units that no row takes away, some for a task alone. `strange`: half-widths that come on top, by what the
+    stack was never measured on; `certain`: factors of widths by task, some for a family of stacks alone."""
 
     physics: Physics
     variances: dict[str, float]
@@ -91,10 +91,12 @@ class SpeedModel(Struct, frozen=True, forbid_unknown_fields=True):
         """Return by how much residuals of such jobs exceed the usual."""
         return self.scatter.get(family, 1.0) * self.scatter.get(f"kind {kind}", 1.0)
 
-    def half_width(self, near: Nearness, deviation: float, task: str = "", strange: Strange = "") -> float:
+    def half_width(self, near: Nearness, deviation: float, task: str = "", strange: Strange = "", family: str = "") -> float:
         """Return half the width of the 80 % interval in log units of a prediction with this kriging error."""
         usual = EIGHTY_PERCENT * deviation * self.widening.get(near, 1.0)
-        return self.certain.get(task, 1.0) * math.hypot(usual, self.floor.get(near, 0.0), self.strange.get(strange, 0.0))
+        floor = self.floor.get(f"{near} {task}", self.floor.get(near, 0.0))
+        certain = self.certain.get(f"{family} {task}", self.certain.get(task, 1.0))
+        return certain * math.hypot(usual, floor, self.strange.get(strange, 0.0))
 
 
 @cache

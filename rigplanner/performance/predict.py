@@ -100,7 +100,8 @@ def predict_speed(
 
 def _half_width(job: Job, point: Point, anchored: Anchored) -> float:
     """Return half the width of the 80 % interval in log units, before caps and heat."""
-    width = speed_model().half_width(nearness(point, anchored), anchored.correction.deviation, point.task, anchored.strange)
+    near, deviation = nearness(point, anchored), anchored.correction.deviation
+    width = speed_model().half_width(near, deviation, point.task, anchored.strange, point.family)
     if job.silicon.generation == "unknown":
         width = math.hypot(width, math.log(STRANGE_SILICON))
     return math.hypot(width, math.log(job.named.kin.spread if job.named.kin else job.named.spread))

@@ -298,3 +298,13 @@ def test_what_a_stack_was_never_measured_on_is_told_with_more_doubt() -> None:
     model = speed_model()
     widths = [model.half_width("stack", 0.2, "train", strange) for strange in ("", "precision", "kind")]
     assert 1.2 * widths[0] < widths[1] and 1.2 * widths[0] < widths[2]
+
+
+def test_widths_know_the_task_and_the_family_of_stacks() -> None:
+    width = speed_model().half_width
+    assert (
+        width("stack", 0.2, "decode", "", "local-llm") < width("stack", 0.2, "decode", "", "serving") < width("stack", 0.2, "train")
+    )
+    assert width("GPU", 0.02, "serve") > 2 * width("GPU", 0.02, "train"), (
+        "lengths and streams differ though network and GPU are the same"
+    )
