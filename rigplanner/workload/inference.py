@@ -17,7 +17,7 @@ from rigplanner.workload.room import process_gib
 from rigplanner.workload.stacks import MemoryStack
 from rigplanner.workload.tape.net import Setting
 from rigplanner.workload.tape.tape import BF16, F32
-from rigplanner.workload.training import Demand, sides_of, untied_bytes
+from rigplanner.workload.training import Demand, untied_bytes
 
 LEGACY_CODE = {"qwen", "chatglm", "baichuan", "internlm", "aquila", "xverse"}
 """Families whose code came with the weights in 2023: the cache is a tuple that every step joins anew for all layers, and the head
@@ -106,7 +106,7 @@ def _activations(network: Network, job: Job, stack: MemoryStack, generates: bool
         return 2.0 * job.batch * min(job.length, 4096) * max(network.hidden, 1024) * 8
     length = job.length
     dtype = F32 if job.precision in ("fp32", "tf32") or job.precision.startswith("amp") else BF16
-    sides = None if network.vocab and not job.images else sides_of(job)
+    sides = None if network.vocab and not job.images else job.sides
     setting = Setting(
         batch=job.batch, length=max(1, length), dtype=dtype, training=False, eager=job.eager, sides=sides,
         frames=job.frames, images=job.images,

@@ -88,6 +88,13 @@ class Job(Struct, frozen=True, kw_only=True):
     cap: bool
     assumed: dict[str, str]
 
+    @property
+    def sides(self) -> tuple[int, int] | None:
+        """Height and width of images that are not square, or that a language model reads."""
+        if isinstance(self.image, int):
+            return (self.image, self.image) if self.images else None
+        return self.image
+
 
 def read_job(workload: Workload, network: Network, count: int, card: bool) -> Job:
     """Return the definite job of `count` GPUs; raise WorkloadFault for unknown words and numbers beyond reason.

@@ -48,13 +48,11 @@ def parameter_type(job: Job) -> str:
 def setting_of(job: Job, checkpointing: bool, stack: MemoryStack, eager: bool | None = None, sheds: bool = False) -> Setting:
     """The setting of the walk: this GPU's samples and its share of the sequence; attention is `eager` as the job or the stack says,
     unless told. FSDP computes in the low type itself."""
-    loss = "chunked" if "chunked_cross_entropy" in job.flags and stack.loss == "plain" else stack.loss
-    loss = "fused" if job.flags & FUSED_LOSS else loss
     return Setting(
         batch=job.batch, length=max(1, job.length // job.context), dtype=_computed_type(job, stack),
             eager=job.eager if eager is None else eager, checkpointing=checkpointing, sheds=sheds,
-        lora_rank=job.lora_rank, lora_targets=job.lora_targets or ALL_LINEAR if job.lora_rank else (), loss=loss,
-            fused_act=stack.fused_act, dora=job.dora, adapters=_adapters(job, stack), sides=sides_of(job), frames=job.frames,
+        lora_rank=job.lora_rank, lora_targets=job.lora_targets or ALL_LINEAR if job.lora_rank else (), loss=_loss(job, stack),
+            fused_act=stack.fused_act, dora=job.dora, adapters=_adapters(job, stack), sides=job.sides, frames=job.frames,
         images=job.images, frozen_tower="frozen_tower" in job.flags,
         frozen_norms=stack.frozen_norms, float_norms=stack.float_norms and job.precision.startswith("amp"),
     )  # fmt: skip
@@ -76,20 +74,24 @@ def _adapters(job: Job, stack: MemoryStack) -> Literal["", "float", "cast"]:
     return "cast" if stack.autocasts else "float"
 
 
+def _loss(job: Job, stack: MemoryStack) -> str:
+    """The loss of the walk: one that is asked for, else the stack's."""
+    if job.flags & FUSED_LOSS:
+        return "fused"
+    if stack.loss != "plain" or not job.flags & NARROW_LOSS:
+        return stack.loss
+    return "compiled" if "compiled_loss" in job.flags else "chunked"
+
+
 def _walked_width(job: Job, stack: MemoryStack, width: float) -> float:
     """Bytes of a value's gradient in the walk."""
     return 4.0 if _adapters(job, stack) or _computed_type(job, stack) == F32 else width
 
 
-def sides_of(job: Job) -> tuple[int, int] | None:
-    """Height and width of images that are not square, or that a language model reads."""
-    if isinstance(job.image, int):
-        return (job.image, job.image) if job.images else None
-    return job.image
-
-
 FUSED_LOSS = {"fused_cross_entropy", "fused_loss", "liger"}
 """Words for a loss that never holds the logits."""
+NARROW_LOSS = {"compiled_loss", "chunked_cross_entropy"}
+"""Words for a loss that holds the logits once and their gradient; of chunks, one piece in float beside them."""
 
 
 def sharded_amp(job: Job) -> bool:
@@ -290,7 +292,7 @@ def _raised(network: Network, job: Job, stack: MemoryStack) -> tuple[float, floa
     head of a GPTQ base then writes float logits at once, without a 16-bit copy; under autocast it writes both."""
     if not _raises(job, stack):
         return 0.0, 0.0
-    plain = stack.loss == "plain" and not job.flags & {*FUSED_LOSS, "chunked_cross_entropy"}
+    plain = stack.loss == "plain" and not job.flags & {*FUSED_LOSS, *NARROW_LOSS}
     spared = 2.0 * job.batch * job.length / job.context * network.vocab
     return 2.0 * network.embedding_params, 0.0 if _autocast(job) or not plain else spared
 
@@ -303,7 +305,7 @@ def _raises(job: Job, stack: MemoryStack) -> bool:
 def _held_outputs(network: Network, job: Job, stack: MemoryStack) -> float:
     """Bytes of logits that a loop of one's own keeps while the backward pass runs, since its variable names the model's output;
     they are float beside a raised base outside autocast (peft/method_comparison/MetaMathQA/run.py)."""
-    plain = stack.loss == "plain" and not job.flags & {*FUSED_LOSS, "chunked_cross_entropy"}
+    plain = stack.loss == "plain" and not job.flags & {*FUSED_LOSS, *NARROW_LOSS}
     if not stack.holds_outputs or not plain or network.kind not in ("llm", "moe", "vlm"):
         return 0.0
     return (4.0 if _computed_type(job, stack) == F32 else 2.0) * job.batch * job.length / job.context * network.vocab
