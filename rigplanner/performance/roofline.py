@@ -43,6 +43,9 @@ PACKS_SEQUENCES = ("mlperf", "jetson")
 """Beginnings of stacks whose measured encoders leave padding out (MLPerf's submissions, those for Jetson among them)."""
 PLAIN_PRODUCTS = ("llm", "moe", "moe-train", "encoder", "encoder-padded", "dit")
 WIDE_UNET_M = 2000.0
+GROUPED, GROUPED_RATE = ("resnext", "x101"), 0.6
+"""Nets of grouped convolutions, whose products are too narrow for matrix units and tiles, and the share of the others' rate that
+they reach: ResNeXt-50 beside ResNet-50 in TensorRT on T4, Jetson Nano and TX2 (0.48 to 0.59, mmdeploy's table)."""
 EMBEDDED_W = 20.0
 """Power of modules with a quarter to half a MiB of level-2 cache (Jetson Nano and TX2)."""
 DEQUANTISE_BYTES = 8.0
@@ -154,6 +157,8 @@ def matrix_seconds(job: Job, flops: float) -> float:
     share *= physics.kind_matrix.get(share_of(job), 1.0) * math.exp(-physics.youth * youth(job))
     if job.path in ("half", "tf32", "low") and job.silicon.half_rate_tensor:
         share *= physics.half_rate
+    if any(word in job.shape.slug for word in GROUPED):
+        share *= GROUPED_RATE
     return flops / (job.matrix_tflops * 1e12 * share) * throttling(job)
 
 

@@ -45,6 +45,18 @@ def test_windows_cost_passes_that_no_stack_fuses(stack: str) -> None:
     assert windows.traffic_s > (1.5 if stack == "pytorch-eager" else 3) * plain.traffic_s
 
 
+def test_grouped_convolutions_are_slower_than_their_arithmetic() -> None:
+    asked = {"task": "inference", "stack": "tensorrt", "precision": "fp32", "batch_per_gpu": 8, "image_size": 224}
+    grouped, dense = (step_times(job("T4", model=model, **asked)).matrix_s for model in ("resnext50_32x4d", "resnet50"))
+    assert grouped > 1.4 * dense
+
+
+def test_nets_that_join_maps_pass_over_them_again() -> None:
+    asked = {"task": "train", "stack": "tf-cnn-benchmarks", "precision": "fp32", "batch_per_gpu": 64}
+    joined, plain = (model_speed(job("P100-SXM2-16GB", model=model, **asked)).samples_s for model in ("inception-v3", "resnet-50"))
+    assert joined < 0.75 * plain, "142 and 219 images/s were measured (tensorflow.org, 2017)"
+
+
 def test_eight_bit_floats_pass_the_listed_rate_of_a_card_that_halves_it() -> None:
     asked = {"model": "flux.1-dev", "task": "inference", "stack": "torch-compile", "precision": "fp8", "batch_per_gpu": 1}
     most = {gpu: ceiling(made) / made.matrix_tflops for gpu in ("RTX 4090", "RTX 6000 Ada") for made in [job(gpu, **asked)]}
