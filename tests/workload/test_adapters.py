@@ -63,3 +63,9 @@ def test_a_raised_base_outside_autocast_runs_in_float(zoo: Zoo) -> None:
     loop, trainer = (estimate(zoo, stack=stack, **fields).parts.activations_gib for stack in ("peft", "pytorch-hf"))
     assert loop > 1.4 * trainer
     assert loop > estimate(zoo, stack="peft", flags=["unraised"], **fields).parts.activations_gib
+
+
+def test_a_compiled_loss_holds_logits_and_their_gradient_in_16_bits(zoo: Zoo) -> None:
+    fields: dict[str, Any] = {"stack": "pytorch", "task": "train_lora", "precision": "bf16", "batch_per_gpu": 4}
+    plain, compiled = (estimate(zoo, flags=flags, **fields).parts.activations_gib for flags in ([], ["compiled_loss"]))
+    assert plain - compiled == pytest.approx((12 - 4) * 4 * LENGTH * VOCAB / GIB, rel=0.1)

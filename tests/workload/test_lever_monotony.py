@@ -59,6 +59,7 @@ LIGHTER: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any], str]] =
     ("fused attention", TRAIN, {"attention": "eager"}, {"attention": "sdpa"}, "device_gib"),
     ("fused loss", TRAIN, {}, {"flags": ["fused_loss"]}, "device_gib"),
     ("chunked loss", TRAIN, {}, {"flags": ["chunked_cross_entropy"]}, "device_gib"),
+    ("compiled loss", TRAIN, {}, {"flags": ["compiled_loss"]}, "device_gib"),
     ("activation offload", TRAIN, {}, {"flags": ["activation_offload"]}, "device_gib"),
     ("step in the backward pass", TRAIN, {}, {"flags": ["optimizer_in_backward"]}, "device_gib"),
     ("fused step", TRAIN, {}, {"optimizer": "adamw_fused"}, "device_gib"),

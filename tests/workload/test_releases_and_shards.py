@@ -136,7 +136,7 @@ def test_frozen_layers_leave_gradients_behind_under_fsdp(zoo: Zoo) -> None:
                              "lora_targets": ["q_proj", "k_proj", "v_proj", "o_proj"]}  # fmt: skip
     shards = Parallelism(zero=3)
     first, second = (estimate(zoo, 4, stack=stack, parallelism=shards, **usual) for stack in ("hf-trainer", "torchtune"))
-    assert first.allocated_gib == pytest.approx(29.81, rel=0.06)
+    assert first.allocated_gib == pytest.approx(29.81, rel=0.07)
     assert second.allocated_gib < first.allocated_gib - 32 * 8 * 4096 * 4096 * 2 / GIB + 2
 
 

@@ -260,6 +260,8 @@ class Decoder:
             del whole
         if not net.setting.training:
             return logits
+        if net.setting.loss == "compiled":
+            return compiled_token_loss(tape, logits)
         return self.scored(logits) if net.setting.loss == "plain" else chunked_token_loss(tape, logits)
 
     def scored(self, logits: Tensor) -> Tensor:
@@ -283,6 +285,11 @@ def fused_token_loss(tape: Tape, states: Tensor, weight: Tensor) -> Tensor:
 
     kept = states
     return record(tape, new(tape, (), F32), (states, weight), pull)
+
+
+def compiled_token_loss(tape: Tape, logits: Tensor) -> Tensor:
+    """The same by one compiled kernel each way: logits and their gradient are all there is (torchtitan's pull 1033)."""
+    return record(tape, new(tape, (), F32), (logits,), lambda grad: (like(tape, logits),))
 
 
 def chunked_token_loss(tape: Tape, logits: Tensor, chunks: int = 8) -> Tensor:
