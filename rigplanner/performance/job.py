@@ -4,6 +4,7 @@ import re
 from operator import attrgetter
 from typing import Any, get_args
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -31,7 +32,7 @@ from rigplanner.performance.stacks import Stack, find_stack, usual_stack
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.job import OPTIMIZERS
-from rigplanner.workload.limits import check_workload
+from rigplanner.workload.limits import LARGEST, check_workload
 from rigplanner.workload.quant import stored_as
 
 TASKS = {
@@ -122,7 +123,34 @@ ENGINES = ("serving", "local-llm", "compiled-inference")
 def read_job(
     workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zoo: Zoo | None, machine: Machine | None = None
 ) -> Job:
-    """Return the definite job; raise WorkloadFault for unknown words, missing arithmetic, odd degrees."""
+    """Return the definite job; raise WorkloadFault for unknown words, missing arithmetic, odd degrees.
+
+    Jobs that differ in their batch only are read once, but on a machine: one stream of a language model, and several."""
+    batch = workload.batch_per_gpu
+    if machine is not None or not batch or not 0 < batch <= LARGEST["batch_per_gpu"]:
+        return _definite(workload, gpu, count, nodes, link, zoo, machine)
+    few = min(batch, 2)
+    plain = replace(workload, batch_per_gpu=few)
+    try:
+        key = msgspec.msgpack.encode(plain), id(gpu), id(zoo), count, nodes, link
+    except OverflowError:
+        return _definite(workload, gpu, count, nodes, link, zoo, None)
+    known = _read_jobs.get(key)
+    if known is None:
+        if len(_read_jobs) >= REMEMBERED:
+            _read_jobs.clear()
+        known = _read_jobs[key] = gpu, zoo, _definite(plain, gpu, count, nodes, link, zoo, None)
+    job = known[-1]
+    return replace(job, batch=job.batch / few * batch, assumed=dict(job.assumed))
+
+
+REMEMBERED = 4_000
+_read_jobs: dict[tuple[object, ...], tuple[GPU, Zoo | None, Job]] = {}
+"""Jobs of one sample and of two, by their encoded workload, the identity of GPU and zoo, counts and link: the entry holds what it
+is known by, so that nothing else takes it over."""
+
+
+def _definite(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zoo: Zoo | None, machine: Machine | None) -> Job:
     task = TASKS.get(workload.task or "inference")
     if task is None:
         raise WorkloadFault(f"task: expected one of {', '.join(TASKS)}, found '{workload.task}'.")
