@@ -37,9 +37,8 @@ print(time.perf_counter() - t)
 """
 OUR_WINDOW = """
 import resource, sys, time; t = time.perf_counter()
-from PySide6.QtWidgets import QApplication
-app = QApplication([])
-from rigplanner.desktop.start import make_window
+from rigplanner.desktop.start import make_application, make_window
+app = make_application()
 from pathlib import Path
 window = make_window(Path(sys.argv[1])); window.show(); app.processEvents(); app.processEvents()
 took = time.perf_counter() - t

@@ -72,22 +72,36 @@ def open_window(rig_path: str | None) -> int:
         print(f"rigplanner: {reason}", file=sys.stderr)  # noqa: T201
         return NO_WINDOW
     try:
-        from PySide6.QtWidgets import QApplication
+        application = make_application()  # type: ignore[no-untyped-call]
     except ImportError as fault:
         print(f"rigplanner: Qt cannot be loaded ({fault}). Install the missing library, or PySide6 again.", file=sys.stderr)  # noqa: T201
         return NO_WINDOW
-    application = QApplication(sys.argv[:1])
     window = make_window(Path(rig_path) if rig_path else None)
     window.show()
-    return application.exec()
+    return int(application.exec())
+
+
+def make_application():  # type: ignore[no-untyped-def]
+    """Return the application in the Fusion style. Asked for by a word of the command line, the style is not handed to Python, where
+    all its enumerations would be made, which takes a fortieth of the start."""
+    from PySide6.QtWidgets import QApplication
+
+    return QApplication([*sys.argv[:1], "-style", "Fusion"])
 
 
 def make_window(path: Path | None = None):  # type: ignore[no-untyped-def]
     """Return a window on the user's preferences and journals, not yet shown."""
+    from rigplanner.catalog.garbage import collector_paused
+
+    _leave_sources_unread()
+    with collector_paused():
+        return _made(path)
+
+
+def _made(path: Path | None):  # type: ignore[no-untyped-def]
     from PySide6.QtCore import QTimer
     from PySide6.QtWidgets import QApplication
 
-    _leave_sources_unread()
     from rigplanner import __version__
     from rigplanner.catalog.garbage import spare_the_living, sweep
     from rigplanner.catalog.user_catalog import full_catalog
@@ -100,7 +114,6 @@ def make_window(path: Path | None = None):  # type: ignore[no-untyped-def]
     from rigplanner.desktop.window import Window
     from rigplanner.rig.journal import journal_folder
 
-    QApplication.setStyle("Fusion")
     QApplication.setApplicationName("RigPlanner")
     QApplication.setApplicationVersion(__version__)
     QApplication.setDesktopFileName("rigplanner")

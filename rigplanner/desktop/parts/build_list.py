@@ -22,7 +22,7 @@ from rigplanner.desktop.parts.build_model import ROW_ROLE, BuildModel, BuildRow,
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import look, row_px, sized_font, small_font
 from rigplanner.desktop.tokens import STATE_OF
-from rigplanner.desktop.widgets import button, column, icon_button, indented, label, panel, restyle, row, rule, strip
+from rigplanner.desktop.widgets import button, column, give_viewport, icon_button, indented, label, panel, restyle, row, rule, strip
 from rigplanner.desktop.words import KIND_WORDS, VERDICT_ICONS, money
 from rigplanner.report.language import listed, tr, trn
 from rigplanner.rig.document import Item, part_of
@@ -142,7 +142,7 @@ class BuildList(QWidget):
         self.setLayout(column(self.view, strip(row(self.add, 1, margins=(8, 4, 8, 4))), self._editor, rule(), sums, spacing=0))
         session.rig_changed.connect(self._refresh)
         session.subject_pointed.connect(self._point)
-        look.look_changed.connect(self.view.viewport().update)
+        look.look_changed.connect(give_viewport(self.view).update)
 
     def _make_editor(self) -> QWidget:
         self._quantity = QSpinBox(minimum=1, maximum=LARGEST_QUANTITY)

@@ -26,7 +26,7 @@ from rigplanner.desktop.parts.model import NAME, PART_ROLE, Fit, PartsModel, Wis
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.tasks import Ticket
 from rigplanner.desktop.theme import look, row_px, sized_font, small_font
-from rigplanner.desktop.widgets import button, clear, column, label, row, strip
+from rigplanner.desktop.widgets import button, clear, column, give_viewport, label, row, strip
 from rigplanner.desktop.words import KIND_WORDS, number
 from rigplanner.report.language import tr, trn
 from rigplanner.rig.document import part_of
@@ -52,6 +52,7 @@ class PartsTable(QTableView):
         self._details = details
         self._cells = PartsCells(model, self)
         self.setModel(model)
+        self.sheet = give_viewport(self)
         self.setAccessibleName(tr("Catalog"))
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
@@ -139,7 +140,7 @@ class PartsView(QWidget):
         self._scrolled.timeout.connect(self.make_badges)
         self.table.verticalScrollBar().valueChanged.connect(lambda _: self._scrolled.start())
         session.rig_changed.connect(self._rig_changed)
-        look.look_changed.connect(self.table.viewport().update)
+        look.look_changed.connect(self.table.sheet.update)
 
     def _make_head(self) -> QVBoxLayout:
         self.kinds = QComboBox()
