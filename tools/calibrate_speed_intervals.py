@@ -105,7 +105,8 @@ def calibrated(folder: Path) -> SpeedModel:
     """Return the shipped constants with new widths."""
     pairs = {near: best(errors) for near, errors in sorted(collected(folder).items())}
     factors = {near: round(factor, 3) for near, (factor, _) in pairs.items()}
-    return msgspec.structs.replace(speed_model(), widening=factors, floor={near: floor for near, (_, floor) in pairs.items()})
+    floors = speed_model().floor | {near: floor for near, (_, floor) in pairs.items()}
+    return msgspec.structs.replace(speed_model(), widening=factors, floor=floors)
 
 
 def main() -> None:
