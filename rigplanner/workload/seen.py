@@ -52,7 +52,8 @@ TOWERS = {"llava": ("clip_vision_model", "siglip_vision_model")}
 VISION_KINDS = {
     "qwen2_vl": "qwen2_vl_vision", "qwen2_5_vl": "qwen2_5_vl_vision", "qwen3_vl": "qwen3_vl_vision",
     "qwen3_vl_moe": "qwen3_vl_moe_vision", "qwen3_5": "qwen3_5_vision", "qwen3_5_moe": "qwen3_5_moe_vision",
-    "llava": "clip_vision_model", "paligemma": "siglip_vision_model",
+    "llava": "clip_vision_model", "llava_next": "clip_vision_model",
+    "paligemma": "siglip_vision_model",
     "gemma3": "siglip_vision_model", "internvl": "internvl_vision", "idefics3": "idefics3_vision", "smolvlm": "smolvlm_vision",
     "mistral3": "pixtral",
 }  # fmt: skip
@@ -147,7 +148,32 @@ def _rows(config: dict[str, Any], told: dict[str, Any], sides: tuple[int, int]) 
     return Seen(pieces=1, height=rows * step, width=columns * step, features=rows * columns, tokens=rows * (columns + 1))
 
 
+GRIDS = [[336, 672], [672, 336], [672, 672], [1008, 336], [336, 1008]]
+"""Heights and widths that LLaVA-NeXT brings a picture to."""
+
+
+def _gridded(config: dict[str, Any], told: dict[str, Any], sides: tuple[int, int]) -> Seen:
+    """Pieces of that size of several which wastes least, and the whole beside them; what pads the picture is cut off again, and a
+    mark ends every row (LLaVA-NeXT)."""
+    side, each = _side(told, "image_size"), _side(told, "image_size") // _side(told, "patch_size")
+    high, wide = max((_fit(grid, sides) for grid in config.get("image_grid_pinpoints") or GRIDS), key=lambda one: one[:2])[2]
+    rows, columns = each * (high // side), each * (wide // side)
+    if sides[1] / sides[0] > columns / rows:
+        rows -= (rows - int(round(sides[0] * (columns / sides[1]), 7))) // 2 * 2
+    else:
+        columns -= (columns - int(round(sides[1] * (rows / sides[0]), 7))) // 2 * 2
+    features = rows * columns + rows + each**2
+    return Seen(pieces=1 + (high // side) * (wide // side), height=side, width=side, features=features, tokens=features)
+
+
+def _fit(grid: list[int], sides: tuple[int, int]) -> tuple[int, int, tuple[int, int]]:
+    """Pixels of a picture that a grid keeps, and those that it wastes, negative."""
+    share = min(grid[1] / sides[1], grid[0] / sides[0])
+    kept = min(int(sides[1] * share) * int(sides[0] * share), sides[0] * sides[1])
+    return kept, kept - grid[0] * grid[1], (grid[0], grid[1])
+
+
 READERS: dict[str, Callable[[dict[str, Any], dict[str, Any], tuple[int, int]], Seen]] = {
     **dict.fromkeys(QWEN, _merged), **dict.fromkeys(("llava", "paligemma", "gemma3"), _fixed), "internvl": _tiled,
-    **dict.fromkeys(("idefics3", "smolvlm"), _split), "mistral3": _rows,
+    "llava_next": _gridded, **dict.fromkeys(("idefics3", "smolvlm"), _split), "mistral3": _rows,
 }  # fmt: skip

@@ -101,7 +101,7 @@ def _eyes(net: Net, config: dict[str, Any], text: int) -> tuple[Tower | RowTower
 
 def _unused(config: dict[str, Any]) -> int:
     """Layers of the tower after the one whose states are taken."""
-    if config["model_type"] != "llava":
+    if not config["model_type"].startswith("llava"):
         return 0
     taken = config.get("vision_feature_layer", -2)
     return -1 - taken if isinstance(taken, int) and taken < 0 else 0
@@ -116,6 +116,8 @@ def _joiner(net: Net, config: dict[str, Any], told: dict[str, Any], text: int) -
         classed = told["model_type"].startswith("clip")
         cuts = classed and config.get("vision_feature_select_strategy", "default") == "default"
         return lambda x: ops.copy(tape, both(ops.cut(tape, x, (x.shape[0], x.shape[1] - 1, width)) if cuts else x))
+    if kind == "llava_next":
+        return _gridded(net, config, width, TwoLayers(net, width, text, act, config.get("multimodal_projector_bias", True)), text)
     if kind == "paligemma":
         return net.linear("linear", width, text, True)
     if kind == "gemma3":
@@ -131,6 +133,27 @@ def _joiner(net: Net, config: dict[str, Any], told: dict[str, Any], text: int) -
     scale = int(config.get("scale_factor") or 2)
     flat = net.linear("proj", width * scale**2, text)
     return lambda x: ops.copy(tape, flat(shuffled(tape, x, scale, 2)))
+
+
+def _gridded(net: Net, config: dict[str, Any], width: int, both: TwoLayers, text: int) -> Callable[[Tensor], Tensor]:
+    """Two linear layers; the pieces of every picture laid side by side, a learned mark behind every row, the whole before them, and
+    all pictures joined (LLaVA-NeXT)."""
+    tape, seen, _mark = net.tape, seen_of(config, net.setting.sides or (1, 1)), net.parameter(text)
+    cuts = config.get("vision_feature_select_strategy", "default") == "default"
+
+    def regrouped(x: Tensor, rows: int) -> Tensor:
+        source = x.shape
+        return record(tape, new(tape, (rows, text), x.dtype), (x,), lambda grad: (new(tape, source, grad.dtype),))
+
+    def joined(x: Tensor) -> Tensor:
+        pictures, each = x.shape[0] // seen.pieces, seen.features
+        made = both(ops.cut(tape, x, (x.shape[0], x.shape[1] - 1, width)) if cuts else x)
+        beside = regrouped(made, made.shape[0] * made.shape[1] * (seen.pieces - 1) // seen.pieces)
+        marked = regrouped(beside, pictures * (each - made.shape[1]))
+        whole = regrouped(marked, pictures * each)
+        return ops.copy(tape, whole)
+
+    return joined
 
 
 def _merger(net: Net, config: dict[str, Any], width: int, text: int, act: str) -> Callable[[Tensor], Tensor]:
