@@ -71,17 +71,21 @@ class Together(Struct, frozen=True):
 
 def together(situation: Situation) -> Iterator[Together]:
     """Known pairs of which both halves are in the rig."""
+    of_kind: dict[str, list[Piece]] = {}
+    for piece in situation.machine.pieces:
+        of_kind.setdefault(kind_of(piece.part), []).append(piece)
     for pair in known_pairs():
         if pair.settled_by in situation.rig.settings.software:
             continue
-        first, second = _matching(situation, pair.first), _matching(situation, pair.second)
+        first = _matching(of_kind, pair.first)
+        second = _matching(of_kind, pair.second) if first else None
         if first and second and first.name != second.name:
             yield Together(first.name, second.name, first.part, pair)
 
 
-def _matching(situation: Situation, pattern: Pattern) -> Piece | None:
+def _matching(of_kind: dict[str, list[Piece]], pattern: Pattern) -> Piece | None:
     """Return the first piece that a pattern means, when there are enough of them."""
-    found = [piece for piece in situation.machine.pieces if matches(pattern, piece.part)]
+    found = [piece for piece in of_kind.get(pattern.kind, ()) if matches(pattern, piece.part)]
     return found[0] if len(found) >= pattern.least else None
 
 

@@ -43,6 +43,8 @@ def _behind_each_other(found: list[Leaf]) -> list[Leaf]:
     """Return places of adapters and docks ("M.2_3/1") after the place that the adapter stands in, and saying so."""
     known = {leaf.place for leaf in found}
     parents = {leaf.place: before for leaf in found if (before := leaf.place.rpartition("/")[0]) in known}
+    if not parents:
+        return found
     made: list[Leaf] = []
 
     def put(leaf: Leaf, depth: int) -> None:
