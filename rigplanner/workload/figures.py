@@ -17,8 +17,9 @@ from rigplanner.workload.stacks import MemoryStack
 from rigplanner.workload.training import Demand
 
 CLASSES: tuple[tuple[str, float], ...] = (
-    (r"densenet", 5.4),
-    (r"mobilenet|mnasnet|efficientnet|mixnet|fbnet|tinynet|lcnet|ghostnet", 2.85),
+    (r"densenet", 8.0),
+    (r"_evo", 6.7),
+    (r"mobilenet|mnasnet|efficientnet|mixnet|fbnet|tinynet|lcnet|ghostnet", 3.1),
     (r"darknet|yolo|ppyoloe|rtmdet", 3.0),
     (r"rcnn-swin", 2.08),
     (r"rcnn|retinanet", 2.65),
@@ -29,8 +30,9 @@ CLASSES: tuple[tuple[str, float], ...] = (
 )
 """Tensors kept for the backward pass per value that a convolution or linear layer writes, for networks that were not counted: its
 output for the normalisation and the result of an in-place ReLU (2), the input of a smooth activation besides (3), every joined map
-of a dense block. About the medians of the counted networks of each kind; those of detectors and U-Nets from MMDetection's and
-MMSegmentation's tables."""
+of a dense block (8.0 in densenet264d, the deepest counted), each step of a norm that is written out (6.7 in resnetv2_50d_evos).
+About the medians of the counted networks of each kind; those of detectors and U-Nets from MMDetection's and MMSegmentation's
+tables."""
 
 
 @lru_cache(4096)
