@@ -279,7 +279,7 @@ def _from_config(encoded: bytes, slug: str) -> Network:
     with contradictions():
         seen = sees(given) and not stand_in
         hidden = int(sizes_of(config, values).get("hidden") or 0)
-        side = float(_counted(made, edge, 1) - _counted(made, edge)) if seen else tower_params(given, hidden)
+        side = float(_seeing(given, made, edge)) if seen else tower_params(given, hidden)
     return Network(slug=slug, kind="vlm" if side else _kind(config), params=values + side, sees=seen,
         active_params=values - idle_params(config) + side, config=encoded, side_params=side,
                    relative=relative, stand_in=stand_in, **sizes_of(config, values))  # fmt: skip
@@ -306,6 +306,22 @@ def _values(given: dict[str, Any], made: Callable[[Net], Any], edge: int) -> int
         return _counted(made, edge)
     few, more = _counted(_made(cut.few), edge), _counted(_made(cut.more), edge)
     return few + cut.missing * (more - few)
+
+
+FEW_LAYERS = 6
+"""Layers of text below which the part that sees is counted: it does not depend on how many there are."""
+
+
+def _seeing(given: dict[str, Any], made: Callable[[Net], Any], edge: int) -> int:
+    """The parameters of the part that sees, told from a network of few layers of text."""
+    nested = given.get("text_config")
+    text = nested if isinstance(nested, dict) else given
+    depth = text.get("num_hidden_layers")
+    if isinstance(depth, int) and depth > FEW_LAYERS:
+        lists = {field: told[:FEW_LAYERS] for field, told in text.items() if isinstance(told, list) and len(told) == depth}
+        cut = {**text, **lists, "num_hidden_layers": FEW_LAYERS}
+        made = _made({**given, "text_config": cut} if text is nested else cut)
+    return _counted(made, edge, 1) - _counted(made, edge)
 
 
 def parameters_of(config: dict[str, Any]) -> float:
