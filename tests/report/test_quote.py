@@ -192,7 +192,7 @@ def test_the_quote_says_what_leaving_a_bridged_pair_costs(catalog: Catalog) -> N
     machine = assess(rig_from_wishes("islands", [read_wish(wish, index) for wish in wishes]), catalog).machine
     assert [len(island) for island in machine.islands] == [2, 2]
     rates = re.search(r"runs at (\d+)\u202fGB/s inside an island and at (\d+)\u202fGB/s over all", links_text(machine))
-    assert rates and int(rates[1]) > 2 * int(rates[2])
+    assert rates and int(rates[1]) > 1.9 * int(rates[2])
 
 
 def test_what_limits_a_workload_is_said_in_words(deskmini: Rig, catalog: Catalog) -> None:
