@@ -10,7 +10,8 @@ from rigplanner.workload.quant import weight_bytes
 from rigplanner.workload.releases import LOOPED
 from rigplanner.workload.stacks import MemoryStack
 from rigplanner.workload.tape.tape import F32
-from rigplanner.workload.training import Demand, parameter_type
+from rigplanner.workload.training import Demand
+from rigplanner.workload.training_walk import parameter_type
 
 VALUES_PER_TOKEN = 18.0
 """Values per token, layer and hidden unit that a transformer block keeps for backward: the inputs of its products, norms and

@@ -19,7 +19,7 @@ from rigplanner.workload.network import Network, resolve
 from rigplanner.workload.stacks import MemoryStack, memory_stack
 from rigplanner.workload.tape.step import contradictions, walk
 from rigplanner.workload.tape.tape import BF16, CPU_TRACE, CUDA, F32, Semantics, Tape
-from rigplanner.workload.training import parameter_type, setting_of, sharded_amp
+from rigplanner.workload.training_walk import parameter_type, setting_of, sharded_amp
 
 FUNCTIONS = {
     "next_token_loss": "logits", "fused_token_loss": "logits", "chunked_token_loss": "logits", "class_loss": "logits",

@@ -13,7 +13,7 @@ from rigplanner.workload.stacks import MemoryStack
 from rigplanner.workload.tape.net import Setting
 from rigplanner.workload.tape.step import Walk
 from rigplanner.workload.tape.tape import BF16, F32
-from rigplanner.workload.training import parameter_type
+from rigplanner.workload.training_walk import parameter_type
 
 GUIDED = ("unet_2d_condition", "sd3_transformer", "cogvideox_transformer", "ltx_transformer")
 """Denoisers that see every image twice while sampling, with and without the prompt (classifier-free guidance); the others were
