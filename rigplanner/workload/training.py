@@ -9,7 +9,7 @@ from rigplanner.workload.architectures.dense import dense_bytes, library_factor
 from rigplanner.workload.host import HostNeed, training_host
 from rigplanner.workload.job import OPTIMIZERS, Job
 from rigplanner.workload.network import Network
-from rigplanner.workload.quant import left_whole, weight_bytes
+from rigplanner.workload.quant import BITS, left_whole, weight_bytes
 from rigplanner.workload.releases import LOOPED, SHIFTED
 from rigplanner.workload.stacks import MemoryStack, memory_stack
 from rigplanner.workload.tape.step import Walk
@@ -158,7 +158,7 @@ def _base_bytes(network: Network, job: Job, stack: MemoryStack, step: Walk, widt
     params = max(float(step.values), network.params + step.trained if job.lora_rank else network.params)
     if job.task != "train_qlora":
         return params * width
-    word = job.precision if job.precision not in ("bf16", "fp16", "fp32") else "nf4"
+    word = job.precision if BITS.get(job.precision, 16.0) < 16 else "nf4"
     quant = "bnb_double" if stack.doubly_quantised and job.quant in (None, "bnb") else job.quant
     whole = left_whole(word, quant, network.embedding_params, network.side_params)
     return weight_bytes(word, quant, network.params, whole) + step.trained * 2.0

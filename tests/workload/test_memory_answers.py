@@ -95,6 +95,12 @@ def test_a_way_of_quantising_that_names_a_type_is_the_type(zoo: Zoo, precision: 
     assert estimate(zoo, None, **asked, precision=precision, quant="Q4_K_M").parts.weights_gib == stored.parts.weights_gib
 
 
+@pytest.mark.parametrize("precision", ["amp_fp16", "tf32", "fp32"])
+def test_arithmetic_says_nothing_of_a_quantised_base(zoo: Zoo, precision: str) -> None:
+    told, plain = (estimate(zoo, task="train_qlora", precision=word).parts for word in (precision, "nf4"))
+    assert told.weights_gib == pytest.approx(plain.weights_gib, rel=0.01)
+
+
 def test_interval_holds_the_device_figure(zoo: Zoo, card: GPU) -> None:
     found = estimate(zoo, card)
     assert found.low_gib < found.device_gib <= found.high_gib
