@@ -130,7 +130,9 @@ def test_labels_of_a_classifier_are_counted(zoo: Zoo) -> None:
     assert many - two == 998 * 769 and named == many
 
 
-@pytest.mark.parametrize(("kind", "params_m"), [("table-transformer", 41.5), ("depth_anything", 24.8), ("clip", 151.3), ("videomae", 86.2)])
+@pytest.mark.parametrize(
+    ("kind", "params_m"), [("table-transformer", 41.5), ("depth_anything", 24.8), ("clip", 151.3), ("videomae", 86.2)]
+)
 def test_networks_without_a_walk_are_estimated_by_their_parts_and_say_so(zoo: Zoo, kind: str, params_m: float) -> None:
     config: dict[str, Any] = {"model_type": kind}
     if kind == "clip":
