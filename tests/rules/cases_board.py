@@ -96,6 +96,15 @@ CASES = (
     case("CPU007", "unknown", DESK_RIG, {"board.desk": {"layout.sockets": (), "layout.bios_minimum": {"am5-24": "1.40"}}}),
     case("CPU007", "fires", DESK_RIG, _listing("2022", "2024", "Ryzen 7000", "Ryzen 9000")),
     case("CPU007", "limit", DESK_RIG, _listing("2024", "2024", "Ryzen 7000", "Ryzen 9000")),
+    case(
+        "CPU007",
+        "limit",
+        DESK_RIG,
+        _listing("2022", "2025", "Ryzen 7000", "Ryzen 9000")
+        | {
+            "cpu.desk": {"name": "AMD Ryzen 5 7500X3D", "released": "2025"},
+        },
+    ),  # a late CPU of a generation that the board was made for
     case("CPU007", "limit", bench_rig(settings=named(bios="3.20")), _listing("2022", "2024", "Ryzen 7000", "Ryzen 9000")),
     case("CPU009", "fires", DESK_RIG, _listing("2024", "2024", "Ryzen 7000")),
     case("CPU009", "fires", DESK_RIG, _listing("2022", "2024", "Ryzen 7000"), "warning"),
