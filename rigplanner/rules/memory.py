@@ -1,7 +1,6 @@
 """Host memory: type, kind of module, slots, capacity, channels, speed, and room beside the GPUs."""
 
 import math
-import re
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -11,6 +10,7 @@ from rigplanner.rig.document import Item
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.fixes import fix, item_of, swap
+from rigplanner.rules.generations import generation
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Situation, is_built_in
 
@@ -83,8 +83,6 @@ def kind_suits(module: str | None, accepted: tuple[str, ...]) -> bool:
     return module in accepted or any(other in accepted for other in INTERCHANGEABLE.get(module or "", ()))
 
 
-FIRST_SCALABLE = re.compile(r"Xeon (?:Bronze|Silver|Gold|Platinum) \d1\d\d\b")
-"""Names of the first Xeon Scalable CPUs, whose second digit tells the generation."""
 LARGEST_OF_8_GBIT_GIB = 32.0
 """Largest registered DDR4 module of DRAM chips of 8 Gbit (two ranks); one of 64 GiB is made of 16 Gbit."""
 
@@ -92,7 +90,8 @@ LARGEST_OF_8_GBIT_GIB = 32.0
 def dense(situation: Situation) -> Iterator[Fitted]:
     """Registered DDR4 beside CPUs of the first Xeon Scalable generation."""
     for case in situation.cases(fitted):
-        if case.kit.type == "DDR4" and case.kit.module == "rdimm" and case.cpu and FIRST_SCALABLE.search(case.cpu.name):
+        first = case.cpu is not None and generation(case.cpu.name, case.cpu.socket) == "Xeon Scalable 1st"
+        if first and case.kit.type == "DDR4" and case.kit.module == "rdimm":
             yield case
 
 

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import KINDS, AnyPart, kind_of
+from rigplanner.catalog.parts import CPU, KINDS, AnyPart, kind_of
 from rigplanner.data import data_path
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, apply
@@ -102,6 +102,18 @@ def test_a_part_that_a_known_pair_names_lends_its_answer_to_no_other(catalog: Ca
     other = replace(named, id="a.b.board")
     found = fits(rig, catalog, "motherboard", (named, other))
     assert [("warning", "KNO001") in fitting.brings for fitting in found] == [True, False]
+
+
+def test_a_name_that_tells_another_generation_is_answered_for_itself(catalog: Catalog) -> None:
+    """Alike but for their names, and only one of them is listed by the maker of the board."""
+    rig = read_rig(next(path for path in SAMPLES if path.stem == "quad-rtx-4090"))
+    known = catalog.get("amd.epyc.7443p")
+    assert isinstance(known, CPU)
+    first, third = (
+        replace(known, id=f"own.cpu.{number}", name=f"AMD EPYC {number}", released=None) for number in ("7551P", "7543P")
+    )
+    told = fits(rig, catalog, "cpu", (third, first), uid="cpu")
+    assert [("error", "CPU009") in each.brings for each in told] == [False, True]
 
 
 def test_another_of_what_the_rig_has_is_no_model_for_the_rest(catalog: Catalog) -> None:

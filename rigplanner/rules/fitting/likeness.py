@@ -16,10 +16,12 @@ from rigplanner.rig.document import Rig
 from rigplanner.rules.fitting.answers import Readers, Row
 from rigplanner.rules.fitting.figures import FIGURES, Reading
 from rigplanner.rules.fitting.watching import ABSENT, RANK, SOLVED
+from rigplanner.rules.generations import generation
 from rigplanner.rules.known import known_pairs, matches
 
 ID, NAME = "id", "name"
-"""Fields that verdicts do not read whole: of an id they ask where parts of the rig name it, of a name the product line."""
+"""Fields that verdicts do not read whole: of an id they ask where parts of the rig name it, of a name the product line or the
+generation."""
 
 _PLAIN = frozenset((str, int, float, bool, type(None)))
 
@@ -29,6 +31,14 @@ Told = tuple[Hashable, tuple[Any, ...]]
 _written = msgspec.msgpack.Encoder().encode
 
 
+def _generation(part: AnyPart) -> str | None:
+    return generation(part.name, getattr(part, "socket", None))
+
+
+def _no_direct(part: AnyPart) -> bool:
+    return NO_DIRECT.search(part.name) is not None
+
+
 class Likeness:
     """Tells candidates of a kind apart by the fields that were noted. `solved` looks up what the solver decided for a row."""
 
@@ -36,7 +46,7 @@ class Likeness:
         self.kind, self._solved = kind, solved
         ids = sorted({part.id for part in parts if kind_of(part) in ("gpu", "nic", "storage", "riser")})
         self._derived: dict[str, Callable[[AnyPart], Hashable]] = {
-            NAME: lambda part: NO_DIRECT.search(part.name) is not None,
+            NAME: _generation if kind == "cpu" else _no_direct,
             RANK: lambda part: bisect_left(ids, part.id),
         }
         self.readers = Readers(self._reader)
