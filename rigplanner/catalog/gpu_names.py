@@ -9,7 +9,6 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.load import shipped_catalog
-from rigplanner.catalog.makers import chip_maker
 from rigplanner.catalog.parts import CHIP_MAKERS, GPU
 from rigplanner.data import data_path
 
@@ -158,7 +157,7 @@ def _fits(words: frozenset[str], named: frozenset[str], gpu: GPU) -> bool:
 
 def _made_by(makers: set[str], gpu: GPU) -> bool:
     """Say whether the makers that a name tells may have made the chip."""
-    maker = chip_maker(gpu)
+    maker = gpu.chip_maker
     return makers <= {maker} or (maker not in CHIP_MAKERS and gpu.chip is not None)
 
 

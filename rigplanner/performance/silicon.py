@@ -6,7 +6,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import shipped_catalog
-from rigplanner.catalog.makers import chip_maker
 from rigplanner.catalog.parts import GPU
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.quant import BITS, GGUF
@@ -188,7 +187,7 @@ def _silicon(gpu: GPU) -> Silicon:
         gpu.l2_mib or USUAL_L2_MIB.get(generation, 6.0),
         memory.startswith("hbm") or (not memory and gpu.bandwidth_gbs > 1200 and generation != "ada"),
         bool(rates.fp16 and rates.fp16_acc16 and rates.fp16_acc16 > 1.5 * rates.fp16),
-        chip_maker(gpu).casefold(),
+        gpu.chip_maker.casefold(),
         min(1.0, gpu.base_mhz / gpu.boost_mhz) if gpu.base_mhz and gpu.boost_mhz else USUAL_SUSTAINED,
         _clock_ghz(gpu, fp32),
     )

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from rigplanner.catalog.makers import chip_maker
 from rigplanner.catalog.parts import GPU, Layout, MemoryKit, Motherboard, System
 from rigplanner.evidence import Source
 from rigplanner.report import format as fmt
@@ -137,7 +136,7 @@ def _firmware_of(finding: Finding, stated: bool) -> Iterator[SetupRow]:
 
 
 def _takes_resizable_bar(gpu: GPU) -> bool:
-    if chip_maker(gpu) == "Intel":
+    if gpu.chip_maker == "Intel":
         return True
     return gpu.compute_capability is not None and _is_cuda(gpu) and version(gpu.compute_capability) >= version(FIRST_RESIZABLE_BAR)
 
@@ -148,7 +147,7 @@ def _is_cuda(gpu: GPU) -> bool:
 
 def _limits(assessment: Assessment) -> Iterator[SetupRow]:
     caps: dict[float, list[int]] = {}
-    makers = {gpu.index: chip_maker(gpu.gpu) for gpu in assessment.machine.gpus}
+    makers = {gpu.index: gpu.gpu.chip_maker for gpu in assessment.machine.gpus}
     for gpu in assessment.machine.gpus:
         if gpu.power_cap_w:
             caps.setdefault(gpu.power_cap_w, []).append(gpu.index)

@@ -5,7 +5,6 @@ from typing import Literal
 
 from msgspec import Struct
 
-from rigplanner.catalog.makers import chip_maker
 from rigplanner.catalog.parts import GPU, Part, System
 from rigplanner.rig.document import Item
 from rigplanner.rig.edits import Edit
@@ -163,7 +162,7 @@ def several_models(situation: Situation) -> Iterator[Mixed]:
 def mixed_models(situation: Situation, case: Mixed) -> Iterator[Finding]:
     """A warning when some job runs over all of them, and where they are of different makers."""
     models = sorted({gpu.id for gpu in case.gpus})
-    makers = {chip_maker(gpu) for gpu in case.gpus}
+    makers = {gpu.chip_maker for gpu in case.gpus}
     if len(models) > 1:
         yield mixed_models.finding(
             case,

@@ -3,6 +3,7 @@
 import re
 from functools import cache
 
+from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.parts import CPU, Motherboard, System
 
 ORDINALS = {"1": "1st", "2": "2nd", "3": "3rd", "4": "4th", "5": "5th"}
@@ -49,24 +50,20 @@ def listed(board: Motherboard | System, cpu: CPU) -> bool | None:
     return None if told is None else told in board.layout.cpu_generations
 
 
-FIRST_YEARS = {
-    "Intel Core 6000 (Skylake)": 2015, "Intel Core 7000 (Kaby Lake)": 2017, "Intel Core 8000": 2017, "Intel Core 9000": 2018,
-    "Intel Core 10th": 2020, "Intel Core 11th": 2021, "Intel Core 12th": 2021, "Intel Core 13th": 2022, "Intel Core 14th": 2023,
-    "Intel Core X 7000": 2017, "Intel Core X 9000": 2018, "Intel Core X 10000": 2019, "Intel Core 5000 (Haswell-E)": 2014,
-    "Intel Core 6000 (Broadwell-E)": 2016, "Xeon E5 v3": 2014, "Xeon E5 v4": 2016, "Xeon Scalable 1st": 2017,
-    "Xeon Scalable 2nd": 2019, "Xeon Scalable 3rd": 2020, "Xeon Scalable 4th": 2023, "Xeon Scalable 5th": 2023,
-    "Xeon W-2100": 2017, "Xeon W-2200": 2019, "Xeon W-3200": 2019, "Xeon W-2400": 2023, "Xeon W-3400": 2023, "Xeon W-2500": 2024,
-    "Xeon W-3500": 2024, "Ryzen 2000": 2018, "Ryzen 3000": 2019, "Ryzen 4000G": 2020, "Ryzen 5000": 2020, "Ryzen 7000": 2022,
-    "Ryzen 8000G": 2024, "Ryzen 9000": 2024, "Threadripper 1000": 2017, "Threadripper 2000": 2018, "Threadripper 3000": 2019,
-    "Threadripper PRO 3000": 2020, "Threadripper PRO 5000": 2022, "Threadripper 7000": 2023, "Threadripper PRO 7000": 2023,
-    "Threadripper 9000": 2025, "Threadripper PRO 9000": 2025, "EPYC 7001": 2017, "EPYC 7002": 2019, "EPYC 7003": 2021,
-    "EPYC 9004": 2022, "EPYC 8004": 2023, "EPYC 9005": 2024,
-}  # fmt: skip
-"""Year of the first CPU of a generation (makers' press releases, from general knowledge): from then on new boards know them all."""
+@cache
+def first_years() -> dict[str, int]:
+    """Return the year in which the first CPU of each generation came out, by the release dates of the shipped catalog."""
+    years: dict[str, int] = {}
+    for cpu in shipped_catalog().of_kind("cpu"):
+        told = generation(cpu.name, cpu.socket) if isinstance(cpu, CPU) else None
+        if told and cpu.released:
+            years[told] = min(years.get(told, int(cpu.released[:4])), int(cpu.released[:4]))
+    return years
 
 
 def younger(board: Motherboard | System, cpu: CPU) -> bool:
     """Say whether a CPU's generation came out in a later year than its board."""
     if not board.released or not cpu.released:
         return False
-    return FIRST_YEARS.get(generation(cpu.name, cpu.socket) or "", int(cpu.released[:4])) > int(board.released[:4])
+    own = int(cpu.released[:4])
+    return min(own, first_years().get(generation(cpu.name, cpu.socket) or "", own)) > int(board.released[:4])

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from rigplanner.catalog.makers import chip_maker
 from rigplanner.catalog.parts import CPU, GPU
 from rigplanner.machine.machine import SlotUse
 from rigplanner.rig.edits import Edit
@@ -42,7 +41,7 @@ def rocm_cards(situation: Situation) -> Iterator[Atomics]:
         return
     cpus = tuple(cpu for _, cpu in situation.cpus)
     for card in situation.own_cards:
-        if card.use is not None and card.use.slot.kind == "pcie" and chip_maker(card.card) == "AMD":
+        if card.use is not None and card.use.slot.kind == "pcie" and card.card.chip_maker == "AMD":
             yield Atomics(card.name, card.card, card.use, cpus)
 
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from rigplanner.catalog.makers import chip_maker
 from rigplanner.catalog.parts import GPU
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.afterwards import fits_after
@@ -50,7 +49,7 @@ def foreign(situation: Situation) -> Iterator[Foreign]:
     for what in PLATFORMS:
         if what in situation.rig.settings.software:
             cards = _models(situation).values()
-            if not any(chip_maker(card) in rows[what].makers for _, card in cards):
+            if not any(card.chip_maker in rows[what].makers for _, card in cards):
                 yield from (Foreign(name, card, rows[what]) for name, card in cards)
     for job in situation.jobs:
         stack, attention = (job.workload.stack or "").casefold(), (job.workload.attention or "").casefold()
@@ -68,11 +67,11 @@ def foreign(situation: Situation) -> Iterator[Foreign]:
 def one_maker(situation: Situation, case: Foreign) -> Iterator[Finding]:
     """Compare the maker, and AMD's target where the software has a list of them."""
     row, capability, what = case.row, case.card.compute_capability, TITLES[case.row.what]
-    if chip_maker(case.card) not in row.makers:
+    if case.card.chip_maker not in row.makers:
         yield one_maker.finding(case, needed=", ".join(row.makers), fixes=_instead(situation, case), what=what)
-    elif row.targets and chip_maker(case.card) == "AMD" and capability is None:
+    elif row.targets and case.card.chip_maker == "AMD" and capability is None:
         yield one_maker.unknown(case, f"{case.card.id}:compute_capability")
-    elif row.targets and chip_maker(case.card) == "AMD" and capability not in row.targets:
+    elif row.targets and case.card.chip_maker == "AMD" and capability not in row.targets:
         yield one_maker.finding(
             case,
             needed=" ".join(row.targets),
@@ -109,7 +108,7 @@ def formats(situation: Situation) -> Iterator[Format]:
         wish = str(job.workload.precision or "").casefold()
         asked = [name for name, words in FORMATS.items() if any(word in wish for word in words)]
         for name, card in _models(situation).values() if asked else ():
-            if chip_maker(card) != "NVIDIA":
+            if card.chip_maker != "NVIDIA":
                 yield from (Format(name, job, card, one) for one in asked)
 
 

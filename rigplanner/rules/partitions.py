@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from rigplanner.catalog.makers import chip_maker
 from rigplanner.catalog.parts import GPU
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.afterwards import fits_after
@@ -56,7 +55,7 @@ def shared(situation: Situation) -> Iterator[Shared]:
 def together(situation: Situation, case: Shared) -> Iterator[Finding]:
     """Place the partitions that all jobs ask for on the cards of each model, largest first; every placement on a card is tried."""
     if geometry_of(case.card) is None:
-        if chip_maker(case.card) == "NVIDIA" and case.card.mig_slices:
+        if case.card.chip_maker == "NVIDIA" and case.card.mig_slices:
             yield together.unknown(case, f"{case.card.id}:mig_slices")
         else:
             yield together.finding(case, actual=case.card.name, variant="none")

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from rigplanner.catalog.makers import chip_maker
 from rigplanner.catalog.parts import GPU, Motherboard, Riser, Slot, System
 from rigplanner.machine.machine import SlotUse
 from rigplanner.machine.pcie import coded_gbs
@@ -350,7 +349,7 @@ def arc_cards(situation: Situation) -> Iterator[Windows]:
     """Intel Arc cards."""
     board = situation.board
     for card in situation.own_cards:
-        if board is not None and chip_maker(card.card) == "Intel":
+        if board is not None and card.card.chip_maker == "Intel":
             yield Windows(card.name, card.card, 1, board.board)
 
 

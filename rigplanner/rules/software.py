@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from rigplanner.catalog.makers import chip_maker
 from rigplanner.catalog.parts import CPU, GPU
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding, Fix, Severity
@@ -58,7 +57,7 @@ def cuda_version(settings: dict[str, str]) -> str | None:
 
 def is_nvidia(gpu: GPU) -> bool:
     """Say whether a GPU's compute capability is a CUDA one, or unknown on a chip of NVIDIA's."""
-    return gpu.compute_capability[:1].isdigit() if gpu.compute_capability else chip_maker(gpu) == "NVIDIA"
+    return gpu.compute_capability[:1].isdigit() if gpu.compute_capability else gpu.chip_maker == "NVIDIA"
 
 
 class Processor(Struct, frozen=True):
@@ -318,7 +317,7 @@ def amd_models(situation: Situation) -> Iterator[Radeon]:
     for card in situation.cards:
         gpu = card.card
         capability = gpu.compute_capability
-        if gpu.id not in seen and (capability.startswith("gfx") if capability else chip_maker(gpu) == "AMD"):
+        if gpu.id not in seen and (capability.startswith("gfx") if capability else gpu.chip_maker == "AMD"):
             seen.add(gpu.id)
             yield Radeon(card.name, gpu, platform, named.get("rocm"))
 
