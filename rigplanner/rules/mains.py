@@ -78,9 +78,6 @@ def circuit(situation: Situation, case: Load) -> Iterator[Finding]:
         return
     limit = power.circuit_peak_w if power.wall_w > power.circuit_peak_w else power.circuit_w
     several = min(case.site.circuits, _units(situation)) > 1
-    excess = (power.wall_w - power.circuit_w) * (power.efficiency or 1.0)
-    others = (*_more_circuits(situation, case, power.wall_w), *_other_circuit(situation, case, power.wall_w))
-    fixes = (*cap_fix(situation, excess), *others)
     trips = power.wall_w > power.circuit_peak_w
     yield circuit.finding(
         case,
@@ -88,7 +85,7 @@ def circuit(situation: Situation, case: Load) -> Iterator[Finding]:
         needed=round(power.wall_w),
         actual=round(limit),
         unit="W",
-        fixes=fixes,
+        fixes=_relief(situation, case, power.wall_w, power.circuit_w) if situation.advise else (),
         continuous_w=round(power.circuit_w),
         breaker_w=round(power.circuit_peak_w),
         volts=case.site.volts,
@@ -204,6 +201,16 @@ CIRCUITS = ((120.0, 20.0), (208.0, 20.0), (230.0, 16.0), (240.0, 20.0), (208.0, 
 def _units(situation: Situation) -> int:
     """Supply units of the rig, each of which one circuit feeds."""
     return sum(max(1, supply.units) for _, _, supply in situation.supplies)
+
+
+def _relief(situation: Situation, case: Load, wall_w: float, circuit_w: float) -> tuple[Fix, ...]:
+    """Offer to cap the cards, to feed the rig from more circuits, or from a stronger one."""
+    excess_w = (wall_w - circuit_w) * (case.power.efficiency or 1.0)
+    return (
+        *cap_fix(situation, excess_w),
+        *_more_circuits(situation, case, wall_w),
+        *_other_circuit(situation, case, wall_w),
+    )
 
 
 def _more_circuits(situation: Situation, case: Load, wall_w: float) -> tuple[Fix, ...]:

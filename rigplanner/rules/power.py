@@ -331,7 +331,7 @@ def system_limit(situation: Situation, case: Hosted) -> Iterator[Finding]:
     watts = (found[0].power_cap_w if found else None) or case.card.tdp_w or 0
     limit = case.system.gpu_max_w or 0
     if watts > limit:
-        edit = Edit("set_power_cap", {"uid": found[0].uid, "watts": limit}) if found else None
+        edit = Edit("set_power_cap", {"uid": found[0].uid, "watts": limit}) if found and situation.advise else None
         lowest = case.card.power_min_w
         fixes = (cap_power(situation, case.card, limit, edit),) if edit and lowest is not None and lowest <= limit else ()
         yield system_limit.finding(case, needed=watts, actual=limit, unit="W", fixes=fixes)
