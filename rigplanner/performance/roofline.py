@@ -42,6 +42,8 @@ CEILING_KINDS = ("llm", "moe", "vit", "encoder-padded", "dit")
 PACKS_SEQUENCES = ("mlperf", "jetson")
 """Beginnings of stacks whose measured encoders leave padding out (MLPerf's submissions, those for Jetson among them)."""
 PLAIN_PRODUCTS = ("llm", "moe", "moe-train", "encoder", "encoder-padded", "dit")
+FORWARD_KINDS = ("detector", "cnn-mobile")
+"""Kinds of nets that only look with other shares than those that they are trained with."""
 WIDE_UNET_M = 2000.0
 GROUPED, GROUPED_RATE = ("resnext", "x101"), 0.6
 """Nets of grouped convolutions, whose products are too narrow for matrix units and tiles, and the share of the others' rate that
@@ -112,12 +114,13 @@ def kin_of(kind: str) -> str:
 @cache
 def share_kind(kind: str, task: str, stack: str = "") -> str:
     """Return the kind of net whose learned shares hold for a task in a stack: experts in training are sorted and exchanged as well;
-    detectors that only look have their normalisations folded into convolutions and match no boxes;
+    detectors that only look have their normalisations folded into convolutions and match no boxes; depthwise convolutions pass
+    over their maps as often as others do, but for the gradients of their weights;
     encoders compute their padding too, but for MLPerf's, which pack sequences (half of what they are counted with)."""
     if kind == "moe" and task.startswith("train"):
         return "moe-train"
-    if kind == "detector" and task == "inference":
-        return "detector-forward"
+    if kind in FORWARD_KINDS and task == "inference":
+        return f"{kind}-forward"
     kin = kin_of(kind)
     return "encoder-padded" if kin == "encoder" and not stack.startswith(PACKS_SEQUENCES) else kin
 
