@@ -178,7 +178,7 @@ def _definite(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, z
         assumed["steps"] = f"{shape.steps}"
     if not precision:
         precision = assumed["precision"] = "nf4" if workload.task == "train_qlora" else _usual_precision(named, silicon)
-    batch, given = _batch(workload, shape, task, count, silicon)
+    batch, given = _batch(workload, shape, task, count, silicon, precision)
     accumulate = _accumulate(workload) or (1 if given or task != "train" else _usual_accumulation(shape, batch))
     if not given and task in ("train", "train_lora", "inference"):
         assumed["batch_per_gpu"] = f"{batch:g}"
@@ -330,7 +330,9 @@ def _degrees(workload: Workload, task: str, count: int, stack: Stack) -> Paralle
     return asked
 
 
-def _batch(workload: Workload, shape: Shape, task: str, count: int, silicon: Silicon) -> tuple[float, bool]:
+def _batch(
+    workload: Workload, shape: Shape, task: str, count: int, silicon: Silicon, precision: str
+) -> tuple[float, bool]:
     together = _from_variant(workload, "global_batch")
     if workload.batch_per_gpu:
         batch, given = float(workload.batch_per_gpu), True
@@ -339,12 +341,13 @@ def _batch(workload: Workload, shape: Shape, task: str, count: int, silicon: Sil
     elif task in ("decode", "prefill"):
         batch, given = 1.0, False
     else:
-        batch, given = _usual_batch(shape, task, silicon), False
+        batch, given = _usual_batch(shape, task, silicon, precision), False
     return (batch * SENTENCE_TOKENS if shape.unit == "token" else batch), given
 
 
-def _usual_batch(shape: Shape, task: str, silicon: Silicon) -> float:
-    """What fits: the usual batch of a 24 GiB card times the memory beside weights, gradients and states, as trainers fill it."""
+def _usual_batch(shape: Shape, task: str, silicon: Silicon, precision: str) -> float:
+    """What fits: the usual batch of a 24 GiB card times the memory beside weights, gradients and states, as trainers fill it; half of
+    it in 32 bits (Lambda's tables: 0.5 to 0.6 for five networks on cards of 8 to 80 GiB)."""
     usual = float(USUAL_BATCH.get(shape.kind, 16))
     if shape.kind in ("llm", "moe") and shape.params_m > LARGE_MODEL_M:
         return 1.0
@@ -352,7 +355,8 @@ def _usual_batch(shape: Shape, task: str, silicon: Silicon) -> float:
         return usual
     states = RUNTIME_GIB + shape.params_m * STATE_GIB_PER_MILLION
     room = max(1.0, silicon.memory_gib - states) / max(4.0, USUAL_MEMORY_GIB - states)
-    return max(1.0, float(round(usual * min(room, MOST_ROOM))))
+    wide = 0.5 if precision in ("fp32", "tf32") else 1.0
+    return max(1.0, float(round(usual * wide * min(room, MOST_ROOM))))
 
 
 def _accumulate(workload: Workload) -> int:

@@ -65,8 +65,9 @@ FEW_STREAMS = 16.0
 """Streams below which reading the weights, not arithmetic, sets the time of a token on every card of the catalog."""
 WIDENED_BYTES, PROMPT_CHUNK = 4.0, 512
 """llama.cpp widens quantised weights to 16 bits for each chunk of a prompt (written and read once more; its default batch)."""
-PIPELINE_GAIN = 1.3
-"""Prefill gained by splitting layers over GPUs and streaming micro-batches through them."""
+STREAMS_CHUNKS = ("llama.cpp",)
+"""Stacks that send the chunks of a prompt through the GPUs which their layers are split over one after another, as a pipeline (pull
+request 6017 of llama.cpp); on others one GPU works at a time."""
 
 
 class Stream(Struct, frozen=True):
@@ -221,9 +222,18 @@ def prefill(job: Job) -> Stream:
     tail, launch = _overhead(job)
     exchange = _exchange(job, tokens * job.batch)
     total = _joined(matrix + traffic + tail, launch) + exchange
-    gain = PIPELINE_GAIN if job.count > 1 and degree == 1 and not chunked else 1.0
     other = total - matrix - traffic
-    return Stream(tokens * job.batch / total * gain, matrix, traffic, other, job.batch, exchange_s=exchange)
+    speed = tokens * job.batch / total * _overlapped(job, tokens)
+    return Stream(speed, matrix, traffic, other, job.batch, exchange_s=exchange)
+
+
+def _overlapped(job: Job, tokens: float) -> float:
+    """By what a prompt gains where chunks follow each other through GPUs that hold some layers each: m chunks through n stages take
+    (m + n - 1) / n times as long as one through all (Huang et al. 2019, arXiv 1811.06965)."""
+    if not job.split_by_layer or job.stack.slug not in STREAMS_CHUNKS:
+        return 1.0
+    chunks = math.ceil(tokens * job.batch / PROMPT_CHUNK)
+    return chunks * job.count / (chunks + job.count - 1)
 
 
 def serve(job: Job) -> Stream:
