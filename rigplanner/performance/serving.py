@@ -129,7 +129,8 @@ def _traffic_factor(job: Job) -> float:
 
 
 def _unpacks(job: Job) -> bool:
-    return job.stack.family == "local-llm" and job.silicon.vendor == "nvidia" and weight_bits(job.precision) < MOST_UNPACKED_BITS
+    local = job.stack.slug == "llama.cpp" and job.silicon.vendor == "nvidia"
+    return local and weight_bits(job.precision) < MOST_UNPACKED_BITS
 
 
 def _older(job: Job) -> bool:
