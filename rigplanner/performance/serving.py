@@ -14,14 +14,19 @@ from rigplanner.performance.silicon import GENERATIONS, USUAL_CLOCK_GHZ, weight_
 from rigplanner.workload.quant import GGUF
 
 DECODE_BANDWIDTH_SHARE, SERVE_BANDWIDTH_SHARE = 0.8, 0.75
-ALLREDUCE_LATENCY_S = {"nvlink": 2e-5, "bridge": 2.5e-5, "pcie": 3.5e-5, "staged": 4e-5}
+ALLREDUCE_LATENCY_S = {"nvlink": 1.2e-5, "bridge": 2.5e-5, "pcie": 3.5e-5, "staged": 4e-5}
 """One small all-reduce between tensor-parallel GPUs (NCCL LL protocol plus launch), two per layer. Staged through the host: what
 the halving of the weights does not explain in the times per token of an 8B model on one, two and four RTX 4090 (19.2, 16.0, 10.5 ms
 with vLLM 0.8.5) and of a 70B model in 4 bits on two and four RTX 3090 Ti (33.3 and 21.7 ms, vllm-project/vllm issue 6955), which
-lie on either side of it."""
+lie on either side of it. Over NVLink: what the halving of the weights leaves of 2.0 ms of a 7B model on eight A100 (gpt-fast) and
+of 8.4 ms of a 70B model on eight MI300X (vLLM), beside the ramps of their kernels."""
 FILLS_HBM = ("serving", "tuned")
 """Families of stacks that reach the same share of HBM as of GDDR: llama-2-7b in fp16 on an A100 at 91 to 105 tokens/s with vLLM,
 LMDeploy, TensorRT-LLM and gpt-fast is 0.6 to 0.7 of it, at 46 with transformers a third (premAI-io/benchmarks)."""
+OTHER_MAKERS = 1.2
+"""How much longer reading the weights takes on cards of other makers than NVIDIA's, for which the kernels were written first: written
+tokens of eight sources on Radeon, Instinct, Arc, Ryzen AI and Apple's chips lie a tenth to a third below what NVIDIA's reach of
+their bandwidth."""
 NETWORK_LATENCY_S = 1e-4
 """One such all-reduce between computers."""
 HOST_STREAM_S, SUPERCHIP_HOST = 2.5e-5, 1.6
@@ -125,7 +130,8 @@ def _traffic_factor(job: Job) -> float:
     engines whose kernels were written for it."""
     physics = speed_model().physics
     wide = job.silicon.fast_memory and job.stack.family not in FILLS_HBM and not _unpacks(job)
-    return physics.stream_traffic * (physics.stream_fast_memory if wide else 1.0)
+    other = OTHER_MAKERS if job.silicon.vendor != "nvidia" else 1.0
+    return physics.stream_traffic * (physics.stream_fast_memory if wide else 1.0) * other
 
 
 def _unpacks(job: Job) -> bool:
