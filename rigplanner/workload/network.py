@@ -14,7 +14,7 @@ from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.architectures.composite import composite_of
 from rigplanner.workload.architectures.detr import residual
-from rigplanner.workload.architectures.families import VISION, builder
+from rigplanner.workload.architectures.families import ALONE, VISION, builder
 from rigplanner.workload.architectures.towers import tower_params
 from rigplanner.workload.config import SAME_AS, full_config, pick
 from rigplanner.workload.limits import check_image
@@ -131,7 +131,7 @@ def resolve(workload: Workload, zoo: Zoo) -> Network:
     if workload.config is not None and workload.config.get("model_type") in ("dit", "unet"):
         return _denoiser(workload, workload.config)
     if workload.config is not None:
-        return _from_config(msgspec.json.encode(workload.config), workload.model or "config")
+        return _from_config(msgspec.json.encode(_headed(workload.config, workload.head)), workload.model or "config")
     model = zoo.get(workload.model) if workload.model else None
     if workload.params_m and (model is None or model.config is None or workload.activations_m):
         return _from_figures(workload, model)
@@ -142,6 +142,12 @@ def resolve(workload: Workload, zoo: Zoo) -> Network:
         meant = f"; the nearest known are {', '.join(near)}" if near else ""
         raise WorkloadFault(f"model: {workload.model!r} is not known and no configuration or figures are given{meant}.")
     return from_model(model)
+
+
+def _headed(config: dict[str, Any], head: str | None) -> dict[str, Any]:
+    """The configuration with the class that a tracer's specification means by its head, where it names none."""
+    alone = head == "causal_lm" and "architectures" not in config and config.get("model_type") in ALONE
+    return {**config, "architectures": ["ForCausalLM"]} if alone else config
 
 
 @lru_cache(1024)

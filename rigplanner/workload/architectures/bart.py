@@ -1,4 +1,5 @@
-"""Encoder-decoder language models on the tape: BART and its kin (mBART, Pegasus, Marian, Blenderbot, PLBart, M2M-100)."""
+"""Encoder-decoder language models on the tape: BART and its kin (mBART, Pegasus, Marian, Blenderbot, PLBart, M2M-100), and their
+decoders alone (TrOCR has no other)."""
 
 from __future__ import annotations
 
@@ -11,7 +12,9 @@ from rigplanner.workload.architectures.attention import activate, attend
 from rigplanner.workload.architectures.decoder_forms import ACTS
 from rigplanner.workload.architectures.encoder import class_loss
 from rigplanner.workload.tape import ops
-from rigplanner.workload.tape.net import Linear, Net, Norm, checkpointed
+from rigplanner.workload.tape.net import Linear, Net, Norm, checkpointed, entering
+from rigplanner.workload.tape.products import bmm
+from rigplanner.workload.tape.strided import Array, array
 from rigplanner.workload.tape.tape import BOOL, F32, I64, Tensor, new
 
 
@@ -38,6 +41,7 @@ KIN = {
     "marian": Kin(positions="frozen"),
     "blenderbot": Kin(early=True, last_norm=True),
     "blenderbot-small": Kin(first_norm=True, tokens_first=True),
+    "trocr": Kin(offset=2),
     "m2m_100": Kin(early=True, last_norm=True, positions="buffer", offset=2, bias=False),
 }
 SPREAD_POSITIONS = {"bart", "plbart", "mbart", "mvp"}
@@ -47,12 +51,11 @@ SPREAD_POSITIONS = {"bart", "plbart", "mbart", "mvp"}
 class BartAttention:
     """Attention of BART, self or cross."""
 
-    def __init__(self, net: Net, hidden: int, heads: int, share: float, decodes: bool = False) -> None:
+    def __init__(self, net: Net, hidden: int, heads: int, share: float, decodes: bool = False, width: int = 0) -> None:
         self.net, self.heads, self.hidden, self.share = net, heads, hidden, share
         self.caches = decodes and not net.setting.training and net.tape.semantics.caches
-        self.key, self.value, self.query, self.out = (
-            net.linear(name, hidden, hidden, True) for name in ("k_proj", "v_proj", "q_proj", "out_proj")
-        )
+        self.key, self.value = (net.linear(name, width or hidden, hidden, True) for name in ("k_proj", "v_proj"))
+        self.query, self.out = (net.linear(name, hidden, hidden, True) for name in ("q_proj", "out_proj"))
 
     def __call__(self, x: Tensor, memory: Tensor | None, mask: Tensor | None) -> Tensor:
         setting, source = self.net.setting, x if memory is None else memory
@@ -81,16 +84,43 @@ class BartAttention:
         return ops.unpacked(tape, ops.bmm(tape, weights, value, query.shape))
 
 
+class MergedAttention(BartAttention):
+    """The same as it was first written: heads are merged with the samples before the products, and there is no fused way."""
+
+    def __call__(self, x: Tensor, memory: Tensor | None, mask: Tensor | None) -> Tensor:
+        tape, source = self.net.tape, x if memory is None else memory
+        batch, length, seen = x.shape[0], x.shape[1], source.shape[1]
+        query, key, value = self._merged(ops.sub_self(tape, self.query(x))), self.key(source), self.value(source)
+        key, value = self._merged(key), self._merged(value)
+        weights = bmm(query, key.transpose(1, 2))
+        if mask is not None:
+            weights = (weights.reshape(batch, self.heads, length, seen) + mask).reshape(batch * self.heads, length, seen)
+        raised = F32 if tape.autocast and tape.semantics.float_norms else weights.dtype
+        weights = weights.to(raised).softmax()
+        kept = array(tape, ops.dropout(tape, weights, self.share, self.net.setting.training))
+        result = bmm(kept, value).reshape(batch, self.heads, length, -1)
+        return self.out(result.transpose(1, 2).reshape(batch, length, self.hidden))
+
+    def _merged(self, x: Tensor) -> Array:
+        split = array(self.net.tape, x).reshape(x.shape[0], x.shape[1], self.heads, self.hidden // self.heads)
+        return split.transpose(1, 2).reshape(x.shape[0] * self.heads, x.shape[1], self.hidden // self.heads)
+
+
 class BartBlock:
     """One layer of a stack."""
 
-    def __init__(self, net: Net, config: dict[str, Any], side: str, early: bool) -> None:
+    def __init__(self, net: Net, config: dict[str, Any], side: str, early: bool, alone: bool = False) -> None:
         hidden, self.net, self.share, self.early = config["d_model"], net, config["dropout"], early
         heads, ffn, share = config[f"{side}_attention_heads"], config[f"{side}_ffn_dim"], config["attention_dropout"]
-        self.attention = BartAttention(net, hidden, heads, share, side == "decoder")
+        attends = MergedAttention if config["model_type"] == "trocr" else BartAttention
+        self.attention = attends(net, hidden, heads, share, side == "decoder" and not alone)
         self.norms = [Norm(net, "layer", hidden)]
         self.cross = None
-        if side == "decoder":
+        if alone:
+            with net.unreached():
+                BartAttention(net, hidden, heads, share, width=config.get("cross_attention_hidden_size") or 0)
+                Norm(net, "layer", hidden)
+        elif side == "decoder":
             self.cross = BartAttention(net, hidden, heads, share, True)
             self.norms.append(Norm(net, "layer", hidden))
         self.up, self.down = net.linear("fc1", hidden, ffn, True), net.linear("fc2", ffn, hidden, True)
@@ -150,7 +180,7 @@ class Bart:
         net, tape, kin = self.net, self.net.tape, self.kin
         shape = (net.setting.batch, net.setting.length)
         spread = kin.positions == "buffer" or (at == 0 and self.config["model_type"] in SPREAD_POSITIONS)
-        tokens = ops.sub_self(tape, ops.embedding(tape, self.tables[at], shape))
+        tokens = entering(net, ops.sub_self(tape, ops.embedding(tape, self.tables[at], shape)))
         placed = ops.embedding(tape, self.positions[at], (shape[0] if spread else 1, shape[1]))
         early = kin.tokens_first and at == 1
         tokens = self.first_norms[at](tokens) if early else tokens
@@ -185,3 +215,26 @@ class Bart:
         if setting.eager:
             return new(tape, shape, setting.dtype)
         return new(tape, shape, BOOL) if tape.semantics.explicit_mask else None
+
+
+class BartAlone(Bart):
+    """The decoder alone, as a causal language model: the layers that would attend to an encoder are there and idle."""
+
+    def __init__(self, net: Net, config: dict[str, Any]) -> None:
+        self.net, self.config, self.kin, hidden = net, config, KIN[config["model_type"]], config["d_model"]
+        self.table = net.parameter(config["vocab_size"], hidden)
+        self.tables, self.positions = [self.table] * 2, [self._positions()] * 2
+        first = self.kin.first_norm if config["model_type"] != "trocr" else config.get("layernorm_embedding", True)
+        self.first_norms = [Norm(net, "layer", hidden)] * 2 if first else []
+        self.decoder = [BartBlock(net, config, "decoder", self.kin.early, True) for _ in range(config["decoder_layers"])]
+        self.last_norms = [Norm(net, "layer", hidden)] * 2 if self.kin.last_norm else []
+        apart = not config.get("tie_word_embeddings", True)
+        self.head = Linear(net, net.parameter(*self.table.shape) if apart else self.table, None)
+
+    def loss(self) -> Tensor:
+        """The loss of the next token; without training, the scores."""
+        setting, tape = self.net.setting, self.net.tape
+        _ids = self.net.given(setting.batch, setting.length, dtype=I64)
+        _ones = new(tape, (setting.batch, setting.length), F32)
+        scores = self.head(self._stack(self.decoder, 1, self._mask()))
+        return class_loss(self.net, scores) if setting.training else scores

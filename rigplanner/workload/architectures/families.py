@@ -11,7 +11,7 @@ import msgspec
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.architectures import convnets
 from rigplanner.workload.architectures.afmoe import afmoe
-from rigplanner.workload.architectures.bart import KIN, Bart
+from rigplanner.workload.architectures.bart import KIN, Bart, BartAlone
 from rigplanner.workload.architectures.branched import TextNet, hgnet_v2
 from rigplanner.workload.architectures.composite import Composite, clip_edge
 from rigplanner.workload.architectures.cvt import Cvt
@@ -50,7 +50,7 @@ from rigplanner.workload.architectures.traits import Form
 from rigplanner.workload.architectures.video_transformer import VideoTransformer
 from rigplanner.workload.architectures.vision import Vit
 from rigplanner.workload.architectures.wan import Wan
-from rigplanner.workload.architectures.whisper import Whisper
+from rigplanner.workload.architectures.whisper import Whisper, WhisperAlone
 from rigplanner.workload.architectures.xlnet import Xlnet
 from rigplanner.workload.architectures.zamba import zamba2
 from rigplanner.workload.config import SAME_AS, full_config, pick
@@ -149,6 +149,10 @@ OWN: dict[str, Callable[[dict[str, Any]], Callable[[Net], Any]]] = {**RECURRENT,
 """Decoders that make their layers themselves."""
 
 
+ALONE: dict[str, Callable[..., Any]] = {**dict.fromkeys(KIN, BartAlone), "whisper": WhisperAlone}
+"""Decoders of encoder-decoders that are causal language models by themselves where `architectures` says so."""
+
+
 def _classifier(kind: str, config: dict[str, Any], net: Net) -> Any:
     """A network of `kind`, its head as wide as the configuration says: by number, or by the names of the labels."""
     told = config.get("num_labels") or len(config.get("id2label") or ())
@@ -179,6 +183,8 @@ def _text(config: dict[str, Any]) -> Callable[[Net], Any]:
     """A network of one part, or the part of a multimodal one that reads and writes text."""
     full = full_config(config)
     kind = SAME_AS.get(full["model_type"], full["model_type"])
+    if kind in ALONE and (kind == "trocr" or any(str(name).endswith("ForCausalLM") for name in full.get("architectures") or ())):
+        return partial(ALONE[kind], config=full)
     if kind in VISION:
         return partial(_classifier, kind, full)
     if kind in ENCODERS:

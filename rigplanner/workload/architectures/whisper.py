@@ -7,7 +7,7 @@ from typing import Any
 from rigplanner.workload.architectures.attention import activate, attend, softmax_wide
 from rigplanner.workload.architectures.encoder import class_loss
 from rigplanner.workload.tape import ops
-from rigplanner.workload.tape.net import Linear, Net, Norm, checkpointed
+from rigplanner.workload.tape.net import Linear, Net, Norm, checkpointed, entering
 from rigplanner.workload.tape.tape import BOOL, I64, Grads, Tape, Tensor, new, record
 
 FRAMES = 2
@@ -62,11 +62,15 @@ class Attention:
 class Block:
     """Norm, attention, residual; on the text's side the same to the sound; norm, feed-forward layer, residual."""
 
-    def __init__(self, net: Net, config: dict[str, Any], side: str) -> None:
+    def __init__(self, net: Net, config: dict[str, Any], side: str, alone: bool = False) -> None:
         hidden, self.net, self.share = config["d_model"], net, config.get("dropout") or 0.0
         heads, ffn, share = config[f"{side}_attention_heads"], config[f"{side}_ffn_dim"], config.get("attention_dropout") or 0.0
         self.attention, self.norms = Attention(net, hidden, heads, share), [Norm(net, "layer", hidden) for _ in range(2)]
-        self.cross = (Attention(net, hidden, heads, share), Norm(net, "layer", hidden)) if side == "decoder" else None
+        self.cross = (Attention(net, hidden, heads, share), Norm(net, "layer", hidden)) if side == "decoder" and not alone else None
+        if alone:
+            with net.unreached():
+                Attention(net, hidden, heads, share)
+                Norm(net, "layer", hidden)
         self.up, self.down = net.linear("fc1", hidden, ffn, True), net.linear("fc2", ffn, hidden, True)
 
     def __call__(self, x: Tensor, mask: Tensor | None, memory: Tensor | None) -> Tensor:
@@ -137,3 +141,29 @@ class Whisper:
         if setting.eager:
             return new(tape, shape, dtype)
         return new(tape, shape, BOOL) if tape.semantics.explicit_mask else None
+
+
+class WhisperAlone(Whisper):
+    """The decoder alone, as a causal language model (the drafting model of Distil-Whisper)."""
+
+    def __init__(self, net: Net, config: dict[str, Any]) -> None:
+        self.net, self.config, hidden = net, config, config["d_model"]
+        self.table = net.parameter(config["vocab_size"], hidden)
+        self.written = net.parameter(config.get("max_target_positions") or 448, hidden)
+        self.decoder = [Block(net, config, "decoder", True) for _ in range(config["decoder_layers"])]
+        self.norm = Norm(net, "layer", hidden)
+        self.head = Linear(net, self.table if config.get("tie_word_embeddings", True) else net.parameter(*self.table.shape), None)
+
+    def loss(self) -> Tensor:
+        """The loss of the next token; without training, the scores."""
+        net, tape, shape = self.net, self.net.tape, (self.net.setting.batch, self.net.setting.length)
+        _ids = net.given(*shape, dtype=I64)
+        tokens = entering(net, ops.embedding(tape, self.table, shape))
+        placed = ops.embedding(tape, self.written, shape)
+        x = ops.add(tape, tokens, placed)
+        mask = self._mask(x.dtype)
+        for block in self.decoder:
+            x = checkpointed(net, lambda y, block=block: block(y, mask, None), x)
+        scores = self.head(self.norm(x))
+        del tokens, placed
+        return class_loss(net, scores) if net.setting.training else scores

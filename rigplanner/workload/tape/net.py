@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Literal
 
 from msgspec import Struct
@@ -74,6 +75,14 @@ class Net:
                 self.tape.shed.add(made.storage)
         self.held.append(made)
         return made
+
+    @contextmanager
+    def unreached(self) -> Iterator[None]:
+        """Parameters made here are there, but no loss reaches them: they get neither gradient nor state."""
+        trained, tensors = self.trained, len(self.trained_tensors)
+        yield
+        self.trained = trained
+        del self.trained_tensors[tensors:]
 
     def buffer(self, *shape: int, dtype: str = F32) -> None:
         """Make a tensor that lives with the network and has no gradient; it is no parameter."""
