@@ -1,12 +1,14 @@
 """How much of the catalog is filled, and how much was compared with a second source."""
 
 from collections import Counter
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from msgspec import Struct
 
+from rigplanner.catalog.lint_board import columns_of
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import GPU, KINDS, Part, PowerSupply, Storage, System
+from rigplanner.catalog.parts import GPU, KINDS, DrivePort, Motherboard, Part, Slot, System
 
 READ_FIELDS: dict[str, tuple[str, ...]] = {
     "gpu": (
@@ -16,39 +18,67 @@ READ_FIELDS: dict[str, tuple[str, ...]] = {
     ),
     "cpu": (
         "socket", "cores", "threads", "lanes", "pcie_gen", "lane_class", "peg_width", "memory.channels", "memory.types",
-        "memory.modules", "memory.speeds_mts", "memory.max_gib", "isa", "tdp_w", "max_power_w", "has_graphics",
+        "memory.modules", "memory.speeds_mts", "memory.max_gib", "isa", "tdp_w", "max_power_w", "boost_ghz", "has_graphics",
     ),
     "motherboard": (
         "form_factor", "width_mm", "depth_mm", "layout.sockets", "layout.memory_type", "layout.memory_modules",
         "layout.memory_slots", "layout.memory_max_gib", "layout.memory_channels", "layout.slots", "layout.drives", "layout.eps8",
         "layout.above_4g", "layout.resizable_bar", "layout.display_outputs", "layout.remote_management",
     ),
-    "system": ("role", "layout", "gpu_max_w"),
+    "system": (
+        "role", "layout", "gpu_max_w", "enclosure.gpu_length_mm", "enclosure.bays_25", "enclosure.bays_35", "supply.ratings",
+        "supply.inlet",
+    ),
     "memory": ("type", "module", "modules", "module_gib", "speed_mts"),
-    "storage": ("form_factor", "interface", "capacity_gb", "gen", "width", "read_gbs", "random_read_kiops", "power_w"),
+    "storage": (
+        "form_factor", "interface", "capacity_gb", "gen", "width", "m2_length_mm", "read_gbs", "random_read_kiops", "power_w",
+    ),
     "psu": ("form_factor", "length_mm", "supply.ratings", "supply.standard", "supply.plugs", "supply.efficiency_label",
-            "supply.efficiency_50"),
+            "supply.efficiency_50", "supply.inlet"),
     "chassis": (
         "enclosure.board_form_factors", "enclosure.slot_columns", "enclosure.gpu_length_mm", "enclosure.gpu_height_mm",
         "enclosure.cooler_height_mm", "enclosure.radiators_mm", "enclosure.psu_form_factors", "enclosure.psu_length_mm",
         "enclosure.bays_25", "enclosure.bays_35", "enclosure.airflow",
     ),
-    "cooler": ("type", "sockets", "rated_w"),
+    "cooler": ("type", "sockets", "height_mm", "radiator_mm", "rated_w"),
     "bridge": ("connector", "generation", "spacing_slots"),
-    "riser": ("gen", "width", "outputs"),
+    "riser": ("gen", "width", "outputs", "length_mm"),
     "nic": ("ports", "port_gbps", "protocol", "edge_gen", "edge_width", "power_w", "rdma"),
     "accessory": ("type",),
 }  # fmt: skip
-"""Fields that rules and models read, per kind; a GPU card also needs its size and connectors, a board the place of each slot."""
+"""Fields that rules and models read, per kind; a GPU card also needs its size and connectors, a board and a box to be filled the
+place and lanes of each slot and drive port."""
 CARD_FIELDS = ("connectors", "slots", "length_mm", "height_mm", "cooling", "edge_gen", "edge_width", "display_outputs", "p2p")
-SLOT_FIELDS = ("mechanical", "origin", "gen", "width", "position")
+SLOT_FIELDS = ("mechanical", "origin", "gen", "width", "position", "bifurcation")
+PORT_FIELDS = ("origin", "gen", "width", "lengths_mm")
 NVME_FIELDS = ("gen", "width")
-CASE_SUPPLY_FIELDS = ("length_mm", "supply.standard", "supply.plugs", "supply.efficiency_label", "supply.efficiency_50")
+SUPPLY_FIELDS = ("length_mm", "supply.standard", "supply.plugs", "supply.efficiency_label", "supply.efficiency_50", "supply.inlet")
 """What a supply that is built in has; an adapter in the cable has no such figures."""
+DESKTOP_SUPPLIES = {"ATX", "SFX", "SFX-L", "TFX", "Flex ATX"}
+"""Form factors whose length a case limits; modules of a server have one length, that of the bay that comes with its chassis."""
+
+ASKED: dict[tuple[str, str], Callable[[Any], bool]] = {
+    **{("storage", field): lambda part: part.interface == "nvme" for field in NVME_FIELDS},
+    ("storage", "m2_length_mm"): lambda part: part.form_factor == "m2",
+    **{("psu", field): lambda part: part.form_factor != "brick" for field in SUPPLY_FIELDS},
+    ("system", "gpu_max_w"): lambda part: part.role != "complete",
+    **{("system", f"enclosure.{field}"): lambda part: _is_filled_by_its_owner(part) for field in ("bays_25", "bays_35")},
+    ("system", "enclosure.gpu_length_mm"): lambda part: _is_filled_by_its_owner(part) and _has_card_slots(part),
+    **{("system", f"supply.{field}"): lambda part: _is_filled_by_its_owner(part) for field in ("ratings", "inlet")},
+    ("motherboard", "layout.slots"): lambda part: not any(port.kind == "mcio" for port in part.layout.drives),
+    ("chassis", "enclosure.psu_length_mm"): lambda part: bool(DESKTOP_SUPPLIES & set(part.enclosure.psu_form_factors)),
+    ("cooler", "height_mm"): lambda part: part.type != "liquid",
+    ("cooler", "radiator_mm"): lambda part: part.type == "liquid",
+    ("riser", "length_mm"): lambda part: (part.slot_kind, part.output, part.outputs) == ("pcie", "pcie", 1),
+}
+"""Which parts have such a field at all, where not every part of the kind does: rules read it of these only."""
 
 RARELY_PUBLISHED = {
-    "power_min_w", "power_max_w", "max_power_w", "rated_w", "power_w", "p2p", "layout.slots.position", "layout.resizable_bar",
-    "enclosure.psu_length_mm", "enclosure.radiators_mm", "enclosure.bays_25", "height_mm",
+    ("gpu", "power_min_w"), ("gpu", "power_max_w"), ("gpu", "height_mm"), ("gpu", "p2p"), ("cpu", "max_power_w"),
+    ("motherboard", "layout.resizable_bar"), ("storage", "power_w"), ("nic", "power_w"), ("cooler", "rated_w"),
+    ("chassis", "enclosure.psu_length_mm"), ("chassis", "enclosure.radiators_mm"), ("chassis", "enclosure.bays_25"),
+    ("system", "enclosure.bays_25"), ("system", "enclosure.bays_35"), ("system", "enclosure.gpu_length_mm"),
+    *((kind, f"layout.slots.{field}") for kind in ("motherboard", "system") for field in ("position", "bifurcation")),
 }  # fmt: skip
 """Fields that makers leave out of their data sheets for many parts: what is missing is unknown, and rules say so."""
 
@@ -78,27 +108,72 @@ def completeness(catalog: Catalog) -> list[Completeness]:
         if kind == "gpu":
             cards = [part for part in parts if isinstance(part, GPU) and part.form_factor == "pcie"]
             rows += [_row(kind, field, cards) for field in CARD_FIELDS]
-        if kind == "motherboard":
-            rows += [_slot_row(field, parts) for field in SLOT_FIELDS]
+        boards = [part for part in parts if isinstance(part, Motherboard) or _is_filled_by_its_owner(part)]
+        if boards:
+            rows += [_place_row(kind, "slots", field, boards) for field in SLOT_FIELDS]
+            rows += [_place_row(kind, "drives", field, boards) for field in PORT_FIELDS]
     return rows
 
 
 def _row(kind: str, field: str, parts: list[Any]) -> Completeness:
-    asked = [part for part in parts if not _is_lacking(part, field)]
+    asked = [part for part in parts if ASKED.get((kind, field), _always)(part) and not _is_unsupported(part, field)]
     nothing = (None,) if field in ANSWERED_BY_NONE else (None, ())
-    missing = [part for part in asked if _value(part, field) in nothing]
-    left_out = tuple(part.id for part in missing if is_unpublished(part, field))
-    without = tuple(part.id for part in missing if part.id not in left_out)
-    return Completeness(kind, field, len(asked), len(asked) - len(missing), left_out, without, field not in RARELY_PUBLISHED)
+    return _counted(kind, field, [(part, part.id, _value(part, field) in nothing) for part in asked])
 
 
-def _slot_row(field: str, boards: list[Any]) -> Completeness:
-    name = f"layout.slots.{field}"
-    slots = [(board, f"{board.id}:{slot.id}", getattr(slot, field)) for board in boards for slot in board.layout.slots]
-    missing = [(board, place) for board, place, value in slots if value is None]
-    left_out = tuple(place for board, place in missing if is_unpublished(board, name))
-    without = tuple(place for _, place in missing if place not in left_out)
-    return Completeness("motherboard", name, len(slots), len(slots) - len(missing), left_out, without, name not in RARELY_PUBLISHED)
+def _place_row(kind: str, places: str, field: str, boards: list[Any]) -> Completeness:
+    asked = [
+        (board, f"{board.id}:{place.id}", getattr(place, field) in (None, ()))
+        for board in boards
+        for place in getattr(board.layout, places)
+        if _is_asked(board, place, field)
+    ]
+    return _counted(kind, f"layout.{places}.{field}", asked)
+
+
+def _counted(kind: str, field: str, asked: Iterable[tuple[Part, str, bool]]) -> Completeness:
+    """Return the row of a field, given each part asked, the name of the place and whether it is missing there."""
+    asked = list(asked)
+    missing = [(part, name) for part, name, lacks in asked if lacks]
+    left_out = tuple(name for part, name in missing if is_unpublished(part, field))
+    without = tuple(name for part, name in missing if not is_unpublished(part, field))
+    return Completeness(
+        kind, field, len(asked), len(asked) - len(missing), left_out, without, (kind, field) not in RARELY_PUBLISHED
+    )
+
+
+def _is_asked(board: Any, place: Slot | DrivePort, field: str) -> bool:
+    """Tell whether a rule can read a field of this slot or port."""
+    if isinstance(place, DrivePort):
+        return place.kind == "m2" if field == "lengths_mm" else field == "origin" or place.kind not in ("sata", "sas", "usb4")
+    if place.kind != "pcie":
+        return field not in ("mechanical", "position", "bifurcation")
+    if field == "bifurcation":
+        return place.width == 16 and place.origin != "chipset"
+    return field != "position" or _has_columns(board)
+
+
+def _has_columns(board: Any) -> bool:
+    """Tell whether cards stand on a board in the columns of a case: not on one of a server's own form with a single slot, not where
+    slots share a column (cards of mining boards hang on cables), not in the cages of a server without rear columns."""
+    slots = [slot for slot in board.layout.slots if slot.kind == "pcie"]
+    if isinstance(board, System):
+        return board.enclosure is not None and board.enclosure.slot_columns is not None
+    if board.form_factor == "proprietary" and len(slots) == 1:
+        return False
+    return board.width_mm is None or len(slots) <= columns_of(board.width_mm)
+
+
+def _is_filled_by_its_owner(part: Part) -> bool:
+    return isinstance(part, System) and part.role in ("barebone", "server")
+
+
+def _has_card_slots(part: System) -> bool:
+    return any(slot.kind == "pcie" and (slot.mechanical or 0) >= 8 for slot in part.layout.slots)
+
+
+def _always(part: Part) -> bool:
+    return True
 
 
 def is_unpublished(part: Part, field: str) -> bool:
@@ -106,13 +181,7 @@ def is_unpublished(part: Part, field: str) -> bool:
     return any(field in fields for fields in part.unpublished.values())
 
 
-def _is_lacking(part: Any, field: str) -> bool:
-    if isinstance(part, Storage):
-        return field in NVME_FIELDS and part.interface != "nvme"
-    if isinstance(part, System):
-        return field == "gpu_max_w" and part.role == "complete"
-    if isinstance(part, PowerSupply):
-        return field in CASE_SUPPLY_FIELDS and part.form_factor == "brick"
+def _is_unsupported(part: Any, field: str) -> bool:
     return isinstance(part, GPU) and field.removeprefix("dense_tflops.") in part.unsupported
 
 

@@ -262,6 +262,29 @@ def test_completeness_counts_what_is_asked_of_a_part() -> None:
     assert rows["gpu_max_w"].without == (bare.id,)
 
 
+def test_a_place_is_asked_only_where_a_rule_reads_it() -> None:
+    mining = replace(BOARD, id="a.b.mining", width_mm=244, layout=Layout(slots=tuple(Slot(id=f"P{n}") for n in range(12))))
+    lone = replace(BOARD, id="a.b.lone", form_factor="proprietary", layout=Layout(slots=(Slot(id="P1"),)))
+    frame = replace(BOARD, id="a.b.plain", width_mm=305, layout=Layout(slots=(Slot(id="P1"), Slot(id="P2", position=4))))
+    cage = System(id="a.b.cage", name="Box", vendor="A", sources={"maker": ("*",)}, role="server",
+                  layout=Layout(slots=(Slot(id="P1"), Slot(id="G0", kind="sxm5"))))  # fmt: skip
+    tower = replace(cage, id="a.b.tower", enclosure=Enclosure(slot_columns=7))
+    parts = {part.id: part for part in (mining, lone, frame, cage, tower)}
+    rows = {(row.kind, row.field): row for row in completeness(Catalog(parts, SOURCES))}
+    assert rows["motherboard", "layout.slots.position"].without == ("a.b.plain:P1",)
+    assert rows["motherboard", "layout.slots.gen"].parts == 15
+    assert rows["system", "layout.slots.position"].without == ("a.b.tower:P1",)
+    assert rows["system", "layout.slots.gen"].parts == 4
+    assert rows["system", "layout.slots.mechanical"].parts == 2
+
+
+def test_room_for_a_supply_is_asked_of_cases_that_take_one_of_any_length() -> None:
+    bay = replace(CASE, id="a.b.bay", enclosure=replace(CASE.enclosure, psu_form_factors=("CRPS",)))
+    case = replace(CASE, enclosure=replace(CASE.enclosure, psu_form_factors=("ATX",)))
+    rows = {row.field: row for row in completeness(Catalog({case.id: case, bay.id: bay}, SOURCES)) if row.kind == "chassis"}
+    assert rows["enclosure.psu_length_mm"].without == (case.id,)
+
+
 def test_what_a_maker_leaves_out_is_counted_apart_from_what_nobody_looked_up() -> None:
     silent = replace(DRIVE, id="a.b.silent", unpublished={"maker": ("random_read_kiops",)})
     rows = {row.field: row for row in completeness(Catalog({DRIVE.id: DRIVE, silent.id: silent}, SOURCES)) if row.kind == "storage"}
