@@ -6,8 +6,12 @@ from collections.abc import Iterable
 from rigplanner.catalog.naming import shop_words
 from rigplanner.catalog.parts import MemoryKit, Part
 
-_MODULES = re.compile(r"\b(\d{1,2})\s*[x×*]\s*(\d{1,3})\s*G[Bo]\b", re.IGNORECASE)
-_ONE_MODULE = re.compile(r"(?<![\d.])()(\d{1,3})\s*G[Bo]\b", re.IGNORECASE)
+_MODULES = re.compile(
+    r"\b(?P<n>\d{1,2})\s*[x×*]\s*(?P<gib>\d{1,3})\s*G[Bo]?\b|\((?P<n2>\d{1,2})\s*[x×*]\s*(?P<gib2>\d{1,3})\)"
+    r"|\b(?P<gib3>\d{1,3})\s*G[Bo]?\s*[x×*]\s*(?P<n3>\d{1,2})\b",
+    re.IGNORECASE,
+)
+_ONE_MODULE = re.compile(r"(?<![\d.])(\d{1,3})\s*G[Bo]\b", re.IGNORECASE)
 _COUNT = re.compile(r"\s*(\d{1,2})\s*[x×*]\s+(?=[^\W\d])", re.IGNORECASE)
 _TYPE = re.compile(r"\bDDR([345])(?:[-\s]?(\d{3,5}))?\b", re.IGNORECASE)
 _RATE = re.compile(r"\b\d{4}\b")
@@ -22,7 +26,7 @@ def kit_in(text: str, parts: Iterable[Part]) -> MemoryKit | None:
     Maker, count and size of the modules, type and transfer rate must agree, the latency where both give it; of several kits the one
     whose name shares most words with the text.
     """
-    modules, kind, cas = _MODULES.search(text), _TYPE.search(text), _CAS.search(text)
+    modules, kind, cas = _counted_modules(text), _TYPE.search(text), _CAS.search(text)
     if modules is None or kind is None or kind[2] is None:
         return None
     words = set(shop_words(text))
@@ -31,7 +35,7 @@ def kit_in(text: str, parts: Iterable[Part]) -> MemoryKit | None:
         if not isinstance(kit, MemoryKit) or not set(shop_words(kit.vendor)) <= words:
             continue
         figures = (kit.modules, kit.module_gib, kit.type, kit.speed_mts)
-        if figures != (int(modules[1]), float(modules[2]), f"DDR{kind[1]}", int(kind[2])):
+        if figures != (*modules, f"DDR{kind[1]}", int(kind[2])):
             continue
         if cas and kit.cas is not None and kit.cas != float(cas[1]):
             continue
@@ -45,29 +49,40 @@ def kit_in(text: str, parts: Iterable[Part]) -> MemoryKit | None:
 def kits_of_modules(text: str, parts: Iterable[Part]) -> tuple[int, list[MemoryKit]]:
     """Return how many of which kits make up the modules that a text counts ("4x16GB DDR4-3200 ECC", "8x Kingston 64GB DDR5"): kits
     of equal count, those of most modules first, only those of a maker that the text names; (0, []) where the text counts none or
-    no kit has such modules.
+    no kit has such modules. A size alone is that of one module, or else what a kit comes to.
 
     ECC alone means registered modules where there are any."""
-    each, kind, words = _MODULES.search(text) or _ONE_MODULE.search(text), _TYPE.search(text), set(shop_words(text))
+    counted, size, kind, words = _counted_modules(text), _ONE_MODULE.search(text), _TYPE.search(text), set(shop_words(text))
     kits = [part for part in parts if isinstance(part, MemoryKit)]
     kits = [kit for kit in kits if set(shop_words(kit.vendor)) <= words] or kits
-    if each is None or kind is None:
+    if kind is None or (counted is None and size is None):
         return 0, []
-    rates = {int(found) for found in _RATE.findall(text)} & {kit.speed_mts for kit in kits if kit.type == f"DDR{kind[1]}"}
-    before = _COUNT.match(text)
-    wanted, speed = int(each[1] or (before[1] if before else 1)), int(kind[2]) if kind[2] else max(rates, default=None)
-    fits = [
-        kit for kit in kits
-        if kit.type == f"DDR{kind[1]}" and kit.module_gib == float(each[2]) and speed in (None, kit.speed_mts)
-        and wanted % kit.modules == 0 and _is_of_form(kit, words)
-    ]  # fmt: skip
+    kits = [kit for kit in kits if kit.type == f"DDR{kind[1]}"]
+    rates = {int(found) for found in _RATE.findall(text)} & {kit.speed_mts for kit in kits}
+    before, speed = _COUNT.match(text), int(kind[2]) if kind[2] else max(rates, default=None)
+    wanted, gib = counted or (int(before[1]) if before else 1, float(size[1]) if size else 0.0)
+    kits = [kit for kit in kits if speed in (None, kit.speed_mts) and is_of_form(kit, words)]
+    fits = [kit for kit in kits if kit.module_gib == gib and wanted % kit.modules == 0]
+    if not fits and counted is None and before is None:
+        total = [kit for kit in kits if kit.modules * kit.module_gib == gib]
+        total.sort(key=lambda kit: (-len(words & set(shop_words(kit.name))), kit.modules != 2, len(kit.name)))
+        return int(bool(total)), total
     if "ecc" in words and any(kit.module in BUFFERED for kit in fits):
         fits = [kit for kit in fits if kit.module in BUFFERED]
     most = max((kit.modules for kit in fits), default=1)
     return wanted // most if fits else 0, sorted((kit for kit in fits if kit.modules == most), key=lambda kit: len(kit.name))
 
 
-def _is_of_form(kit: MemoryKit, words: set[str]) -> bool:
+def _counted_modules(text: str) -> tuple[int, float] | None:
+    """Return how many modules of how many GiB a text counts: "4x16GB", "(4x16)", "16GB x 4"."""
+    found = _MODULES.search(text)
+    if found is None:
+        return None
+    given = found.groupdict()
+    return int(given["n"] or given["n2"] or given["n3"]), float(given["gib"] or given["gib2"] or given["gib3"])
+
+
+def is_of_form(kit: MemoryKit, words: set[str]) -> bool:
     """Say whether a kit's modules are of the form that the words ask for; plain words ask for plain modules."""
     if asked := {"rdimm", "lrdimm", "mrdimm", "sodimm", "cudimm"} & words:
         return kit.module in asked

@@ -119,10 +119,10 @@ def _list(args: argparse.Namespace, index: PartIndex, day: str) -> int:
         raise InputFault(f"{args.file}: {fault}") from fault
     for entry in entries:
         found = f"matched   {entry.wish.parts[0].name}" if entry.wish.parts else "NO MATCH"
-        alike = "   (another maker's memory of the same figures)" if by_figures(entry.wish) else ""
+        alike = "   (stands for it: the same figures)" if by_figures(entry.wish) else ""
         print(f"{found}  <- {entry.wish.quantity} x {entry.wish.text}{alike}")
     matched = sum(1 for entry in entries if entry.wish.parts)
-    print(f"{matched} of {len(entries)} lines name a part", file=sys.stderr)
+    print(f"{matched} of {len(entries)} parts of the list were found", file=sys.stderr)
     if args.output and not args.dry_run:
         try:
             rig = set_exchange(rig_from_entries(args.file.stem, entries), user_catalog.newest_rates())

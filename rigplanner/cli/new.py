@@ -20,7 +20,8 @@ from rigplanner.rig.choices import with_choice
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import add_workload, change_site, rename, set_exchange, set_notes
 from rigplanner.rig.files import RigFault, write_rig
-from rigplanner.rig.from_words import near_parts, read_wish, rig_from_wishes
+from rigplanner.rig.from_words import Wish, near_parts, rig_from_wishes
+from rigplanner.rig.line_parts import read_wishes
 from rigplanner.rig.task import Workload
 from rigplanner.rules.mains import USUAL
 from rigplanner.workload.answer import WorkloadFault
@@ -29,7 +30,7 @@ from rigplanner.workload.network import resolve
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the command."""
-    parser.add_argument("words", nargs="*", metavar="WORDS", help='one part each, for example "2x RTX 3090"')
+    parser.add_argument("words", nargs="*", metavar="WORDS", help='parts, for example "2x RTX 3090" or "2x 3090 + NVLink bridge"')
     parser.add_argument("--from", dest="start", type=Path, metavar="FILE.rig", help="begin with this rig: words add parts to it")
     add_fact_arguments(parser)
     parser.add_argument("-o", "--output", required=True, type=Path, metavar="FILE.rig")
@@ -60,7 +61,9 @@ def run(args: argparse.Namespace) -> int:
     say_unmatched("new", found.unmatched)
     absent = "\n".join(tr("Not in the catalog: {fact}", fact=f"{f.count} x {f.name} {f.detail}".strip()) for f in found.unmatched)
     index = PartIndex(catalog.parts.values())
-    wishes = [read_wish(text, index) for text in args.words]
+    wishes: list[Wish] = []
+    for text in args.words:
+        wishes += read_wishes(text, index, known=[wish.parts[0] for wish in wishes if wish.parts])
     missing = [wish.text for wish in wishes if not wish.parts]
     if missing:
         raise InputFault("; ".join(_unmatched(text, index) for text in missing) + "; try fewer words or 'rigplanner catalog list'.")

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from rigplanner.catalog.foreign import Import, Reason, Refusal
 from rigplanner.catalog.importing import kept_count
 from rigplanner.catalog.naming import Confidence
+from rigplanner.catalog.parts import Price
 from rigplanner.catalog.prices import Offers
 from rigplanner.report.language import digits, tr
 from rigplanner.rig.parts_list import Entry, by_figures
@@ -55,14 +56,26 @@ def refusal_text(refusal: Refusal) -> str:
 
 
 def list_notes(entries: Iterable[Entry]) -> list[str]:
-    """Return what a rig's notes keep of a parts list: lines without a part, and memory taken of another maker."""
+    """Return what a rig's notes keep of a parts list: lines without a part, parts that stand for others of the same figures, and
+    prices of several parts together."""
     notes = []
+    shared: list[Price] = []
     for entry in entries:
-        wish = entry.wish
+        wish, together = entry.wish, entry.together
+        if together is not None and not any(together is price for price in shared):
+            shared.append(together)
+            amount = f"{together.amount:,.2f} {together.currency}"
+            notes.append(tr("{amount} is the price of {line} and what stands beside it together.", amount=amount, line=wish.text))
         if not wish.parts:
             notes.append(tr("Not in the catalog: {fact}", fact=f"{wish.quantity} × {wish.text}"))
         elif by_figures(wish):
-            notes.append(tr("{part} stands for {line}: the same figures, another maker.", part=wish.parts[0].name, line=wish.text))
+            notes.append(
+                tr(
+                    "{part} stands for {line}: the same figures; the list names no such part.",
+                    part=wish.parts[0].name,
+                    line=wish.text,
+                )
+            )
     return notes
 
 

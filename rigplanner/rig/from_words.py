@@ -6,9 +6,9 @@ from itertools import combinations
 
 from msgspec import Struct
 
-from rigplanner.catalog.find import PartIndex, words_of
+from rigplanner.catalog.find import PartIndex, spec_words, words_of
 from rigplanner.catalog.gpu_names import GpuNames
-from rigplanner.catalog.kits import kit_in, kits_of_modules
+from rigplanner.catalog.kits import is_of_form, kit_in, kits_of_modules
 from rigplanner.catalog.parts import GPU, MemoryKit, Part, kind_of
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
@@ -26,6 +26,13 @@ _LANES = re.compile(r"(?:pci-?e|gen)\s*[\d.]*\s+x\d{1,2}$", re.I)
 """A width at the end of the words is no count: "RTX 5090, PCIe 5.0 x16"."""
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight")
 _WORD = re.compile(rf"({'|'.join(_NUMBERS)})\s+(?=\S)", re.I)
+_MANY = re.compile(
+    r"(?:an?\s+)?(?:(dual|pair of|couple of)|(triple)|(quad))\s+"
+    r"(?!channel|band|bios|tower|rank|slot|fan|port|core|link|m\.2)(?=\S)",
+    re.I,
+)
+_ARTICLE = re.compile(r"(?:an?|the|my|one)\s+(?=[a-z])", re.I)
+"""Counts in words: "quad GTX 1080", "a pair of 3090s"; beside the maker's name "Dual" is a line of cards of ASUS."""
 MOST_WORDS = 10
 _MEMORY = re.compile(r"\bddr[2345]", re.I)
 _ASIDE = re.compile(r"\s*\((?!20[12]\d\))[^()]*\)")
@@ -56,6 +63,27 @@ def read_wish(text: str, index: PartIndex, kind: str | None = None) -> Wish:
     return Wish(text=text, quantity=quantity, parts=tuple(parts))
 
 
+_FIGURE = re.compile(r"\d{1,2}|\d+(?:\.\d+)?(?:[gtm]i?b|g|w|mm|[mg]hz|-?pin)|[a-z]")
+_CLASS_WORDS = frozenset(
+    words_of(
+        "gb tb pcie nvme ssd hdd sata m.2 u.2 hard drive disk ram memory case atx gold platinum titanium bronze silver modular "
+        "fully power supply psu liquid water air cooler aio tower server black white pro max plus edition card video graphics "
+        "cpu gpu gen3 gen4 gen5"
+    )
+)
+
+
+def is_named(wish: Wish) -> bool:
+    """Say whether a wish's words name its part, not only figures that others share with it ("1TB SSD", "1000W Gold")."""
+    if not wish.parts:
+        return False
+    part = wish.parts[0]
+    figures = {*spec_words(part), *(word.rstrip("abcdefghijklmnopqrstuvwxyz") for word in spec_words(part))}
+    names = ["".join(words_of(text)) for text in (part.name, *part.aliases, part.vendor)]
+    telling = [word for word in words_of(wish.text) if word not in figures | _CLASS_WORDS and not _FIGURE.fullmatch(word)]
+    return any(word in name for word in telling for name in names)
+
+
 def counted(text: str) -> tuple[int, str]:
     """Return how many a wish asks for, 1 where it does not say, and its other words."""
     words = text.strip()
@@ -69,7 +97,9 @@ def counted(text: str) -> tuple[int, str]:
         return int(next(filter(None, trailing.groups()))), words[: trailing.start()]
     if spelled := _WORD.match(words):
         return _NUMBERS.index(spelled[1].casefold()) + 2, words[spelled.end() :]
-    return 1, words
+    if many := _MANY.match(words):
+        return next(n for n, found in enumerate(many.groups(), 2) if found), words[many.end() :]
+    return 1, _ARTICLE.sub("", words, count=1) if _ARTICLE.match(words) else words
 
 
 def near_parts(text: str, index: PartIndex, most: int = 3) -> list[Part]:
@@ -87,8 +117,13 @@ def _found(words: str, index: PartIndex, kind: str | None) -> list[Part]:
     if not words_of(words):
         return []
     if kind is None and _MEMORY.search(words) and (kits := index.find(words, "memory", limit=8)):
-        return sorted(kits, key=lambda kit: isinstance(kit, MemoryKit) and kit.module == "sodimm")
-    return index.find(words, kind, limit=8) or _named(words, index, kind) or _gpu_named(words, index, kind)
+        return sorted(kits, key=lambda kit: isinstance(kit, MemoryKit) and not is_of_form(kit, set(words_of(words))))
+    return (
+        index.find(words, kind, limit=8)
+        or _named(words, index, kind)
+        or _gpu_named(words, index, kind)
+        or _drive(words, index, kind)
+    )
 
 
 def _named(words: str, index: PartIndex, kind: str | None) -> list[Part]:
@@ -97,6 +132,18 @@ def _named(words: str, index: PartIndex, kind: str | None) -> list[Part]:
     if named is None and kind in (None, "memory"):
         named = kit_in(words, index.find("", "memory"))
     return [] if named is None else [named]
+
+
+_DRIVE_WORDS = frozenset(words_of("series internal solid state ssd hdd nas nvme m.2 sata pcie drive disk hard 2.5 3.5 inch"))
+
+
+def _drive(words: str, index: PartIndex, kind: str | None) -> list[Part]:
+    """Return drives whose name stands among the words that lists add to it ("950 PRO Series - 512GB PCIe NVMe Internal SSD")."""
+    names = [word for word in words_of(_ASIDE.sub("", words)) if word not in _DRIVE_WORDS]
+    telling = [word for word in names if word not in _CLASS_WORDS and not _FIGURE.fullmatch(word)]
+    if kind not in (None, "storage") or not telling or len(names) < 2 or not _DRIVE_WORDS & set(words_of(words)):
+        return []
+    return index.find(" ".join(names), "storage", limit=8)
 
 
 def _gpu_named(words: str, index: PartIndex, kind: str | None) -> list[Part]:

@@ -7,15 +7,17 @@ from msgspec import Struct
 from rigplanner.catalog.money import CURRENCY_OF_SIGN, read_money
 
 WORDS_OF_KIND = {
-    "cpu": ("cpu", "processor", "processeur", "prozessor", "procesor", "處理器", "cpus"),
-    "cooler": ("cpu cooler", "cooler", "cooling", "cpu heatsink", "heatsink", "refroidissement", "kühler", "chladič", "散熱器"),
-    "motherboard": ("motherboard", "mainboard", "board", "mobo", "carte mère", "základní deska", "主機板"),
-    "memory": ("memory", "ram", "mémoire", "arbeitsspeicher", "speicher", "paměť", "記憶體"),
-    "storage": ("storage", "ssd", "hdd", "nvme", "external storage", "drive", "stockage", "festplatte", "disk", "硬碟"),
+    "cpu": ("cpu", "processor", "processeur", "prozessor", "procesor", "處理器", "处理器", "cpus"),
+    "cooler": ("cpu cooler", "cooler", "cooling", "cpu heatsink", "heatsink", "refroidissement", "kühler", "chladič", "散熱器",
+               "散热器"),
+    "motherboard": ("motherboard", "mainboard", "board", "mobo", "carte mère", "základní deska", "主機板", "主板"),
+    "memory": ("memory", "ram", "mémoire", "arbeitsspeicher", "speicher", "paměť", "記憶體", "内存"),
+    "storage": ("storage", "ssd", "hdd", "nvme", "external storage", "drive", "stockage", "festplatte", "disk", "硬碟",
+                "固态", "硬盘", "os drive", "boot drive", "system drive", "data drive"),
     "gpu": ("video card", "gpu", "graphics card", "graphics", "carte graphique", "cartes graphiques", "grafikkarte",
-            "grafická karta", "顯示卡"),
-    "chassis": ("case", "chassis", "enclosure", "boîtier", "gehäuse", "skříň", "機殼"),
-    "psu": ("power supply", "psu", "power", "alimentation", "netzteil", "zdroj", "電源供應器"),
+            "grafická karta", "顯示卡", "显卡"),
+    "chassis": ("case", "chassis", "enclosure", "boîtier", "gehäuse", "skříň", "機殼", "机箱"),
+    "psu": ("power supply", "psu", "power", "alimentation", "netzteil", "zdroj", "電源供應器", "电源"),
     "nic": ("wired network adapter", "network card", "network", "nic"),
     "accessory": ("monitor", "ups"),
     "system": ("barebone", "system"),
@@ -77,6 +79,16 @@ class Row(Struct, frozen=True):
 def is_label(text: str) -> bool:
     """Say whether a text only names what stands beside it ("GPUs", "PSU Primary", "Storage (OS)", "Case Fan")."""
     return _LABEL.fullmatch(_plain(text)) is not None
+
+
+def split_label(text: str) -> tuple[str, str]:
+    """Return the label with which a line without any mark begins, and the rest: "Storage Samsung 850 EVO 500GB"."""
+    words = text.split()
+    for count in (2, 1):
+        label = " ".join(words[:count])
+        if len(words) > count + 1 and kind_of_label(label) is not None:
+            return label, " ".join(words[count:])
+    return "", text
 
 
 def kind_of_label(text: str) -> str | None:

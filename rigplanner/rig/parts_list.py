@@ -2,19 +2,21 @@
 
 import csv
 import re
+from collections.abc import Sequence
 from html import unescape
 from html.parser import HTMLParser
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import replace as struct_replace
 
 from rigplanner.catalog.find import PartIndex, words_of
 from rigplanner.catalog.money import CURRENCY_OF_SIGN, read_amount
-from rigplanner.catalog.parts import Price, kind_of
+from rigplanner.catalog.parts import Part, Price, kind_of
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
-from rigplanner.rig.from_words import Wish, read_wish
-from rigplanner.rig.list_tables import Columns, Row, columns_of, is_label, kind_of_label, row_of
+from rigplanner.rig.from_words import Wish, is_named
+from rigplanner.rig.line_parts import pieces_of, read_wishes
+from rigplanner.rig.list_tables import Columns, Row, columns_of, is_label, kind_of_label, row_of, split_label
 
 LONGEST_TEXT = 200_000
 MOST_LINES = 500
@@ -40,23 +42,34 @@ _STATE = re.compile(r"(?<=\S)\s+[✅☑✔✓❌⬜].*$")
 _MARKS = re.compile(r"^\s*(?:>+\s*|[-•‣+]\s+)+")
 """What quotes and bullets begin with."""
 _RANGE = re.compile(r"\d\s*[-–]\s*(?:NT\$|US\$|[$€£¥])\s?\d")
+_COUNTED = re.compile(r"\s*\d{1,3}\s*[x×*]\s", re.IGNORECASE)
+_JOINTS = {"": "", "more": " + ", "list": ", ", "other": " or "}
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _MONEY = re.compile(r"(NT\$|US\$|CA\$|A\$|[$€£¥])\s?(\d[\d,.]*)|(?<![\d.,])(\d[\d,.]*)\s?(€|Kč|USD|EUR|TWD|CZK|GBP)(?!\w)")
 
 
 class Entry(Struct, frozen=True, kw_only=True):
-    """One line of a list: the wish it is, the kind its label named, its price if it had one."""
+    """One part of a list: the wish it is, the kind its label named, its price if it had one, and the price that it has together
+    with the other parts of its line."""
 
     wish: Wish
     kind: str | None = None
     price: Price | None = None
+    together: Price | None = None
+
+
+STAND_INS = ("memory", "storage", "psu", "cooler", "nic")
+"""Kinds of which a part may stand for another of the same figures: a list says "1TB SSD" or "1000W Gold"."""
+FAMILY = 5
+"""So many parts that share words without any number are a family: "Threadripper"."""
+_FIGURE = re.compile(r"\d\s?(?:[gt]b|w|mm|gbe)\b", re.IGNORECASE)
 
 
 def by_figures(wish: Wish) -> bool:
-    """Say whether memory was matched by its figures alone: the list names a maker, or none, that is not the part's."""
-    if not wish.parts or kind_of(wish.parts[0]) != "memory":
-        return False
-    return not set(words_of(wish.parts[0].vendor)) & set(words_of(wish.text))
+    """Say whether a part was matched by its figures alone: the list names none, or for memory another maker."""
+    if wish.parts and kind_of(wish.parts[0]) == "memory":
+        return not set(words_of(wish.parts[0].vendor)) & set(words_of(wish.text))
+    return bool(wish.parts) and not is_named(wish)
 
 
 class _Text(HTMLParser):
@@ -95,18 +108,19 @@ def read_parts_list(text: str, index: PartIndex, day: str) -> list[Entry]:
     lines = [line for line in _own_table(text) if line.strip()]
     if len(lines) > MOST_LINES:
         raise ValueError(f"A parts list has at most {MOST_LINES} lines; this has {len(lines)}.")
-    entries: list[Entry | None] = []
+    entries: list[Entry] = []
     columns: Columns | None = None
     for line in lines:
         cells = _cells(line)
         heading = columns_of(cells) if len(cells) > 1 else None
         columns = heading or (columns if len(cells) > 1 else None)
+        known = [entry.wish.parts[0] for entry in entries if entry.wish.parts]
         if heading is None and columns is not None:
             row = None if _is_rule(cells) else row_of(cells, columns)
-            entries.append(_row_entry(row, index, day) if row else None)
+            entries += _row_entries(row, index, day, known) if row else []
         elif heading is None:
-            entries.append(_entry(line, index, day))
-    return [entry for entry in entries if entry is not None]
+            entries += _entries(line, index, day, known)
+    return entries
 
 
 def _cells(line: str) -> list[str]:
@@ -118,18 +132,31 @@ def _is_rule(cells: list[str]) -> bool:
     return all(not cell.strip(" :-") for cell in cells)
 
 
-def _row_entry(row: Row, index: PartIndex, day: str) -> Entry:
-    """Return the entry of a table's row; where several are bought and nothing says that the price is one's, it has none."""
-    first = row.words.partition(",")[0]
-    wish = read_wish(first if " " in first.strip() or any(letter.isdigit() for letter in first) else row.words, index, row.kind)
-    if not wish.parts and "," in row.words:
-        wish = read_wish(row.words, index, row.kind)
-    quantity = row.quantity if wish.quantity in (1, row.quantity) else wish.quantity * row.quantity
-    sensible = 1 <= quantity <= LARGEST_QUANTITY
-    plain = row.price if row.each or quantity == 1 else None
-    price = Price(amount=plain[0], currency=plain[1], day=day, source="pasted list") if plain else None
-    wish = Wish(text=row.words, quantity=quantity if sensible else 1, parts=wish.parts if sensible else ())
-    return Entry(wish=wish, kind=row.kind, price=price)
+def _row_entries(row: Row, index: PartIndex, day: str, known: Sequence[Part]) -> list[Entry]:
+    """Return the entries of a table's row; where several are bought and nothing says that the price is one's, they have none."""
+    wishes = read_wishes(row.words, index, row.kind, known)
+    if len(wishes) == 1 and wishes[0].quantity == row.quantity:
+        wishes = [struct_replace(wishes[0], quantity=1)]
+    wishes = [_sensible(struct_replace(wish, quantity=wish.quantity * row.quantity)) for wish in wishes]
+    priced = row.price if row.each or len(wishes) > 1 or wishes[0].quantity == 1 else None
+    price = Price(amount=priced[0], currency=priced[1], day=day, source="pasted list") if priced else None
+    if len(wishes) > 1:
+        return [Entry(wish=wish, kind=row.kind, together=price) for wish in wishes]
+    return [Entry(wish=wishes[0], kind=row.kind, price=price)]
+
+
+def _sensible(wish: Wish) -> Wish:
+    """Return a wish without parts where its count is beyond sense, or where figures alone matched what has no stand-in."""
+    if not 1 <= wish.quantity <= LARGEST_QUANTITY or _BEYOND_COUNT.match(wish.text):
+        return Wish(text=wish.text, quantity=1, parts=())
+    family = len(wish.parts) >= FAMILY and not any(letter.isdigit() for letter in wish.text)
+    if is_label(wish.text) or family or not (is_named(wish) or not wish.parts or _may_stand_in(wish)):
+        return struct_replace(wish, parts=())
+    return wish
+
+
+def _may_stand_in(wish: Wish) -> bool:
+    return kind_of(wish.parts[0]) in STAND_INS and _FIGURE.search(wish.text) is not None
 
 
 def _own_table(text: str) -> list[str]:
@@ -163,38 +190,66 @@ def _table_from(lines: list[str], start: int) -> list[str]:
     return rest[: next((n for n, line in enumerate(rest) if not line.startswith("|")), len(rest))]
 
 
-def _entry(line: str, index: PartIndex, day: str) -> Entry | None:
+def _entries(line: str, index: PartIndex, day: str, known: Sequence[Part]) -> list[Entry]:
+    """Return the entries of a line that stands in no table with a heading; none for a sum or a label alone."""
     cells = [cell for cell in _cells(_MARKS.sub("", line)) if cell]
     if not cells:
-        return None
+        return []
     label, mark, rest = cells[0].lstrip("# ").partition(":")
     labelled = bool(mark) and is_label(label)
     if _NOISE.match(cells[0].lstrip("# ")) or (cells[0].startswith("#") and not labelled):
-        return None
+        return []
     kind, quantity, words = None, 1, cells[0]
     if len(cells) > 1 and is_label(cells[0]):
         kind, words = kind_of_label(cells[0]), cells[1]
         if len(cells) > 2 and cells[2].isdecimal():
             paid = _price(" | ".join(cells[3:]), day)
-            return _row_entry(
-                Row(words, kind, int(cells[2]), (paid.amount, paid.currency) if paid else None, each=False), index, day
-            )
+            row = Row(words, kind, int(cells[2]), (paid.amount, paid.currency) if paid else None, each=False)
+            return _row_entries(row, index, day, known)
     elif len(cells) > 1 and cells[0].isdigit():
         quantity, words = int(cells[0]), cells[1]
     elif labelled:
         kind, words = kind_of_label(label), rest
+    elif mark and _COUNTED.match(rest):
+        words = rest
     if is_label(words):
-        return None
-    price = _price(" | ".join(cells[1:]) if len(cells) > 1 else words, day)
+        return []
+    return _priced(words, _price(" | ".join(cells[1:]), day), quantity, kind, index, day, known)
+
+
+def _priced(
+    words: str, price: Price | None, quantity: int, kind: str | None, index: PartIndex, day: str, known: Sequence[Part]
+) -> list[Entry]:
+    """Return the parts that words name, each with the price that stands beside it, or `price`; a price after the last of several
+    may be that of all."""
+    pieces = [(_without_money(piece), before, None if price else _price(piece, day)) for piece, before in pieces_of(words)]
+    text = (
+        "".join(_JOINTS[before] + piece for piece, before, _ in pieces if piece) if _MONEY.search(words) else _without_money(words)
+    )
+    if not words_of(text):
+        return []
+    wishes = read_wishes(text, index, kind, known)
+    label, rest = split_label(text)
+    if label and not any(wish.parts for wish in wishes):
+        wishes = read_wishes(rest, index, kind_of_label(label), known)
+    wishes = [struct_replace(wish, quantity=quantity) for wish in wishes] if quantity > 1 else wishes
+    paid = [paid for _, _, paid in pieces if paid]
+    if len(wishes) == 1:
+        return [Entry(wish=_sensible(wishes[0]), kind=kind, price=price or (paid[0] if paid else None))]
+    together = price or (paid[0] if len(paid) == 1 and pieces[-1][2] is paid[0] else None)
+    own = {piece: paid for piece, _, paid in pieces if paid is not together}
+    return [
+        Entry(
+            wish=_sensible(wish), kind=kind, together=together,
+            price=next((paid for piece, paid in own.items() if piece and wish.text.startswith(piece)), None),
+        )
+        for wish in wishes
+    ]  # fmt: skip
+
+
+def _without_money(words: str) -> str:
     words = _STATE.sub("", _cut_money(words))
-    words = re.sub(r"\([^()]*(?:[$€£¥]|USD|EUR|TWD|CZK|purchased)[^()]*\)\s*$", "", words, flags=re.IGNORECASE).strip(" -\t@")
-    if not words_of(words):
-        return None
-    wish = read_wish(words, index, kind)
-    wish = wish if quantity == 1 else Wish(text=wish.text, quantity=quantity, parts=wish.parts)
-    if not 1 <= wish.quantity <= LARGEST_QUANTITY or _BEYOND_COUNT.match(words):
-        wish = Wish(text=wish.text, quantity=1, parts=())
-    return Entry(wish=wish, kind=kind, price=price)
+    return re.sub(r"\([^()]*(?:[$€£¥]|USD|EUR|TWD|CZK|purchased)[^()]*\)\s*$", "", words, flags=re.IGNORECASE).strip(" -\t@")
 
 
 def _cut_money(words: str) -> str:
@@ -222,5 +277,5 @@ def rig_from_entries(name: str, entries: list[Entry]) -> Rig:
             part = entry.wish.parts[0]
             rig = add_part(rig, part=part.id, stem=kind_of(part), quantity=entry.wish.quantity, price=entry.price)
     if currencies:
-        rig = replace(rig, currency=max(set(currencies), key=currencies.count))
+        rig = struct_replace(rig, currency=max(set(currencies), key=currencies.count))
     return rig

@@ -52,7 +52,7 @@ PAIR = replace(
     [
         ("4x16GB DDR4-2400 ECC", 4, SINGLE), ("4 x 16 GB DDR4 2400 RDIMM", 4, SINGLE), ("4x16GB DDR4-2400", 2, PAIR),
         ("2x 16GB DDR4", 1, PAIR), ("32GB (2x16GB) DDR4-2400", 1, PAIR),
-        ("64GB DDR5", 0, None), ("3x16GB DDR4-2400", 0, None), ("4x16GB DDR4-3200", 0, None),
+        ("64GB DDR5", 1, KIT), ("128GB DDR5", 0, None), ("3x16GB DDR4-2400", 0, None), ("4x16GB DDR4-3200", 0, None),
         ("4x16GB DDR4-2400 ECC UDIMM", 0, None), ("16GB DDR4-2400 SODIMM", 0, None), ("Kingston 4x16GB", 0, None),
     ],
 )  # fmt: skip

@@ -170,7 +170,7 @@ class StartView(QWidget):
         became = trn("{count} line became a part.", "{count} lines became parts.", len(matched))
         rest = trn("{count} did not match.", "{count} did not match.", len(missing)) if missing else ""
         alike = [shortened(entry.wish.text, 40) for entry in matched if by_figures(entry.wish)]
-        taken = tr("Memory of the same figures was taken for {lines}.", lines=listed(alike)) if alike else ""
+        taken = tr("Parts of the same figures were taken for {lines}.", lines=listed(alike)) if alike else ""
         if not left_unsaved:
             session.tell(" ".join(filter(None, (became, rest, taken))))
 
