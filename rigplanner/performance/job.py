@@ -330,9 +330,7 @@ def _degrees(workload: Workload, task: str, count: int, stack: Stack) -> Paralle
     return asked
 
 
-def _batch(
-    workload: Workload, shape: Shape, task: str, count: int, silicon: Silicon, precision: str
-) -> tuple[float, bool]:
+def _batch(workload: Workload, shape: Shape, task: str, count: int, silicon: Silicon, precision: str) -> tuple[float, bool]:
     together = _from_variant(workload, "global_batch")
     if workload.batch_per_gpu:
         batch, given = float(workload.batch_per_gpu), True
@@ -346,8 +344,8 @@ def _batch(
 
 
 def _usual_batch(shape: Shape, task: str, silicon: Silicon, precision: str) -> float:
-    """What fits: the usual batch of a 24 GiB card times the memory beside weights, gradients and states, as trainers fill it; half of
-    it in 32 bits (Lambda's tables: 0.5 to 0.6 for five networks on cards of 8 to 80 GiB)."""
+    """What fits: the usual batch of a 24 GiB card times the memory beside weights, gradients and states, as trainers fill it; half
+    of it in 32 bits (Lambda's tables: 0.5 to 0.6 for five networks on cards of 8 to 80 GiB)."""
     usual = float(USUAL_BATCH.get(shape.kind, 16))
     if shape.kind in ("llm", "moe") and shape.params_m > LARGE_MODEL_M:
         return 1.0

@@ -24,7 +24,7 @@ FILLS_HBM = ("serving", "tuned")
 """Families of stacks that reach the same share of HBM as of GDDR: llama-2-7b in fp16 on an A100 at 91 to 105 tokens/s with vLLM,
 LMDeploy, TensorRT-LLM and gpt-fast is 0.6 to 0.7 of it, at 46 with transformers a third (premAI-io/benchmarks)."""
 OTHER_MAKERS = 1.2
-"""How much longer reading the weights takes on cards of other makers than NVIDIA's, for which the kernels were written first: written
+"""How much longer reading the weights takes on cards of other makers than NVIDIA's, for which kernels were written first: written
 tokens of eight sources on Radeon, Instinct, Arc, Ryzen AI and Apple's chips lie a tenth to a third below what NVIDIA's reach of
 their bandwidth."""
 NETWORK_LATENCY_S = 1e-4
@@ -48,12 +48,18 @@ UNITS, OF_FP32 = {"kepler": 192, "volta": 64, "turing": 64}, 128
 WITHOUT_DP4A = ("kepler", "maxwell")
 """Generations without an instruction that multiplies four bytes (nor has Pascal's chip with HBM): unpacking takes twice as long."""
 MOST_UNPACKED_BITS = 6.6
-PACKED_PRODUCTS, PACKED_SINCE = 2.75e14, 2024.4
+PACKED_PRODUCTS, PACKED_SINCE = 2.5e14, 2024.4
 """FLOPS of llama.cpp's products of packed weights with a prompt, per TFLOPS of FP32 and unit of a multiprocessor: 8-bit units of
-matrices wait for the scales that shaders apply (an 8B model in 4 bits at 10,359 tokens/s on an RTX 4090 and 3,807 on an RTX 3080,
-pull request 7676 and dmatora's issue 12). Since June 2024 they replace widening from Turing on (pull request 8062)."""
-EXPERT_PRODUCTS = 0.45
-"""Share of that rate that thin products of experts reach (gpt-oss-20b at 3,670 tokens/s on a GB10 with chunks of 2,048 tokens)."""
+matrices wait for the scales that shaders apply (an 8B model in 4 bits at 10,359 and 11,032 tokens/s on an RTX 4090 and 3,807 on an
+RTX 3080: 2.4 to 2.6, pull requests 7676 and 8416, dmatora's issue 12). Since June 2024 they replace widening from Turing on (pull
+request 8062)."""
+FINE_SCALES, FINE_SCALED = ("q2_k", "q3_k", "q6_k"), 0.73
+"""Formats with a scale for each 16 weights, where the others have one for 32 and more, and the share of that rate that they reach:
+1.89 on an RTX 3090 (Q6_K, pull request 7860) and 1.78 on an RTX 4090 (Q2_K, pull request 7921)."""
+EXPERT_SHARE, HALF_FILLED = 0.6, 16.0
+"""Share of that rate that products of experts reach when many tokens visit each, and how many fill half of it: 0.15 and 0.24 with
+16 tokens (gpt-oss-20b on an RTX PRO 6000, Qwen3.6-35B-A3B on an RTX 3090), 0.31 with 48 (DeepSeek-V2-Lite on an RTX 3090), 0.46
+with 64 and more (gpt-oss-20b on a GB10 and an RTX 4090)."""
 BALANCED = 1.15
 """Unpacking that takes no more than this times the time of reading is put down to bandwidth: the two show together."""
 MOST_READ = 0.95
@@ -69,7 +75,8 @@ MOST_STREAMS = 2048.0
 FEW_STREAMS = 16.0
 """Streams below which reading the weights, not arithmetic, sets the time of a token on every card of the catalog."""
 WIDENED_BYTES, PROMPT_CHUNK = 4.0, 512
-"""llama.cpp widens quantised weights to 16 bits for each chunk of a prompt (written and read once more; its default batch)."""
+"""llama.cpp reads all weights for each chunk of a prompt (its default batch); quantised ones it widens to 16 bits first (written
+and read once more)."""
 STREAMS_CHUNKS = ("llama.cpp",)
 """Stacks that send the chunks of a prompt through the GPUs which their layers are split over one after another, as a pipeline (pull
 request 6017 of llama.cpp); on others one GPU works at a time."""
@@ -167,7 +174,16 @@ def _prompt_products(job: Job, flops: float) -> float:
     """Seconds of the products of a prompt on one GPU."""
     if not _multiplies_packed(job):
         return matrix_seconds(job, flops)
-    return flops / (PACKED_PRODUCTS * _multiprocessors(job) * (EXPERT_PRODUCTS if job.shape.experts else 1.0))
+    return flops / (PACKED_PRODUCTS * _multiprocessors(job) * _packed_share(job))
+
+
+def _packed_share(job: Job) -> float:
+    """The share of the rate of packed products that a format and a chunk's tokens per expert allow."""
+    share = FINE_SCALED if job.precision.startswith(FINE_SCALES) else 1.0
+    if not job.shape.experts:
+        return share
+    tokens = min(PROMPT_CHUNK, (job.input_tokens or PROMPT_CHUNK) * job.batch) * max(1, job.shape.experts_used) / job.shape.experts
+    return share * EXPERT_SHARE * tokens / (tokens + HALF_FILLED)
 
 
 def _overhead(job: Job) -> tuple[float, float]:
@@ -221,8 +237,8 @@ def prefill(job: Job) -> Stream:
     """The prompt in one pass: 2 FLOPs per active weight and token."""
     shape, degree, tokens = job.shape, _degree(job), job.input_tokens or 512
     matrix = _prompt_products(job, 2 * shape.active_m * 1e6 * tokens * job.batch) / degree
-    chunked = weight_bits(job.precision) < 16 and job.stack.family == "local-llm"
-    widened = WIDENED_BYTES if chunked and not _multiplies_packed(job) else 0.0
+    chunked = job.stack.family == "local-llm"
+    widened = WIDENED_BYTES if chunked and weight_bits(job.precision) < 16 and not _multiplies_packed(job) else 0.0
     passes = math.ceil(tokens * job.batch / PROMPT_CHUNK) if chunked else 1
     read = touched_m(shape, tokens * job.batch / passes) * 1e6 * (weight_bits(job.precision) / 8 + widened) * passes
     traffic = read / (job.silicon.bandwidth_gbs * 1e9 * degree * DECODE_BANDWIDTH_SHARE) * _traffic_factor(job)
