@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.lint_board import columns_of
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import GPU, KINDS, DrivePort, Motherboard, Part, Slot, System
+from rigplanner.catalog.parts import GPU, KINDS, DrivePort, Motherboard, Part, Slot, System, kind_of
 
 READ_FIELDS: dict[str, tuple[str, ...]] = {
     "gpu": (
@@ -116,9 +116,14 @@ def completeness(catalog: Catalog) -> list[Completeness]:
 
 
 def _row(kind: str, field: str, parts: list[Any]) -> Completeness:
-    asked = [part for part in parts if ASKED.get((kind, field), _always)(part) and not _is_unsupported(part, field)]
+    asked = [part for part in parts if has_field(part, field)]
     nothing = (None,) if field in ANSWERED_BY_NONE else (None, ())
     return _counted(kind, field, [(part, part.id, _value(part, field) in nothing) for part in asked])
+
+
+def has_field(part: Part, field: str) -> bool:
+    """Tell whether a part can have a field at all: an air cooler has no radiator, a GPU not every precision."""
+    return ASKED.get((kind_of(part), field), _always)(part) and not _is_unsupported(part, field)
 
 
 def _place_row(kind: str, places: str, field: str, boards: list[Any]) -> Completeness:

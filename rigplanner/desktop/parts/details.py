@@ -8,16 +8,14 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QTextBrowser, QWidget
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import AnyPart, kind_of
+from rigplanner.catalog.parts import AnyPart
 from rigplanner.desktop.parts.choice import choice_edits, choice_name
-from rigplanner.desktop.parts.columns import COLUMNS, COMMON, Column, sources_of
-from rigplanner.desktop.parts.model import figure_cell
+from rigplanner.desktop.parts.facts import facts_html
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import look
 from rigplanner.desktop.tokens import STATE_OF
 from rigplanner.desktop.widgets import button, column, icon_button, label, panel, row, strip, tint
-from rigplanner.desktop.words import VERDICT_WORDS, day, shortened, signed
-from rigplanner.evidence import Source
+from rigplanner.desktop.words import VERDICT_WORDS, shortened, signed
 from rigplanner.report.language import Words, tr, trn
 from rigplanner.rig.document import Rig, part_of
 from rigplanner.rules.finding import Finding
@@ -171,51 +169,6 @@ def _styled(body: str) -> str:
         f"<style>td {{ padding: 1px 10px 1px 0; }} .soft {{ color: {t.soft}; }} a {{ color: {t.accent}; text-decoration: none; }}"
         f" .fits {{ color: {t.fits}; }} .warns {{ color: {t.warns}; }} .fails {{ color: {t.fails}; }}"
         f" .unknown {{ color: {t.unknown}; }}</style>{body}"
-    )
-
-
-def facts_html(part: AnyPart, sources: dict[str, Source]) -> str:
-    """Return all known figures of a part in rows of two, each with the number of its source, then the sources."""
-    numbers: dict[str, int] = {}
-    cells = []
-    for spec in (*COLUMNS[kind_of(part)], *COMMON):
-        value = spec.of(part)
-        if value in (None, "") and not spec.in_table:
-            continue
-        marks = []
-        for key in sources_of(part, spec.field)[:2]:
-            numbers.setdefault(key, len(numbers) + 1)
-            marks.append(str(numbers[key]))
-        cells.append(_fact(part, spec, ",".join(marks)))
-    pairs = [cells[n] + (cells[n + 1] if n + 1 < len(cells) else "<td></td><td></td>") for n in range(0, len(cells), 2)]
-    table = "<table cellspacing=0>" + "".join(f"<tr>{pair}</tr>" for pair in pairs) + "</table>"
-    return table + "<p class=soft>" + "<br>".join(_source(number, key, sources) for key, number in numbers.items()) + "</p>"
-
-
-def _fact(part: AnyPart, spec: Column, marks: str) -> str:
-    value = spec.of(part)
-    figure = figure_cell(value, spec)
-    unit = f"\u202f<span class=soft>{escape(figure.unit)}</span>" if figure.unit else ""
-    doubt = part.doubts.get(spec.field) or part.doubts.get(spec.field.split(".")[-1])
-    sure = (
-        f" <span class=unknown>{tr('sources disagree') if doubt.state == 'conflict' else tr('not verified')}</span>"
-        if doubt
-        else ""
-    )
-    text = f"<span class=unknown>? {tr('unknown')}</span>" if value is None else escape(shortened(figure.text, 120))
-    mark = f" <span class=soft>[{marks}]</span>" if marks and value is not None else ""
-    return f"<td class=soft>{escape(tr(spec.title))}</td><td>{text}{unit if value is not None else ''}{mark}{sure}</td>"
-
-
-def _source(number: int, key: str, sources: dict[str, Source]) -> str:
-    source = sources.get(key)
-    if source is None:
-        return f"[{number}] {escape(key)}"
-    title = escape(shortened(source.title, 90))
-    if source.url and source.url.startswith(("https://", "http://")):
-        title = f'<a href="{escape(source.url)}">{title}</a>'
-    return tr(
-        "[{number}] {title}, {trust}, read {read}", number=number, title=title, trust=escape(source.trust), read=day(source.read)
     )
 
 
