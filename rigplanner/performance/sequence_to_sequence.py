@@ -29,6 +29,12 @@ large-v3 19, turbo 40, two layers 44, tiny 49 times real time)."""
 UNTOLD = 1.5
 """Factor either way by which speech has more or fewer tokens than usual (slow or fast talk, silence)."""
 MOST_BEAMS = 64
+BEAM_SHARE = 0.15
+"""Time that each further beam of a search takes, as a share of a token's: sorting candidates, moving caches. Ten beams on an RTX
+3090 take 2.5 times as long as one (whisper-medium) and 1.85 times (large) with faster-whisper (its issue 172); five with transformers
+1.6 to 2 times what one does (its issues 720 and 1030)."""
+USUAL_BEAMS = {"faster-whisper": 5}
+"""Beams of stacks that search with several unless told otherwise (`beam_size` of faster-whisper's `transcribe`)."""
 SPEECH = ("whisper", "speech_to_text")
 USUAL_STACK = "hf-transformers"
 PER_SECOND = ("sequences/s", "samples/s")
@@ -44,7 +50,8 @@ class Halves(Struct, frozen=True, kw_only=True):
     writing: Workload
     tokens: int
     told: bool
-    beams: int = 0
+    beams: int = 1
+    beams_told: bool = False
     longest: float = 1.0
     prepared_s: float = 0.0
 
@@ -63,17 +70,19 @@ def halves(workload: Workload, metric: str | None, zoo: Zoo | None) -> Halves | 
         return None
     bare = replace(workload, model=None, name=workload.name or workload.model or "", stack=stack, params_m=None, gmacs=None)
     length = workload.seq_len or workload.input_tokens or config.get("max_source_positions")
-    beams, batch = _beams(workload), workload.batch_per_gpu or 1
+    asked, batch = _beams(workload), workload.batch_per_gpu or 1
+    beams = asked or USUAL_BEAMS.get(find_stack(stack, "inference").slug, 1)
     kept = length if isinstance(length, int) and 0 < length <= LARGEST_SIZE else 1
     return Halves(
         reading=replace(bare, config=_encoder(config), kind="encoder", seq_len=length, input_tokens=None, output_tokens=None),
         writing=replace(
             bare, config=_decoder(config), kind="llm", seq_len=None, input_tokens=kept, output_tokens=tokens,
-            batch_per_gpu=batch * max(1, beams) if workload.batch_per_gpu or beams else None,
+            batch_per_gpu=batch * beams if workload.batch_per_gpu or beams > 1 or asked else None,
         ),
         tokens=tokens,
         told=workload.output_tokens is not None,
         beams=beams,
+        beams_told=asked > 0,
         prepared_s=PREPARED_S if family in SPEECH else 0.0,
         longest=1 + SPREAD_OF_LENGTHS * math.sqrt(2 * math.log(batch)) if workload.output_tokens is None else 1.0,
     )  # fmt: skip
@@ -123,7 +132,7 @@ def _decoder(config: dict[str, Any]) -> dict[str, Any]:
 
 def joined(pair: Halves, reading: SpeedEstimate, writing: SpeedEstimate) -> SpeedEstimate:
     """Return the speed of samples that are read and then written: the times of both halves add. Every beam writes, one is kept."""
-    waits = pair.tokens * pair.longest * LOOKING * max(1, pair.beams)
+    waits = pair.tokens * pair.longest * LOOKING * pair.beams * (1 + BEAM_SHARE * (pair.beams - 1))
 
     def together(read_s: float, tokens_s: float, more: float = 1.0) -> float:
         return 1 / (pair.prepared_s + 1 / read_s + more * waits / tokens_s)
@@ -134,17 +143,17 @@ def joined(pair: Halves, reading: SpeedEstimate, writing: SpeedEstimate) -> Spee
     slower = reading if share > 0.5 else writing
     inputs: dict[str, float | str | None] = {
         "read_s": reading.value, "tokens_s": writing.value, "tokens": float(pair.tokens),
-        "beams": float(max(1, pair.beams)), "longest": pair.longest, "looking": LOOKING,
+        "beams": float(pair.beams), "beam_share": BEAM_SHARE, "longest": pair.longest, "looking": LOOKING,
         "prepared_s": pair.prepared_s,
     }  # fmt: skip
     formula = (
-        "1 / (prepared + 1 / samples read a second + tokens x beams x longest of a batch x looking at the encoder"
-        " / tokens written a second)"
+        "1 / (prepared + 1 / samples read a second + tokens x beams x (1 + beam share x (beams - 1)) x longest of a batch"
+        " x looking at the encoder / tokens written a second)"
     )
     step = Step("read and written", formula, inputs, value, reading.metric)
     anchors = [replace(anchor, weight=anchor.weight * share) for anchor in reading.anchors]
     anchors += [replace(anchor, weight=anchor.weight * (1 - share)) for anchor in writing.anchors]
-    assumed = {**reading.assumed, **writing.assumed, **({} if pair.beams else {"beams": "1"})}
+    assumed = {**reading.assumed, **writing.assumed, **({} if pair.beams_told else {"beams": str(pair.beams)})}
     return replace(
         slower,
         metric=reading.metric,
