@@ -493,7 +493,8 @@ class System(Part, frozen=True, kw_only=True, tag="system"):
 
 class Accessory(Part, frozen=True, kw_only=True, tag="accessory"):
     """A monitor, cable, UPS or anything else that is bought but not assembled. `power_w` counts on the circuit. A UPS gives
-    `output_w` watts and `output_va` volt-amperes, and lasts the two `runtime` minutes at half and at full load in watts."""
+    `output_w` watts and `output_va` volt-amperes, and lasts the two `runtime` minutes at half and at full load in watts; `waveform`
+    is that of its output on battery."""
 
     type: str
     power_w: float | None = None
@@ -501,6 +502,7 @@ class Accessory(Part, frozen=True, kw_only=True, tag="accessory"):
     output_va: float | None = None
     runtime_half_min: float | None = None
     runtime_full_min: float | None = None
+    waveform: Literal["sine", "stepped"] | None = None
 
 
 AnyPart = (

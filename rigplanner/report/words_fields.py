@@ -95,6 +95,8 @@ FIELD_WORDS = {
     "output_va": "volt-amperes it gives",
     "runtime_half_min": "minutes at half load",
     "runtime_full_min": "minutes at full load",
+    "waveform": "wave on battery",
+    "widths": "width of the MLPs",
     "direct": "peer-to-peer policy of the driver",
     "read_gbs": "read rate",
     "machine:nics": "way from the GPUs to the network",

@@ -172,6 +172,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "PWR013": {"": "{actual} supplies feed one rig; let them start together and never split one card between two."},
     "PWR016": {"": "The rig draws {needed} from {a}, which gives {actual}."},
     "PWR017": {"": "{a} holds the rig for {actual} at full load; an orderly shutdown takes about {needed}."},
+    "PWR021": {"": "On battery {a} gives a stepped wave, at which supplies with active power-factor correction may switch off."},
     "PWR014": {"": "The cap of {actual} lies outside {low_w} to {high_w} W of {a}."},
     "PWR015": {"": "{a} draws {needed}, the system allows {actual} per card."},
     "PWR018": {"": "{b} comes without a supply; {a} needs one of its own there, for {needed}."},
@@ -261,7 +262,10 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "last": "PyTorch {actual} with CUDA {cuda} is the last prebuilt release with kernels for both {a} and {b}.",
     },
     "SW017": {"": "The kernels for {method} weights need compute capability {needed}, {b} has {actual}."},
-    "SW018": {"": "Compiled code (Triton) needs compute capability {needed}, {b} has {actual}."},
+    "SW018": {
+        "": "Compiled code (Triton) needs compute capability {needed}, {b} has {actual}.",
+        "assembler": "The assembler in PyTorch {actual} does not know {b} ({capability}): {needed} is the first that does.",
+    },
     "SW020": {
         "": "{package} {release} serves compute capability {needed} and newer, {a} has {actual}.",
         "newer": "{package} {release} has no kernels for compute capability {actual} of {a}: it ends at {needed}.",
@@ -276,6 +280,12 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "jax": "JAX has no GPU support on native Windows: take WSL 2 or Linux.",
         "nccl": "{a} trains on several GPUs, and PyTorch for Windows comes without NCCL: gloo is slower, WSL 2 or Linux have it.",
         "triton": "{a} compiles code with Triton, which has no official wheel for Windows.",
+    },
+    "SW023": {
+        "": "{what} has no package with GPU support for Arm machines with {a}: NVIDIA's container has it.",
+        "first": "{what} {actual} has no package with GPU support for Arm machines with {a}: {needed} is the first that has.",
+        "index": "The package of {what} {actual} on PyPI serves {a} alone, not the GPU: take that of PyTorch's own index for CUDA.",
+        "jetson": "Packages of {what} for Arm are built for servers, not for JetPack: take one made for Jetson, or build it.",
     },
     "VRM001": {"": "{a} needs {needed} per GPU ({low_gib} to {high_gib}), {b} has {actual}."},
     "VRM002": {"": "{a} needs about {needed} per GPU ({low_gib} to {high_gib}), {b} has {actual}."},
@@ -293,6 +303,9 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "WRK003": {"": "{needed_alone} stages do not divide {actual} of {a}."},
     "WRK004": {"": "The degrees of {a} make {needed}, the rig has {actual}."},
     "WRK005": {"": "An expert degree of {needed_alone} does not divide {actual} of {a}."},
+    "WRK007": {
+        "": "A tensor degree of {needed_alone} cuts {actual} weights of the MLPs of {a} within groups of {group} ({method}).",
+    },
     "KNO001": {"": "{text}"},
     "RIG001": {"": "{a} is not in the catalog."},
     "RIG002": {"": "Not chosen yet: {kinds}."},

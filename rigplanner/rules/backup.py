@@ -59,7 +59,8 @@ def _missing(case: Backed) -> tuple[str, ...]:
 def _larger(situation: Situation, case: Backed, watts: float) -> tuple[Fix, ...]:
     def suits(other: Accessory) -> bool:
         minutes = runtime_min(other, watts)
-        fits = (other.output_w or 0.0) >= watts and (other.output_va or 0.0) >= watts / POWER_FACTOR
+        sine = other.waveform in ("sine", None if case.ups.waveform is None else "sine")
+        fits = sine and (other.output_w or 0.0) >= watts and (other.output_va or 0.0) >= watts / POWER_FACTOR
         return other.type == "ups" and fits and (minutes is None or minutes >= SHUT_DOWN_MIN)
 
     return swap(situation, "larger-ups", case.name, suits, lambda other: other.output_w or 0.0)
@@ -110,3 +111,18 @@ def ups_runtime(situation: Situation, case: Backed) -> Iterator[Finding]:
     if watts <= (case.ups.output_w or 0.0) and minutes < SHUT_DOWN_MIN:
         fixes = _larger(situation, case, watts)
         yield ups_runtime.finding(case, needed=SHUT_DOWN_MIN, actual=minutes, unit="min", fixes=fixes)
+
+
+@rule(
+    "PWR021", "UPS gives a stepped wave", "warning", over=backed,
+    needs=("ups.waveform",),
+    reason="On battery, cheap UPSs give a stepped approximation of a sine. Supplies with active power-factor correction, as all "
+    "80 PLUS ones have, may switch off at it or draw more than the UPS gives.",
+    source="localrig.pages.dev: UPS for a home AI server; UPS makers' notes on active PFC",
+)  # fmt: skip
+def ups_wave(situation: Situation, case: Backed) -> Iterator[Finding]:
+    """Warn of any wave but a sine."""
+    if case.ups.waveform != "sine":
+        watts = load_w(case)
+        fixes = _larger(situation, case, watts) if watts is not None else ()
+        yield ups_wave.finding(case, actual=case.ups.waveform, fixes=fixes)

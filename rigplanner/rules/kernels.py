@@ -13,8 +13,8 @@ from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.fixes import fix
 from rigplanner.rules.registry import Rule, rule
 from rigplanner.rules.situation import JobFacts, Situation
-from rigplanner.rules.software import models
-from rigplanner.rules.software_tables import between, software
+from rigplanner.rules.software import models, name_software
+from rigplanner.rules.software_tables import between, software, version
 
 
 class Feature(Struct, frozen=True):
@@ -39,10 +39,11 @@ def _features(situation: Situation, feature: str, asks: set[str], field: str) ->
 
 
 def flash_jobs(situation: Situation) -> Iterator[Feature]:
-    """Jobs that ask for FlashAttention, of version 1 or 3 where they say so."""
+    """Jobs that ask for FlashAttention, of version 1 or 3 where they say so; vLLM serves version 3 on fewer GPUs."""
     for case in _features(situation, "flash-attention-2", {"flash"}, "attention"):
         named = next((digit for digit in "13" if digit in (case.job.workload.attention or "")), "2")
-        yield replace(case, feature=f"flash-attention-{named}")
+        engine = "-vllm" if named == "3" and "vllm" in (case.job.workload.stack or "") else ""
+        yield replace(case, feature=f"flash-attention-{named}{engine}")
 
 
 def bf16_jobs(situation: Situation) -> Iterator[Feature]:
@@ -254,15 +255,25 @@ def quantised(situation: Situation, case: Feature) -> Iterator[Finding]:
 @rule(
     "SW018", "Compiled code does not run on the GPU", "error", over=compiled_jobs,
     needs=("card.compute_capability",),
-    reason="torch.compile makes its kernels with Triton, which serves Volta and newer.",
-    source="karpathy/nanoGPT issue 157; MIC-DKFZ/nnUNet issue 2188; vLLM issue 14547",
+    reason="torch.compile makes its kernels with Triton, which serves Volta and newer. It brings an assembler of its own, which "
+    "knows the chips of DGX Spark and Jetson Thor since PyTorch 2.10.",
+    source="karpathy/nanoGPT issue 157; MIC-DKFZ/nnUNet issue 2188; vLLM issue 14547 and pull request 32704",
 )  # fmt: skip
 def compiled(situation: Situation, case: Feature) -> Iterator[Finding]:
-    """Compare compute capabilities."""
-    needed = _lacks(case)
+    """Compare compute capabilities, and the PyTorch release that the rig names with the first whose assembler knows the chip."""
+    needed, capability = _lacks(case), case.card.compute_capability
+    named = situation.rig.settings.software.get("pytorch", "")
+    row = next((row for row in software().assemblers if row.capability == capability), None)
     if needed:
-        flags = [flag for flag in case.job.workload.flags if flag != "compile"]
-        change = Edit("change_workload", {"index": case.job.index, "flags": flags})
-        plain = "compile" in case.job.workload.flags and "compile" not in (case.job.workload.stack or "")
-        fixes = (fix(situation, "without-compile", change),) if plain else ()
-        yield compiled.finding(case, needed=needed, actual=case.card.compute_capability, fixes=fixes)
+        yield compiled.finding(case, needed=needed, actual=capability, fixes=_plainly(situation, case))
+    elif row is not None and version(named) and version(named)[:2] < version(row.pytorch):
+        fixes = (*name_software(situation, pytorch=row.pytorch), *_plainly(situation, case))
+        yield compiled.finding(case, needed=row.pytorch, actual=named, fixes=fixes, variant="assembler", capability=capability)
+
+
+def _plainly(situation: Situation, case: Feature) -> tuple[Fix, ...]:
+    """Offer to run a job's code as it is written, where a flag of its own has it compiled."""
+    flags = [flag for flag in case.job.workload.flags if flag != "compile"]
+    change = Edit("change_workload", {"index": case.job.index, "flags": flags})
+    plain = "compile" in case.job.workload.flags and "compile" not in (case.job.workload.stack or "")
+    return (fix(situation, "without-compile", change),) if plain else ()

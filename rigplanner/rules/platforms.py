@@ -1,4 +1,4 @@
-"""Windows: software that has no build with GPU support for it, and jobs that stand on such software."""
+"""Windows and Arm: software that has no build with GPU support for them, and jobs that stand on such software."""
 
 from collections.abc import Iterator
 
@@ -9,8 +9,8 @@ from rigplanner.rules.finding import Finding
 from rigplanner.rules.fixes import fix
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import JobFacts, Situation
-from rigplanner.rules.software import is_nvidia
-from rigplanner.rules.software_tables import software, version
+from rigplanner.rules.software import is_nvidia, name_software
+from rigplanner.rules.software_tables import ArmRow, software, version, within
 
 
 class Unported(Struct, frozen=True):
@@ -68,4 +68,67 @@ def windows(situation: Situation, case: Unported) -> Iterator[Finding]:
             actual=case.release,
             fixes=(fix(situation, "other-version", edit, versions={"os": "Linux"}),),
             variant=case.what if case.what != "tensorflow" else "",
+        )
+
+
+class OnArm(Struct, frozen=True):
+    """Software on a machine whose CPU is an Arm: the rows of its kind of machine, and the release where the rig names one."""
+
+    name: str
+    package: str
+    release: str | None
+    rows: tuple[ArmRow, ...]
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+JETSONS = ("5.3", "6.2", "7.2", "8.7")
+"""Compute capabilities of Jetsons on JetPack's own libraries; Thor (11.0) runs those of Arm servers (JetPack 7)."""
+
+
+def on_arm(situation: Situation) -> Iterator[OnArm]:
+    """Packages that the rig names, and vLLM where a job runs on it, beside NVIDIA GPUs on an Arm CPU."""
+    cards = [case for case in situation.cards if is_nvidia(case.card)]
+    module = next((case.name for case in cards if case.card.compute_capability in JETSONS), None)
+    host = module or next((name for name, cpu in situation.cpus if "neon" in (cpu.isa or ())), None)
+    if host is None or not cards:
+        return
+    machine = "jetson" if module else "server"
+    named: dict[str, str | None] = dict(situation.rig.settings.software)
+    if any("vllm" in (job.workload.stack or "") for job in situation.jobs):
+        named.setdefault("vllm", None)
+    for package, release in named.items():
+        rows = tuple(row for row in software().arm if row.package == package and row.machine == machine)
+        if rows:
+            yield OnArm(host, package, release, rows)
+
+
+PACKAGE_NAMES = {"pytorch": "PyTorch", "tensorflow": "TensorFlow", "vllm": "vLLM"}
+
+
+@rule(
+    "SW023", "Package for Arm does not serve the GPU", "error", over=on_arm,
+    reason="Packages for Arm CPUs came later than those for x86 and often serve the CPU alone: PyTorch's on PyPI does, its own "
+    "index has another. Jetsons run JetPack's libraries, for which only NVIDIA's and a few other builds are made.",
+    source="pytorch/pytorch issues 134790, 160162 and 168065; bitsandbytes issue 1930; vLLM pull request 19328",
+)  # fmt: skip
+def arm(situation: Situation, case: OnArm) -> Iterator[Finding]:
+    """Look the release up; without one only what holds for all releases counts."""
+    if case.release is not None and not version(case.release):
+        yield arm.unknown(case, f"software:{case.package} {case.release}")
+        return
+    held = [row for row in case.rows if (within(case.release, row.since, row.until) if case.release else row.until is None)]
+    for row in held[:1]:
+        later = next((other for other in case.rows if other.verdict == "info"), None) if row.verdict == "error" else None
+        variant = "jetson" if row.machine == "jetson" else "index" if row.verdict == "info" else "first" if later else ""
+        yield arm.finding(
+            case,
+            row.verdict,
+            needed=later.since if later else None,
+            actual=case.release,
+            fixes=name_software(situation, **{case.package: later.until or later.since}) if later else (),
+            variant=variant,
+            what=PACKAGE_NAMES.get(case.package, case.package),
         )

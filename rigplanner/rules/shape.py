@@ -41,14 +41,19 @@ class Split(Struct, frozen=True):
 
 def model_counts(job: JobFacts) -> dict[str, int | None]:
     """Return the model's numbers of heads, KV heads, layers and experts from its configuration or the model zoo's."""
-    config = job.workload.config
-    if config is None and job.workload.model is not None:
-        from rigplanner.catalog.zoo import shipped_zoo
-
-        model = shipped_zoo().get(job.workload.model)
-        config = model.config if model else None
+    config = model_config(job)
     names = {"heads": HEADS, "kv_heads": KV_HEADS, "layers": LAYERS, "experts": EXPERTS}
     return {key: _first(config or {}, words) for key, words in names.items()}
+
+
+def model_config(job: JobFacts) -> dict[str, Any] | None:
+    """Return the configuration that a job brings, else that of its model in the zoo, None where neither has one."""
+    if job.workload.config is not None or job.workload.model is None:
+        return job.workload.config
+    from rigplanner.catalog.zoo import shipped_zoo
+
+    model = shipped_zoo().get(job.workload.model)
+    return model.config if model else None
 
 
 def _first(config: dict[str, Any], names: tuple[str, ...]) -> int | None:
@@ -197,6 +202,84 @@ def experts(situation: Situation, case: Split) -> Iterator[Finding]:
     if count % degree:
         lower = max(n for n in range(1, degree) if count % n == 0)
         yield experts.finding(case, needed=degree, actual=count, unit="experts", fixes=_plan(situation, case, expert=lower))
+
+
+WIDTHS = ("intermediate_size", "ffn_hidden_size", "n_inner")
+EXPERT_WIDTHS = ("moe_intermediate_size", "shared_expert_intermediate_size")
+GROUP = 128
+"""Weights that share a scale in AWQ, GPTQ and kin, and rows of a block in FP8 checkpoints, unless the configuration says more."""
+
+
+class Grouped(Struct, frozen=True):
+    """A tensor-parallel job whose quantised weights share scales in groups; `widths` are those of its MLPs, None where the model
+    does not say; `own` where the checkpoint's own configuration gave them."""
+
+    split: Split
+    method: str
+    group: int
+    widths: tuple[int, ...] | None
+    own: bool
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return self.split.subjects
+
+
+def grouped_splits(situation: Situation) -> Iterator[Grouped]:
+    """Tensor-parallel serving of AWQ, GPTQ and block-wise FP8 weights by engines that cut MLPs across their width. GGUF files and
+    ExLlama's are cut elsewhere."""
+    for split in tensor_splits(situation):
+        work = split.job.workload
+        stack = (work.stack or "").casefold()
+        config = model_config(split.job) or {}
+        stored = config.get("quantization_config")
+        stored = stored if isinstance(stored, dict) else {}
+        words = str(stored.get("quant_method") or work.quant or "").casefold().replace("compressed-tensors", "w4a16")
+        cut = next((word for word in ("awq", "gptq", "w4a16", "fp8") if word in words), None)
+        blocks = stored.get("weight_block_size")
+        elsewhere = "train" in (work.task or "train") or "llama.cpp" in stack or "exl" in stack
+        if cut is None or elsewhere or (cut == "fp8" and not isinstance(blocks, list)):
+            continue
+        size = blocks[0] if isinstance(blocks, list) and blocks else stored.get("group_size") or GROUP
+        if isinstance(size, int) and size > 0:
+            yield Grouped(split, cut, size, _mlp_widths(config, split), bool(stored))
+
+
+def _mlp_widths(config: dict[str, Any], split: Split) -> tuple[int, ...] | None:
+    """Return the widths that a tensor split cuts: experts' too, unless these are dealt out whole; Mixtral's experts are as wide as
+    its configuration's MLP, and DeepSeek's first layers have a dense one."""
+    dense = _first(config, WIDTHS)
+    inner = [width for width in (_first(config, (name,)) for name in EXPERT_WIDTHS) if width]
+    if split.experts and (inner or split.plan.expert > 1):
+        first = [dense] if dense and _first(config, ("first_k_dense_replace",)) else []
+        return tuple(first if split.plan.expert > 1 else inner + first)
+    return (dense,) if dense else None
+
+
+@rule(
+    "WRK007", "Tensor degree cuts through groups of quantised weights", "error", over=grouped_splits,
+    needs=("widths",),
+    reason="AWQ and GPTQ keep one scale for 128 weights of a row, FP8 checkpoints one for blocks of 128 x 128: engines refuse a "
+    "tensor degree that leaves a GPU part of a group. Fewer GPUs, whole experts per GPU or a padded checkpoint go.",
+    source="vLLM issues 5675, 21695, 25292, 54178 and pull request 48173; sgl-project/sglang issue 3345; QwenLM/Qwen3-VL issue 831",
+)  # fmt: skip
+def groups(situation: Situation, case: Grouped) -> Iterator[Finding]:
+    """Each GPU's share of a width must be whole groups; a warning where a padded checkpoint of the model may exist."""
+    tensor, count = case.split.plan.tensor, case.split.heads or 0
+    widths = case.widths or ()
+    broken = [width for width in widths if width % (tensor * case.group)]
+    if broken:
+        whole = [n for n in range(1, tensor) if not any(width % (n * case.group) for width in widths)]
+        lower = max((n for n in whole if case.split.gpus % n == 0 and count % n == 0), default=1)
+        yield groups.finding(
+            case,
+            "error" if case.own else "warning",
+            needed=tensor,
+            actual=broken[0],
+            fixes=_plan(situation, case.split, tensor=lower, data=None) if lower > 1 else (),
+            group=case.group,
+            method=case.method.upper(),
+        )
 
 
 class Exchange(Struct, frozen=True):

@@ -88,6 +88,26 @@ class WindowsGap(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     source: str
 
 
+class ArmRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Releases `since`..`until` (None: still so) of a package whose builds for Arm do not serve the GPU of servers (Grace, Thor and
+    kin) or of Jetsons with JetPack's own libraries; `info` where another place has a build that does."""
+
+    package: str
+    machine: Literal["server", "jetson"]
+    since: str
+    until: str | None = None
+    verdict: Literal["error", "warning", "info"]
+    source: str
+
+
+class Assembler(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A compute capability that the assembler in Triton knows from a PyTorch release on."""
+
+    capability: str
+    pytorch: str
+    source: str
+
+
 class Framework(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Prebuilt releases `since`..`until` (None: still made) of a framework, and the compute capabilities they serve."""
 
@@ -134,6 +154,8 @@ class Software(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     drivers: tuple[DriverRange, ...]
     rocm: tuple[RocmTarget, ...]
     windows: tuple[WindowsGap, ...]
+    arm: tuple[ArmRow, ...]
+    assemblers: tuple[Assembler, ...]
     frameworks: tuple[Framework, ...]
     makers: tuple[MakerRow, ...]
     toolkit_drivers: dict[str, str]

@@ -32,6 +32,21 @@ def _split(config: dict[str, object] | None = None, count: int = 2, **degrees: i
     )
 
 
+BLOCKS = {"quant_method": "fp8", "weight_block_size": [128, 128]}
+
+
+def _grouped(tensor: int, width: int | None, stack: str = "vllm", quant: str = "awq", **more: object):
+    dense = {key: value for key, value in LLAMA.items() if key != "num_local_experts"}
+    config = {**dense, **({"intermediate_size": width} if width else {}), **more}
+    plan = Parallelism(tensor=tensor)
+    rig = _split(config, count=4)
+    job = replace(rig.workloads[0], task="inference", stack=stack, quant=quant, parallelism=plan)
+    return replace(rig, workloads=(job,))
+
+
+SPARK = {"gpu.card": {"compute_capability": "12.1"}}
+GRACE = {"cpu.desk": {"isa": ("neon", "sve2"), "vendor": "NVIDIA"}}
+JETSON = {"gpu.card": {"compute_capability": "8.7"}}
 RADEON = {"gpu.card": {"vendor": "AMD", "compute_capability": "gfx1100", "unsupported": ("fp8", "fp4"), "dense_tflops.bf16": 100.0}}
 VEGA = {"gpu.card": {"vendor": "AMD", "compute_capability": "gfx906", "unsupported": ("bf16", "fp8", "fp4")}}
 MAXWELL = {"gpu.card": {"compute_capability": "5.2"}}
@@ -95,7 +110,10 @@ CASES = (
     case("SW008", "silent", _on(job=_job(precision="bf16"))),
     case("SW008", "unknown", _on(job=_job(precision="fp8")), {"gpu.card": {"compute_capability": None, "vendor": "NVIDIA"}}),
     case("SW009", "fires", _on(os="Windows 11"), {"gpu.card": {"vendor": "AMD", "compute_capability": "gfx906"}}),
-    case("SW009", "limit", _on(rocm="6.4"), {"gpu.card": {"vendor": "AMD", "compute_capability": "gfx906"}}),
+    case("SW009", "fires", _on(rocm="6.4"), {"gpu.card": {"vendor": "AMD", "compute_capability": "gfx906"}}),
+    case("SW009", "fires", _on(rocm="7.0"), {"gpu.card": {"vendor": "AMD", "compute_capability": "gfx1151"}}, "warning"),
+    case("SW009", "limit", _on(rocm="6.3"), {"gpu.card": {"vendor": "AMD", "compute_capability": "gfx906"}}),
+    case("SW009", "limit", _on(rocm="7.2"), {"gpu.card": {"vendor": "AMD", "compute_capability": "gfx1151"}}),
     case("SW009", "silent", DESK_RIG),
     case("SW009", "unknown", DESK_RIG, {"gpu.card": {"vendor": "AMD", "compute_capability": "gfx9999"}}),
     case("SW010", "fires", _on(PASCAL, ngc_pytorch="19.10"), {PASCAL: {"compute_capability": "5.2"}}),
@@ -156,6 +174,8 @@ CASES = (
     case("SW017", "silent", _on(PASCAL, job=_job())),
     case("SW017", "unknown", _on(PASCAL, job=_job(task="serve", quant="awq")), NO_CAPABILITY),
     case("SW018", "fires", _on(PASCAL, job=_compiled())),
+    case("SW018", "fires", _on(job=_compiled(), pytorch="2.9"), SPARK),
+    case("SW018", "limit", _on(job=_compiled(), pytorch="2.10"), SPARK),
     case("SW018", "limit", _on(PASCAL, job=_compiled()), {PASCAL: {"compute_capability": "7.0"}}),
     case("SW018", "silent", _on(PASCAL, job=_job())),
     case("SW018", "unknown", _on(PASCAL, job=_compiled()), NO_CAPABILITY),
@@ -176,6 +196,15 @@ CASES = (
     case("SW020", "silent", _on(jax="0.4.30")),
     case("SW020", "unknown", _on(tensorflow="nightly")),
     case("SW020", "unknown", _on(PASCAL, tensorflow="2.10"), NO_CAPABILITY),
+    case("SW023", "fires", _on(pytorch="2.4"), GRACE),
+    case("SW023", "fires", _on(pytorch="2.9"), GRACE, "info"),
+    case("SW023", "fires", _on(tensorflow="2.20"), GRACE),
+    case("SW023", "fires", _on(bitsandbytes="0.46.1"), JETSON),
+    case("SW023", "fires", _on(job=Workload(name="job", task="inference", stack="vllm", flags=["gib:10"])), JETSON, "warning"),
+    case("SW023", "limit", _on(pytorch="2.10"), GRACE),
+    case("SW023", "limit", _on(bitsandbytes="0.46.1"), GRACE),
+    case("SW023", "silent", _on(pytorch="2.4", tensorflow="2.20")),
+    case("SW023", "unknown", _on(pytorch="nightly"), GRACE),
     case("SW021", "fires", _on(rocm="6.2")),
     case("SW021", "fires", _on(cuda="12.4"), RADEON),
     case("SW021", "fires", _on(job=Workload(name="job", task="inference", stack="vllm", flags=["gib:10"])), VEGA),
@@ -249,6 +278,14 @@ CASES = (
     case("WRK005", "limit", _split(count=4, expert=4)),
     case("WRK005", "silent", _split(count=4)),
     case("WRK005", "unknown", _split({"hidden_size": 1}, count=4, expert=4)),
+    case("WRK007", "fires", _grouped(2, 29568), None, "warning"),
+    case("WRK007", "fires", _grouped(4, 1536 // 2, quantization_config=BLOCKS)),
+    case("WRK007", "fires", _grouped(4, 4096, num_local_experts=8, moe_intermediate_size=768, quantization_config=BLOCKS)),
+    case("WRK007", "limit", _grouped(2, 29696)),
+    case("WRK007", "limit", _grouped(2, 4096, num_local_experts=8, moe_intermediate_size=768, quantization_config=BLOCKS)),
+    case("WRK007", "limit", _grouped(2, 29568, stack="llama.cpp")),
+    case("WRK007", "silent", _grouped(2, 29568, quant="fp8")),
+    case("WRK007", "unknown", _grouped(2, None)),
     case("KNO001", "fires", bench_rig(gpu="nvidia.tesla.t4", motherboard=None, system="hp.elitedesk.800-g5")),
     case("KNO001", "limit", bench_rig(gpu="nvidia.tesla.t4")),
     case("KNO001", "silent", DESK_RIG),
