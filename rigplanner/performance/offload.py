@@ -4,7 +4,7 @@ import math
 
 from msgspec import Struct
 
-from rigplanner.catalog.parts import GPU, MemoryKit
+from rigplanner.catalog.parts import GPU, MemoryKit, Motherboard, System
 from rigplanner.machine.machine import Machine
 from rigplanner.machine.pcie import link_gbs
 from rigplanner.performance.host import fastest_drives
@@ -20,6 +20,8 @@ STEP_BYTES = 38.0
 """Bytes that such a step moves in memory per parameter: weight and two moments in fp32 read and written, the gradient written by
 the GPU, widened and read, the weight written in 16 bits and read by the GPU."""
 RAM_SHARE = 0.8
+REGISTERED = ("rdimm", "lrdimm", "mrdimm")
+"""Kinds of module that run at the rate of the CPU's memory controller, whatever their label bears."""
 SPREAD = 2.0
 """Factor either way by which the host's part of a step may differ: what those two differ from their middle by."""
 USUAL_LINK_GBS, USUAL_DRIVE_GBS = 12.9, 3.0
@@ -82,8 +84,23 @@ def _ram_gbs(machine: Machine) -> float | None:
     channels = [node.cpu.memory.channels for node in machine.cpus if node.cpu.memory and node.cpu.memory.channels]
     if not speeds or len(channels) != len(machine.cpus) or not channels:
         return None
-    used = min(sum(channels), sum(kit.modules for kit in kits))
-    return used * min(speeds) * 8 / 1e3
+    modules = sum(kit.modules for kit in kits)
+    rate_mts = _running_mts(machine, min(speeds), kits[0].module, -(-modules // sum(channels)))
+    return min(sum(channels), modules) * rate_mts * 8 / 1e3
+
+
+def _running_mts(machine: Machine, labelled_mts: int, module: str | None, per_channel: int) -> float:
+    """The rate that memory runs at: registered modules and several on a channel at what the CPUs guarantee for so many, no module
+    above the limit of its board (CPU makers' tables of memory speeds; others follow their profiles)."""
+    bounds = [labelled_mts, *(board.layout.memory_speed_mts for board in _boards(machine) if board.layout.memory_speed_mts)]
+    if module in REGISTERED or per_channel > 1:
+        tables = [node.cpu.memory.speeds_mts for node in machine.cpus if node.cpu.memory]
+        bounds += [speed for table in tables if (speed := table.get(str(per_channel)))]
+    return min(bounds)
+
+
+def _boards(machine: Machine) -> list[Motherboard | System]:
+    return [piece.part for piece in machine.pieces if isinstance(piece.part, Motherboard | System)]
 
 
 def waits(offload: Offload, params: float, precision: str, ranks: int, adapted: bool) -> Waits:

@@ -31,8 +31,8 @@ UNTOLD = 1.5
 MOST_BEAMS = 64
 BEAM_SHARE = 0.15
 """Time that each further beam of a search takes, as a share of a token's: sorting candidates, moving caches. Ten beams on an RTX
-3090 take 2.5 times as long as one (whisper-medium) and 1.85 times (large) with faster-whisper (its issue 172); five with transformers
-1.6 to 2 times what one does (its issues 720 and 1030)."""
+3090 take 2.5 times as long as one (whisper-medium) and 1.85 times (large) with faster-whisper (its issue 172); five with
+transformers 1.6 to 2 times what one does (its issues 720 and 1030)."""
 USUAL_BEAMS = {"faster-whisper": 5}
 """Beams of stacks that search with several unless told otherwise (`beam_size` of faster-whisper's `transcribe`)."""
 SPEECH = ("whisper", "speech_to_text")

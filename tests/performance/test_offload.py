@@ -4,8 +4,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from rigplanner.catalog.load import shipped_catalog
+from rigplanner.catalog.parts import MemoryKit
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.machine.assemble import assemble
 from rigplanner.performance.anchors import find_gpu
@@ -72,6 +74,10 @@ def test_the_machine_tells_its_memory_and_links(samples: list[Path]) -> None:
     assert found is not None and found.word == "all"
     assert found.ram_gbs == pytest.approx(8 * 3.2 * 8)
     assert found.link_gbs == pytest.approx(min(node.host_gbs or 0 for node in machine.gpus))
+    faster = [replace(piece, part=replace(piece.part, speed_mts=4800)) if isinstance(piece.part, MemoryKit) else piece
+              for piece in machine.pieces]  # fmt: skip
+    labelled = offload_of(work, machine.gpus[0].gpu, replace(machine, pieces=tuple(faster)), True)
+    assert labelled and labelled.ram_gbs == found.ram_gbs, "registered modules run as the CPU does, not as their label bears"
     apart = offload_of(work, msgspec.structs.replace(machine.gpus[0].gpu, edge_gen=None), None, True)
     assert apart is not None and apart.ram_gbs is None and apart.link_gbs == USUAL_LINK_GBS
 
