@@ -97,6 +97,15 @@ def test_a_direct_fabric_and_an_nvswitch() -> None:
     assert switched.islands == ((0, 1, 2),)
 
 
+def test_a_card_in_a_pcie_slot_is_not_wired_to_the_nvswitch_of_the_modules() -> None:
+    port = NvlinkPort(generation=4, links=18, link_gbs=25)
+    module, card = (gpu(form, form_factor=form, nvlink=port, has_nvlink=True) for form in ("sxm5", "pcie"))
+    slots = [*(slot(f"G{n}", kind="sxm5", mechanical=None) for n in range(2)), slot("P", 1)]
+    machine = machine_of(board(slots, sockets=("SP5",), fabric=Fabric(switch="nvswitch3", switches=4)), (module, 2), card)
+    assert machine.islands == ((0, 1), (2,))
+    assert [edge.a for edge in machine.edges if edge.kind == "nvswitch"] == ["gpu0", "gpu1"]
+
+
 def test_links_to_the_cpu_are_edges_without_a_label() -> None:
     port = NvlinkPort(generation=2, links=6, link_gbs=25)
     module = gpu("v100", form_factor="sxm2", nvlink=port, has_nvlink=True)

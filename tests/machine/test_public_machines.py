@@ -36,6 +36,8 @@ OWNERS = (
           ("SLOT7", "SLOT5"), ("NODE",), (16, 16)),
     Owner(CLUB.format("1129, buses 01, 21, 41, 61 on four host bridges; slots not named"), "asrock-rack.wrx80.wrx80d8-2t",
           "amd.threadripper-pro.3975wx", ("PCIE1", "PCIE3", "PCIE5", "PCIE7"), ("NODE",) * 6, (16, 16, 16, 16)),
+    Owner(CLUB.format("1098, 1105 and 1133: slots 1 and 5, ports 01.1 and 03.1 of one bridge"), "asrock.creator.wrx80-creator-r2-0",
+          "amd.threadripper-pro.3975wx", ("PCIE1", "PCIE5"), ("PHB",), (16, 16)),
     Owner(CLUB.format("1095"), "gigabyte.aorus.x570-aorus-master", "amd.ryzen.9-5900x",
           ("PCIEX16", "PCIEX8"), ("PHB",), (8, 8)),
     Owner(CLUB.format("1120, PCIe tree with ports 03.1 and 03.2 of one root"), "msi.meg.x570-unify", "amd.ryzen.9-5950x",
@@ -184,6 +186,17 @@ SERVERS = (
     Server("horovod/horovod issue 969: the faster machine (server not named)", "supermicro.superserver.sys-7048gr-tr", (
         "X PHB SYS SYS", "PHB X SYS SYS", "SYS SYS X PHB", "SYS SYS PHB X",
     ), "intel.xeon.e5-2620-v4", "nvidia.tesla.p40", 4),
+    Server("NVIDIA/nccl issue 1439: eight cards of two 14-core CPUs (server not named)", "supermicro.superserver.sys-4028gr-tr", (
+        "X PIX PHB PHB SYS SYS SYS SYS", "PIX X PHB PHB SYS SYS SYS SYS", "PHB PHB X PIX SYS SYS SYS SYS",
+    ), "intel.xeon.e5-2680-v4", "nvidia.tesla.p40", 8, cores=("0-13,28-41",) * 4 + ("14-27,42-55",) * 4,
+        nodes=(0, 0, 0, 0, 1, 1, 1, 1)),
+    Server("NVIDIA/nccl issue 1646: DGX B200, its eight ports of the sixteen functions", "nvidia.dgx.dgx-b200", (
+        "X NV18 NV18 NV18 NV18 NV18 NV18 NV18 PIX NODE " + RIGHT, "NV18 X NV18 NV18 NV18 NV18 NV18 NV18 NODE PIX " + RIGHT,
+        "NV18 NV18 X NV18 NV18 NV18 NV18 NV18 SYS SYS PIX NODE SYS SYS SYS SYS",
+        "NV18 NV18 NV18 X NV18 NV18 NV18 NV18 SYS SYS NODE PIX SYS SYS SYS SYS",
+        "NV18 NV18 NV18 NV18 X NV18 NV18 NV18 SYS SYS SYS SYS PIX NODE SYS SYS",
+    ), numa=2, cores=("0-27,112-139",) * 2 + ("28-55,140-167",) * 2 + ("56-83,168-195",) * 2 + ("84-111,196-223",) * 2,
+        nodes=(0, 0, 1, 1, 2, 2, 3, 3)),
     Server("two public captures of GB10 machines, four network functions", "nvidia.dgx.dgx-spark", (
         "X NODE NODE NODE NODE", "NODE X PIX NODE NODE", "NODE PIX X NODE NODE", "NODE NODE NODE X PIX", "NODE NODE NODE PIX X",
     )),
