@@ -322,13 +322,14 @@ def _leaf_edges(
 
 
 def _fabric(ground: Ground, gpus: list[GpuNode], places: dict[int, tuple[_Spot | None, Location]]) -> list[Edge]:
+    """Return the links wired on a baseboard, which reach its modules but no card in a PCIe slot."""
     fabric = ground.populated.board.layout.fabric
     if fabric is None:
         return []
     by_place: dict[str, list[GpuNode]] = {}
     for gpu in gpus:
         spot = places[gpu.index][0]
-        if spot is not None and spot.ground is ground and gpu.place is not None:
+        if gpu.gpu.form_factor != "pcie" and spot is not None and spot.ground is ground and gpu.place is not None:
             by_place.setdefault(gpu.place, []).append(gpu)
     index = ground.populated.board.index
     return fabric_edges(fabric, by_place, "nvswitch" if index == 0 else f"{index}:nvswitch")
