@@ -6,7 +6,17 @@ from itertools import pairwise
 from rigplanner.catalog.complaint import Complaint
 from rigplanner.catalog.lint_gpu import plug_watts
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import CPU, Chassis, MemoryKit, NetworkCard, Part, PowerSupply, Storage
+from rigplanner.catalog.parts import (
+    CPU,
+    Chassis,
+    Enclosure,
+    MemoryKit,
+    NetworkCard,
+    Part,
+    PowerSupply,
+    RadiatorPlace,
+    Storage,
+)
 
 PCIE_LANE_GBS = {1: 0.25, 2: 0.5, 3: 0.985, 4: 1.969, 5: 3.938, 6: 7.563}
 """GB/s per lane and direction after line coding: 8b/10b to Gen2, 128b/130b to Gen5, FLIT at Gen6."""
@@ -113,7 +123,8 @@ def check_network_card(part: Part, catalog: Catalog) -> Iterator[Complaint]:
 
 
 def check_chassis(part: Part, catalog: Catalog) -> Iterator[Complaint]:
-    """A card or cooler stands no higher than the rack units; a case for ATX boards has seven columns."""
+    """A card or cooler stands no higher than the rack units, a case for ATX boards has seven columns, and a radiator leaves no more
+    room than there is without it."""
     if not isinstance(part, Chassis):
         return
     space = part.enclosure
@@ -124,3 +135,15 @@ def check_chassis(part: Part, catalog: Catalog) -> Iterator[Complaint]:
             yield Complaint(part.id, f"enclosure.{field}", "higher-than-rack-units", f"{value:g}", expected)
     if "ATX" in space.board_form_factors and space.slot_columns is not None and space.slot_columns < 7:
         yield Complaint(part.id, "enclosure.slot_columns", "columns-of-atx", str(space.slot_columns), "at least 7")
+    for place in space.radiator_places or ():
+        yield from _radiator_complaints(part.id, space, place)
+
+
+def _radiator_complaints(part_id: str, space: Enclosure, place: RadiatorPlace) -> Iterator[Complaint]:
+    field = f"enclosure.radiator_places[{place.at}]"
+    if space.radiators_mm is not None and (strange := sorted(set(place.sizes_mm) - set(space.radiators_mm))):
+        yield Complaint(part_id, field, "radiator-beyond-case", ", ".join(map(str, strange)), "sizes that the case names")
+    for name in ("gpu_length_mm", "bays_25", "bays_35"):
+        left, whole = getattr(place, name), getattr(space, name)
+        if left is not None and whole is not None and left > whole:
+            yield Complaint(part_id, field, "more-beside-radiator", f"{left:g}", f"at most {whole:g}")

@@ -24,6 +24,7 @@ from rigplanner.catalog.parts import (
     Plug,
     PowerSupply,
     Price,
+    RadiatorPlace,
     Rates,
     Rating,
     Slot,
@@ -131,6 +132,19 @@ def test_a_good_part_has_no_complaint(part: Part) -> None:
         (replace(NETWORK, port_gbps=200), "faster-than-interface"),
         (replace(CASE, enclosure=Enclosure(rack_units=3, gpu_height_mm=140)), "higher-than-rack-units"),
         (replace(CASE, enclosure=Enclosure(board_form_factors=("ATX",), slot_columns=4)), "columns-of-atx"),
+        (
+            replace(CASE, enclosure=Enclosure(radiators_mm=(240,), radiator_places=(RadiatorPlace(at="top", sizes_mm=(360,)),))),
+            "radiator-beyond-case",
+        ),
+        (
+            replace(
+                CASE,
+                enclosure=Enclosure(
+                    gpu_length_mm=300, radiator_places=(RadiatorPlace(at="front", sizes_mm=(240,), gpu_length_mm=320),)
+                ),
+            ),
+            "more-beside-radiator",
+        ),
         (
             replace(BOARD, layout=Layout(sockets=("AM4",), chipset="B550", slots=(Slot(id="P1", origin="chipset", gen=4),))),
             "generation-beyond-origin",
