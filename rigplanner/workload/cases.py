@@ -64,9 +64,11 @@ def _case(name: str | int, raw: dict[str, Any]) -> Case:
 
 
 def _known(given: Any) -> Any:
-    """Drop nulls, which mean the same as an absent field."""
+    """Drop nulls, which mean the same as an absent field; `stack_text` of measured cases names the software and its release."""
     if not isinstance(given, dict):
         return given
+    if isinstance(given.get("stack_text"), str):
+        given = {"framework_text": given["stack_text"], **given}
     kept = {key: value for key, value in given.items() if value is not None and key in _fields}
     if isinstance(kept.get("parallelism"), dict):
         kept["parallelism"] = {key: value for key, value in kept["parallelism"].items() if value is not None}

@@ -12,6 +12,7 @@ from rigplanner.workload.host import ACCELERATE, LLAMA_CPP, waiting
 from rigplanner.workload.job import Job
 from rigplanner.workload.network import Network
 from rigplanner.workload.quant import BITS, KV_BITS, left_whole, weight_bytes
+from rigplanner.workload.releases import JOINED
 from rigplanner.workload.releases import WHOLE_PROMPT as EVERY_LOGIT
 from rigplanner.workload.room import process_gib
 from rigplanner.workload.stacks import MemoryStack
@@ -61,7 +62,7 @@ def infer(network: Network, job: Job, stack: MemoryStack, card: GPU | None = Non
     cache = network.kv_values(prompt + job.output_tokens) * per_value
     activations = _activations(network, job, stack, job.generates) / job.tensor
     before = network.kv_values(prompt) * per_value if stack.kv_growth != "whole" else cache
-    peak = max(activations + before, cache + _joined(network, stack, cache, network.kv_values(0) * per_value))
+    peak = max(activations + before, cache + _joined(network, job, stack, cache, network.kv_values(0) * per_value))
     demand = Demand(weights=weights, gradients=0.0, optimizer=0.0, activations=max(0.0, peak - cache), kv_cache=min(cache, peak),
                     apart=max(0.0, 2.0 * network.params - peak) if stack.loaded_beside else 0.0)  # fmt: skip
     return _fetched(demand, network, job) if job.offload in ("all", "nvme") else demand
@@ -75,11 +76,12 @@ def _served(network: Network, job: Job, stack: MemoryStack, weights: float, card
                   kv_cache=cache if _caches(network) else 0.0)  # fmt: skip
 
 
-def _joined(network: Network, stack: MemoryStack, cache: float, still: float) -> float:
-    """Bytes of cache that a step holds twice while it joins the new token: of one layer, or of all in code of 2023."""
-    if stack.kv_growth == "whole":
+def _joined(network: Network, job: Job, stack: MemoryStack, cache: float, still: float) -> float:
+    """Bytes of cache that a step holds twice while it joins the new token, after the first, which the prompt gives: of one layer,
+    or of all in code of 2023."""
+    if stack.kv_growth == "whole" or job.output_tokens < 2:
         return 0.0
-    return (cache - still) / (1 if network.family in LEGACY_CODE else max(1, network.layers))
+    return (cache - still) / (1 if network.family in LEGACY_CODE or JOINED in job.flags else max(1, network.layers))
 
 
 def _fetched(demand: Demand, network: Network, job: Job) -> Demand:

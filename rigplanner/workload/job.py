@@ -13,6 +13,7 @@ from rigplanner.workload.pictures import DRAWN, PICTURES, image_of, images_of, p
 from rigplanner.workload.positions import usual_length
 from rigplanner.workload.quant import BITS, KV_BITS, SAME_SCALES, stored_as
 from rigplanner.workload.releases import EAGER, UNRAISED, habits
+from rigplanner.workload.sizes import writes_scores
 from rigplanner.workload.stacks import memory_stack
 
 TASKS = {
@@ -141,7 +142,6 @@ def _definite(workload: Workload, network: Network, count: int, card: bool) -> J
     images = images_of(workload, network, assumed)
     places = images * places_of(network, image, assumed) if images else 0
     names, saves = _targets(workload.lora_targets)
-    flags = habits(workload.flags)
     rank = (
         workload.lora_rank if workload.lora_rank is not None else (0 if task == "train_full" else 64 if "stack" in assumed else 16)
     )
@@ -149,6 +149,7 @@ def _definite(workload: Workload, network: Network, count: int, card: bool) -> J
         rank = USUAL_RANK.get(workload.stack or "", 16)
         assumed["lora_rank"] = str(rank)
     stack = _stack(workload, network, task, precision, card, assumed)
+    flags = habits(workload.flags, workload.framework_text, stack)
     degrees = workload.parallelism or _usual_degrees(workload, network, task, stack, count, assumed)
     check_shares(degrees, count, network.heads)
     if unheard := unheard_flags(flags):
@@ -163,7 +164,8 @@ def _definite(workload: Workload, network: Network, count: int, card: bool) -> J
         input_tokens=places + (workload.input_tokens or workload.seq_len or 0), images=images,
         output_tokens=workload.output_tokens or 0, generates=workload.output_tokens is not None, frames=workload.frames or 1,
             checkpointing=_checkpointing(workload, network, task, stack, assumed),
-        eager=workload.attention == "eager" if workload.attention else EAGER in flags or memory_stack(stack).eager,
+        eager=workload.attention == "eager" if workload.attention else
+            EAGER in flags or memory_stack(stack).eager or writes_scores(network.config),
             lora_rank=rank if task in ("train_lora", "train_qlora") else 0, lora_targets=names, saves_embedding=saves,
         kv_precision=_kv(workload), data=_data(degrees, count), zero=degrees.zero, tensor=degrees.tensor, pipeline=degrees.pipeline,
         context=degrees.context, expert=degrees.expert, sequence=degrees.sequence is not False, offload=offload_word(degrees),
@@ -299,7 +301,7 @@ def _checkpointing(workload: Workload, network: Network, task: str, stack: str, 
     if word is None and task.startswith("train"):
         theirs = memory_stack(stack)
         made_ready = task == "train_qlora" and theirs.raises_rest and UNRAISED not in workload.flags
-        word = "full" if theirs.usual_checkpointing == "full" or made_ready else "none"
+        word = "full" if made_ready else theirs.usual_checkpointing
         if network.kind not in PICTURES:
             assumed["gradient_checkpointing"] = word
     if isinstance(word, bool) or word is None:

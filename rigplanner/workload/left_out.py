@@ -97,11 +97,11 @@ class Measured(Struct, frozen=True, kw_only=True):
 def held_out(lines: Iterable[bytes], find_gpu: Callable[[str], GPU | None], zoo: Zoo) -> list[Comparison]:
     """Return a comparison for each measured total, predicted without its source; none where there is one source only."""
     cases = [case for case in (measured(line, find_gpu, zoo) for line in lines if line.strip()) if case is not None]
-    sources = sorted({case.source for case in cases})
+    sources, costs = sorted({case.source for case in cases}), _costs(cases)
     found: list[Comparison] = []
     for source in sources if len(sources) > 1 else ():
         others = [case for case in cases if case.source != source]
-        spares = fitted(others)
+        spares = _cheapest(costs, source)
         spans = intervals(others, spares)
         near = kinds(others)
         found += [_compared(case, spares, spans, near) for case in cases if case.source == source]
@@ -160,24 +160,31 @@ def _own(stack: MemoryStack, job: Job) -> Spare | None:
 
 def fitted(cases: Sequence[Measured]) -> dict[str, Spare]:
     """What lies beyond live tensors in training, inference and the generation of images, with the least mean error over sources."""
-    return {name: _best([case for case in cases if case.shares == name and case.own is None], grid) for name, grid in GRIDS.items()}
+    return _cheapest(_costs(cases))
 
 
-def _best(cases: Sequence[Measured], grid: Sequence[Spare]) -> Spare:
-    groups: dict[str, list[Measured]] = defaultdict(list)
-    for case in cases:
-        groups[case.source].append(case)
+def _costs(cases: Sequence[Measured]) -> dict[str, list[tuple[Spare, dict[str, float]]]]:
+    """What each point of a grid costs each source, so that a source can be left out without asking the others again."""
+    found: dict[str, list[tuple[Spare, dict[str, float]]]] = {}
+    for name, grid in GRIDS.items():
+        groups: dict[str, list[Measured]] = defaultdict(list)
+        for case in cases:
+            if case.shares == name and case.own is None:
+                groups[case.source].append(case)
+        found[name] = [(spare, {source: _cost(group, {name: spare}) for source, group in groups.items()}) for spare in grid]
+    return found
 
-    def cost(spare: Spare) -> float:
-        spares = dict.fromkeys(GRIDS, spare)
-        return sum(
-            min(len(group), MOST_OF_A_SOURCE)
-            * sum(min(CLIPPED, abs(case.predicted(spares) / case.measured_gib - 1)) for case in group)
-            / len(group)
-            for group in groups.values()
-        )
 
-    return min(grid, key=cost)
+def _cost(group: Sequence[Measured], spares: dict[str, Spare]) -> float:
+    missed = sum(min(CLIPPED, abs(case.predicted(spares) / case.measured_gib - 1)) for case in group)
+    return min(len(group), MOST_OF_A_SOURCE) * missed / len(group)
+
+
+def _cheapest(costs: dict[str, list[tuple[Spare, dict[str, float]]]], without: str | None = None) -> dict[str, Spare]:
+    return {
+        name: min(points, key=lambda point: sum(cost for source, cost in point[1].items() if source != without))[0]
+        for name, points in costs.items()
+    }
 
 
 def intervals(cases: Sequence[Measured], spares: dict[str, Spare]) -> dict[str, tuple[float, float]]:

@@ -14,31 +14,43 @@ WHOLE_PROMPT = "whole_prompt_logits"
 only the last position's (num_logits_to_keep). Classes that see images followed later."""
 EAGER = "eager"
 """A word for transformers up to 4.35, where attention wrote its scores unless a fused kernel was asked for (sdpa since 4.36)."""
+JOINED = "joined_cache"
+"""A word for transformers up to 4.35, whose cache is a tuple: a step builds all layers' anew while the caller still holds the one
+before (DynamicCache since 4.36 joins one layer's at a time). Llama 2 7B takes 806 MB for each of 64 samples of 768 tokens, twice
+its 403 MB of cache (optimum-benchmark, examples/running-llamas)."""
 UNRAISED = "unraised"
 """A word for a quantised base that is trained as it was loaded, without peft.prepare_model_for_kbit_training."""
 LOOPED = "looped_step"
 """A word for torch before 2.0, whose optimizers step one parameter after the other unless told, without the copies of `foreach`."""
 NAMED = re.compile(r"transformers\s*[=<]*=?\s*v?(\d+)\.(\d+)", re.IGNORECASE)
-LAST = ((SHIFTED, (4, 47)), (WHOLE_PROMPT, (4, 44)), (EAGER, (4, 35)))
+LAST = ((SHIFTED, (4, 47)), (WHOLE_PROMPT, (4, 44)), (EAGER, (4, 35)), (JOINED, (4, 35)))
 """The last release of transformers with each habit (its source at those tags)."""
 TORCH = re.compile(r"torch\s*[=<]*=?\s*v?(\d+)\.(\d+).*", re.IGNORECASE)
+TITAN = re.compile(r"torchtitan\s*[=<]*=?\s*(20\d\d)(?:-(\d\d))?.*", re.IGNORECASE)
+COMPILED = "compiled_loss"
+"""A word for a loss that torch.compile fuses: torchtitan since April 2025, where its layers are compiled."""
+FIRST_COMPILED = (2025, 4)
 FIRST_FUSED = (2, 0)
 """The release of torch with scaled_dot_product_attention, and with `foreach` as the optimizers' default (its release notes)."""
 
 
-def habits(flags: Iterable[str]) -> frozenset[str]:
-    """The flags, and the habits that go with the releases they name."""
+def habits(flags: Iterable[str], text: str | None = None, stack: str = "") -> frozenset[str]:
+    """The flags, and the habits that go with the releases that they or the `text` of the software name; a stack of which no release
+    is named is taken as it is today."""
     told = frozenset(flags)
-    if not told:
+    if not told and not text:
         return told
-    if (release := _least(NAMED, told)) is not None:
+    named = told | ({text} if text else set())
+    if (release := _least(NAMED, named)) is not None:
         told |= {word for word, last in LAST if release <= last}
-    if (release := _least(TORCH, told)) is not None and release < FIRST_FUSED:
+    if (release := _least(TORCH, named)) is not None and release < FIRST_FUSED:
         told |= {EAGER, LOOPED}
+    if stack == "torchtitan" and "compile" in told and (_least(TITAN, named) or FIRST_COMPILED) >= FIRST_COMPILED:
+        told |= {COMPILED}
     return told
 
 
 def _least(library: re.Pattern[str], flags: frozenset[str]) -> tuple[int, int] | None:
-    """The earliest release of a library that the flags name."""
+    """The earliest release of a library that the words name; of a year alone, its last month."""
     named = [match for flag in flags if (match := library.fullmatch(flag.strip()))]
-    return min(((int(match[1]), int(match[2])) for match in named), default=None)
+    return min(((int(match[1]), int(match[2] or 12)) for match in named), default=None)

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
+
+import msgspec
 
 from rigplanner.workload.architectures.hybrid import state_values
 from rigplanner.workload.config import pick
+
+
+WRITTEN = {"segformer", "swin"}
+"""Networks of windows and shortened keys that attended by a fused kernel only late (transformers 5): unless told, they write their
+scores, as the releases that people have do."""
+
+
+@lru_cache(1024)
+def writes_scores(config: bytes | None) -> bool:
+    """Whether a network writes its attention scores unless told otherwise."""
+    return config is not None and msgspec.json.decode(config).get("model_type") in WRITTEN
 
 
 def idle_params(config: dict[str, Any]) -> float:

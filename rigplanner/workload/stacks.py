@@ -78,7 +78,7 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     gathers_tables_apart: bool = False
     unties_head: bool = False
     unknown_checkpointing: Literal["none", "selective", "full"] = "none"
-    usual_checkpointing: Literal["none", "full"] = "none"
+    usual_checkpointing: Literal["none", "selective", "full"] = "none"
     lora_dropout: bool = False
     keeps_quantised_inputs: bool = False
     fused_optimizer: bool = False

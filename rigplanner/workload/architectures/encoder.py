@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from msgspec import Struct
 
@@ -27,7 +28,9 @@ class EncoderForm(Struct, frozen=True, kw_only=True):
     gives before it is brought to the width of the states lives as long (RemBERT). `projects`: a linear layer follows the
     embedding although it is as wide as the states (FNet). `pools`: a pooler that the head does not use, and two tables that
     number positions and types (BigBird, FNet). `more_types`: sizes of
-    tables of types that are added besides (TAPAS)."""
+    tables of types that are added besides (TAPAS). `plain_head`: nothing stands between the states and the names of the tokens
+    (BERT for generation). `drawn`: tables of shape and sound, joined to the embedding and brought back to its width (RoCBERT).
+    `entities`: how many there are and their width; the part that reads them is there and idle (LUKE)."""
 
     layers: int
     hidden: int
@@ -63,6 +66,9 @@ class EncoderForm(Struct, frozen=True, kw_only=True):
     projects: bool = False
     pools: bool = False
     more_types: tuple[int, ...] = ()
+    plain_head: bool = False
+    drawn: tuple[tuple[int, int], ...] = ()
+    entities: tuple[int, int] | None = None
     names: tuple[str, str, str, str, str, str] = ("query", "key", "value", "dense", "dense", "dense")
 
 
@@ -145,6 +151,9 @@ class Encoder:
             net.parameter(form.fixed_places, form.hidden // form.heads, frozen=True)
         self.types = net.parameter(form.token_types, form.embedding) if form.token_types else None
         self.more_types = [net.parameter(size, form.embedding) for size in form.more_types]
+        self.drawn = [net.parameter(*sides) for sides in form.drawn]
+        joint = form.embedding + sum(width for _, width in form.drawn)
+        self.map = net.linear("map_inputs_layer", joint, form.embedding, True) if form.drawn else None
         self.norm = Norm(net, "layer", form.embedding) if form.embedding_norm else None
         wider = form.projects or form.embedding != form.hidden
         self.widen = net.linear("embeddings_project", form.embedding, form.hidden, True) if wider else None
@@ -160,13 +169,28 @@ class Encoder:
             net.parameter(form.hidden, frozen=True)
             for _ in range(2):
                 net.buffer(form.positions, dtype=I64)
+        if form.entities:
+            self._entities(form.entities)
         width = form.head_width or form.embedding
-        self.transform = net.linear("dense", form.hidden, width, True)
-        self.head_norm = Norm(net, "layer", width)
+        self.transform = None if form.plain_head else net.linear("dense", form.hidden, width, True)
+        self.head_norm = None if form.plain_head else Norm(net, "layer", width)
         self.side = net.parameter(form.vocab)
         if not form.tied and form.spare_bias:
             net.parameter(form.vocab, frozen=True)
         self.head = Linear(net, self.table if form.tied else net.parameter(form.vocab, width), None if form.contacts else self.side)
+
+    def _entities(self, sides: tuple[int, int]) -> None:
+        """The tables, norms and head of entities, which a text without them leaves idle."""
+        net, form, (many, width) = self.net, self.form, sides
+        with net.unreached():
+            for rows, inner in ((many, width), (form.positions, form.hidden), (form.token_types, form.hidden)):
+                net.parameter(rows, inner)
+            if width != form.hidden:
+                net.linear("entity_embedding_dense", width, form.hidden)
+            Norm(net, "layer", form.hidden)
+            net.linear("dense", form.hidden, width, True)
+            Norm(net, "layer", width)
+            net.parameter(many)
 
     def _embedded(self) -> Tensor:
         x = self._narrow()
@@ -176,6 +200,8 @@ class Encoder:
         net, tape, form = self.net, self.net.tape, self.form
         shape = (net.setting.batch, net.setting.length)
         x = entering(net, ops.embedding(tape, self.table, shape))
+        if self.map is not None:
+            return self._drawn(x)
         if form.token_dropout:
             x = ops.sub_self(tape, x)
             x = ops.cast(tape, ops.sub_self(tape, ops.cast(tape, ops.sub_self(tape, x), F32)), x.dtype)
@@ -190,6 +216,21 @@ class Encoder:
         if not form.contacts:
             x = ops.dropout(tape, x, form.dropout, net.setting.training)
         return x
+
+    def _drawn(self, tokens: Tensor) -> Tensor:
+        """Tokens joined with their shape and sound, brought back to their width; types and places are added where it lies."""
+        tape, shape = self.net.tape, tokens.shape[:2]
+        assert self.map is not None and self.types is not None and self.positions is not None and self.norm is not None
+        x, held = ops.copy(tape, tokens), []
+        for table in self.drawn:
+            held.append(ops.embedding(tape, table, shape))
+            x = ops.cat(tape, (x, held[-1]))
+        x = self.map(x)
+        held += [ops.embedding(tape, self.types, shape), ops.embedding(tape, self.positions, (1, shape[1]))]
+        x = ops.add_in_place(tape, ops.add_in_place(tape, x, held[-2]), held[-1])
+        x = self.norm(x)
+        held.clear()
+        return ops.dropout(tape, x, self.form.dropout, self.net.setting.training)
 
     def _bias(self) -> Tensor | None:
         """The scores' bias by relative position, spread over the batch."""
@@ -234,7 +275,9 @@ class Encoder:
         net, tape = self.net, self.net.tape
         _ids = net.given(net.setting.batch, net.setting.length, dtype=I64)
         states = self.hidden()
-        scores = self.head(self.head_norm(activate(tape, self.transform(states), self.form.head_act)))
+        if self.transform is not None and self.head_norm is not None:
+            states = self.head_norm(activate(tape, self.transform(states), self.form.head_act))
+        scores = self.head(states)
         if self.form.contacts:
             scores = ops.add(tape, scores, self.side)
         return class_loss(net, scores) if net.setting.training else scores
@@ -245,3 +288,13 @@ def class_loss(net: Net, scores: Tensor) -> Tensor:
     tape = net.tape
     wide = ops.cast(tape, scores, F32) if tape.autocast else scores
     return ops.cross_entropy(tape, wide.view(wide.size // wide.shape[-1], wide.shape[-1]))
+
+
+def drawn_tables(config: dict[str, Any]) -> tuple[tuple[int, int], ...]:
+    """Tables of shape and sound of a Chinese character, as many and as wide as the configuration says (RoCBERT)."""
+    if not config.get("concat_input", True):
+        return ()
+    told = (("shape", "enable_shape"), ("pronunciation", "enable_pronunciation"))
+    return tuple(
+        (config[f"{name}_vocab_size"], config[f"{name}_embed_dim"]) for name, switch in told if config.get(switch, True)
+    )

@@ -21,7 +21,7 @@ from rigplanner.workload.architectures.decoder_forms import ACTS, TRAITS, decode
 from rigplanner.workload.architectures.detectors import DenseDetector, RegionDetector
 from rigplanner.workload.architectures.detr import Detr
 from rigplanner.workload.architectures.efficient import efficientnet, poolformer
-from rigplanner.workload.architectures.encoder import Encoder, EncoderBlock, EncoderForm
+from rigplanner.workload.architectures.encoder import Encoder, EncoderBlock, EncoderForm, drawn_tables
 from rigplanner.workload.architectures.encoder_kin import BLOCKS, WHOLE, convbert_width
 from rigplanner.workload.architectures.focalnet import FocalNet
 from rigplanner.workload.architectures.gemma3n import gemma3n
@@ -73,6 +73,8 @@ ENCODERS: dict[str, dict[str, Any]] = {
     "tapas": {"spare_bias": False},
     "big_bird": {"masked": True, "square_mask": True, "eager_only": True, "pools": True},
     "fnet": {"projects": True, "spare_bias": False, "pools": True},
+    "bert-generation": {"plain_head": True, "masked": False}, "roc_bert": {},
+    "luke": {"masked": True, "square_mask": False, "eager_only": True, "holds_weights": False},
     "esm": {"early": True, "contacts": True, "act": "gelu_erf", "head_act": "gelu_erf", "spare_bias": False},
 }  # fmt: skip
 HEADS_OF_CONFIG = {
@@ -87,6 +89,7 @@ HEADS_OF_CONFIG = {
     "tapas",
     "big_bird",
     "fnet",
+    "roc_bert",
 }
 """Encoders whose head activates as the configuration says; the others by GELU."""
 
@@ -108,6 +111,10 @@ def encoder_form(config: dict[str, Any], kind: str) -> EncoderForm:
         told["inner"] = convbert_width(config)[1]
     if kind == "tapas":
         told["more_types"] = tuple(config["type_vocab_sizes"])
+    if kind == "roc_bert":
+        told["drawn"] = drawn_tables(config)
+    if kind == "luke":
+        told["entities"] = (config["entity_vocab_size"], config["entity_emb_size"])
     if kind == "mpnet":
         told["buckets"] = config["relative_attention_num_buckets"]
     placed = config["max_position_embeddings"] if not told.get("rotary") else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from rigplanner.workload.architectures.attention import softmax_wide
+from rigplanner.workload.architectures.attention import attend, softmax_wide
 from rigplanner.workload.architectures.convnets import Conv
 from rigplanner.workload.architectures.encoder import class_loss
 from rigplanner.workload.tape import ops
@@ -58,7 +58,7 @@ class SwinBlock:
         inner = int(config["mlp_ratio"] * width)
         self.up, self.down = net.linear("fc1", width, inner, True), net.linear("fc2", inner, width, True)
 
-    def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def __call__(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
         """The map, and the attention weights."""
         tape, shortcut = self.net.tape, x
         attended, weights, padded, _held = self._windows(self.first_norm(x))
@@ -69,7 +69,7 @@ class SwinBlock:
         x = self.down(ops.keeping_input(tape, self.up(x)))
         return ops.add(tape, x, residual), weights
 
-    def _windows(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, list[Tensor | None]]:
+    def _windows(self, x: Tensor) -> tuple[Tensor, Tensor | None, Tensor, list[Tensor | None]]:
         """The attended map, its weights, the padded map, and what the layer's variables hold to its end."""
         tape, shape = self.net.tape, x.shape
         high = -(-self.side // self.window) * self.window
@@ -84,7 +84,7 @@ class SwinBlock:
             whole = ops.copy(tape, ops.cut(tape, whole, shape))
         return whole.view(*shape), weights, x, [windows, mask, result, whole]
 
-    def _attended(self, windows: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+    def _attended(self, windows: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
         tape, (count, area, width) = self.net.tape, windows.shape
         heads = (count, self.heads, area, width // self.heads)
         query, key, value = (layer(windows).view(*heads) for layer in (self.query, self.key, self.value))
@@ -92,6 +92,8 @@ class SwinBlock:
         if mask is not None:
             spread = mask if mask.shape[0] == count else new(tape, (count, area, area), windows.dtype)
             bias = ops.add(tape, bias, Tensor((count, 1, area, area), spread.dtype, spread.storage))
+        if not self.net.setting.eager:
+            return self.out(attend(self.net, query, key, value, bias, 0.0).view(count, area, width)), None
         result, weights = eager(tape, query, key, value, bias)
         return self.out(result.view(count, area, width)), weights
 
@@ -141,8 +143,8 @@ class Swin:
 
     def _stages(self, x: Tensor) -> Tensor:
         """Blocks and reductions; the input of a stage, and the weights of the block and of the stage before, live on meanwhile."""
-        weights: list[Tensor] = []
-        before: list[Tensor] = []
+        weights: list[Tensor | None] = []
+        before: list[Tensor | None] = []
         entered, first = x, True
 
         def run(y: Tensor, block: SwinBlock) -> Tensor:
@@ -190,7 +192,7 @@ class SegformerBlock:
         x = self._feed(x)
         return ops.add(tape, drop_path(self.net, x, self.rate), residual)
 
-    def _attend(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def _attend(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
         batch, length, width = x.shape
         query = self.query(x).view(batch, self.heads, length, width // self.heads)
         source = x
@@ -200,6 +202,8 @@ class SegformerBlock:
             source = self.reduce_norm(made.view(batch, made.shape[2] * made.shape[3], width))
         short = (batch, self.heads, source.shape[1], width // self.heads)
         key, value = self.key(source).view(*short), self.value(source).view(*short)
+        if not self.net.setting.eager:
+            return self.out(attend(self.net, query, key, value, None, 0.0).view(batch, length, width)), None
         result, weights = eager(self.net.tape, query, key, value, None)
         return self.out(result.view(batch, length, width)), weights
 
