@@ -67,9 +67,14 @@ NVLS_US = 25.0
 LL_SHARE = 0.5
 TREE_SHARE = 0.92
 
-NODE_NETWORK_GBS = {"7.0": 100.0, "8.0": 200.0, "9.0": 400.0, "10.0": 400.0, "10.3": 800.0}
-"""Network of one NVSwitch node in GB/s where none is named, by compute capability: DGX-2 8 x 100 Gb/s, DGX A100 8 x 200, DGX H100
-and B200 8 x 400, DGX B300 8 x 800."""
+NODE_NETWORK_GBS = {
+    "7.0": 100.0, "8.0": 200.0, "9.0": 400.0, "10.0": 400.0, "10.3": 800.0, "gfx90a": 100.0, "gfx942": 400.0, "gfx950": 400.0,
+}  # fmt: skip
+"""Network of one full node in GB/s where none is named, by compute capability: DGX-2 8 x 100 Gb/s, DGX A100 8 x 200, DGX H100 and
+B200 8 x 400, DGX B300 8 x 800; Frontier 4 x 200, Azure ND MI300X v5 8 x 400, and MI350X alike."""
+MESHES = ("8.0", "9.0", "10.0", "10.3")
+"""Modules whose nodes have such a network too where their links are called a mesh: boards of four, and eight by loose speech. Nodes
+of V100 in cube meshes were built with anything from 25 to 400 Gb/s."""
 NODE_GPUS = {"7.0": 16}
 """GPUs of such a node, else 8: fewer take their share of the ports."""
 
@@ -181,7 +186,8 @@ def _net_of_link(gpu: GPU, count: int, link: str) -> Interconnect:
 def _network(gpu: GPU, inside: int, link: str) -> float:
     """Return the network of one node in GB/s where none is named."""
     capability = gpu.compute_capability or ""
-    if link != "nvswitch" or capability not in NODE_NETWORK_GBS:
+    named = link == "nvswitch" or (link == "nvlink-mesh" and capability in MESHES) or link == "xgmi"
+    if not named or gpu.form_factor == "pcie" or capability not in NODE_NETWORK_GBS:
         return PLAIN_NETWORK_GBS
     return NODE_NETWORK_GBS[capability] * min(1.0, inside / NODE_GPUS.get(capability, 8))
 

@@ -191,6 +191,18 @@ def test_a_few_gpus_of_a_node_have_their_share_of_its_ports(catalog: Catalog) ->
     assert named.value == pytest.approx(0.9 * 50 * 2 * 15 / 16)
 
 
+def test_modules_have_the_network_of_their_nodes_by_either_word(catalog: Catalog) -> None:
+    """Nodes of A100 and later modules are built with a port per GPU, whatever their links are called; V100 in meshes were not."""
+    ampere, volta = (catalog.get(f"nvidia.{name}") for name in ("datacenter.a100-sxm4-80gb", "tesla.v100-sxm2-16gb"))
+    assert isinstance(ampere, GPU)
+    assert isinstance(volta, GPU)
+    rates = [allreduce_of_link(ampere, 32, link, 4) for link in ("nvswitch", "nvlink-mesh")]
+    plain = allreduce_of_link(volta, 32, "nvlink-mesh", 4)
+    assert rates[0] == rates[1] is not None
+    assert plain is not None
+    assert plain.value == pytest.approx(0.9 * 12.5)
+
+
 @pytest.mark.parametrize(("letter", "peers", "value"), [
     ("PIX", "NS", 0.6 * 6), ("PHB", "NS", 0.6 * 12), ("PIX", "OK", 1.04 * 12), ("PIX", "", 0.6 * 6),
 ])  # fmt: skip
