@@ -141,20 +141,21 @@ Shelves = dict[frozenset[str], Shelf]
 
 class Alike:
     """Candidates that agree in all that tells them apart but in their figures: the boxes of figures for which it is known what is
-    brought, and by stage of the questions where the answers about them are kept."""
+    brought, and by the fields that were read where the answers about them are kept."""
 
     def __init__(self, row: Row) -> None:
         self.row = row
         self.boxes: list[Box] = []
-        self.known: dict[int, dict[frozenset[str], Said]] = {}
+        self.known: dict[frozenset[str], Said] = {}
 
-    def said(self, stage: int, shelves: Shelves) -> dict[frozenset[str], Said]:
-        """Return what is known of these candidates at a stage of the questions, by the fields that were read."""
-        known = self.known.get(stage)
-        if known is None:
-            row = self.row
-            known = self.known[stage] = {fields: shelf[shelf.take(row)] for fields, shelf in shelves.items()}
-        return known
+    def said(self, shelves: Shelves) -> Iterable[Said]:
+        """Return what is known of these candidates."""
+        if len(self.known) < len(shelves):
+            row, known = self.row, self.known
+            for fields, shelf in shelves.items():
+                if fields not in known:
+                    known[fields] = shelf[shelf.take(row)]
+        return self.known.values()
 
 
 class Tally:

@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache
-from operator import attrgetter, is_
+from operator import attrgetter
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -25,6 +25,7 @@ generation."""
 
 _PLAIN = frozenset((str, int, float, bool, type(None)))
 
+Derive = Callable[[AnyPart], Hashable]
 Told = tuple[Hashable, tuple[Any, ...]]
 """What tells a candidate apart, and its figures."""
 
@@ -37,6 +38,22 @@ def _generation(part: AnyPart) -> str | None:
 
 def _no_direct(part: AnyPart) -> bool:
     return NO_DIRECT.search(part.name) is not None
+
+
+def _telling(
+    take: Callable[[AnyPart], Any], figures_of: Callable[[AnyPart], tuple[Any, ...]], derive: list[Derive], any_read: bool
+) -> Callable[[AnyPart, str], Told]:
+    """Return a function that says what tells a part apart that goes by some id: in bytes what was read of it, and which figures it
+    lacks, which is why they stand apart."""
+
+    def told(part: AnyPart, named: str) -> Told:
+        figures = figures_of(part)
+        written = _written(take(part))
+        if derive:
+            written += _written([each(part) for each in derive])
+        return ((named, written, tuple([each is None for each in figures])) if None in figures else (named, written)), figures
+
+    return told if any_read else lambda part, named: (named, ())
 
 
 class Likeness:
@@ -76,18 +93,9 @@ class Likeness:
     def _tell(self) -> None:
         taken = [field for field in self.fields if field not in self._derived]
         self._plain = [field for field in taken if field in plain_fields(self.kind)]
-        self._take, self._take_plain, self.figures_of = taking_of(taken), taking_of(self._plain), taking_of(self.figures)
-        self.is_needed = bool(self.fields or self.figures)
-        self._nothing = (None,) * len(self.figures)
-        self._derive = [derive for field, derive in self._derived.items() if field in self.fields]
-
-    def told(self, part: AnyPart, named: str) -> Told:
-        """Return what tells a part apart that goes by the id `named`."""
-        figures = self.figures_of(part)
-        lacks = tuple(map(is_, figures, self._nothing)) if None in figures else len(figures)
-        if self._derive:
-            return (named, lacks, _written(self._take(part)), *[derive(part) for derive in self._derive]), figures
-        return (named, lacks, _written(self._take(part))), figures
+        self._take_plain, self.figures_of = taking_of(self._plain), taking_of(self.figures)
+        derive = [derive for field, derive in self._derived.items() if field in self.fields]
+        self.told = _telling(taking_of(taken), self.figures_of, derive, bool(self.fields or self.figures))
 
     def row(self, part: AnyPart, named: str) -> Row:
         """Return what may be read of a part that goes by the id `named`, looked up as it is asked for."""

@@ -1,7 +1,7 @@
 """Candidates of one kind tried in one rig, each rule asked once per different set of the fields that it reads."""
 
 import threading
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, cast
@@ -33,7 +33,6 @@ from rigplanner.rules.fitting.answers import (
     Shelves,
     Tally,
     holding,
-    says_no,
 )
 from rigplanner.rules.fitting.figures import FIGURES, Reading, observed
 from rigplanner.rules.fitting.likeness import ID, Likeness, Names
@@ -56,9 +55,13 @@ from rigplanner.workload.memory import estimate_memory
 BADGES: dict[str, Badge] = {"error": "no", "unknown": "unknown", "warning": "warns"}
 """The worst severity that a candidate brings, to its badge; remarks do not count."""
 
-TELLING = (("CPU001", "CPU002", "MEM001", "MEM002", "SPC004", "SPC005", "SPC006"), ("GPU001",))
-"""Rules that are asked first, by stages: where one of them says no, no other is asked. Those of the first stage ask for no places,
-so that no machine is assembled."""
+TELLING = (
+    "CPU001", "CPU002", "CPU003", "CPU009", "MEM001", "MEM002", "MEM003", "MEM004", "SPC004", "SPC005", "SPC006", "SPC007",
+    "CLG001", "CLG003", "SW001", "SW005", "SW006", "SW009", "SW015", "SW021",
+)  # fmt: skip
+"""Rules that often say no and ask for no places: they are asked first, and where one says no, no machine is assembled."""
+PLACED: dict[str, tuple[str, ...]] = {"gpu": ("GPU001",)}
+"""Rules that are asked next for candidates of a kind; where they say no, no other is asked."""
 
 REMARKS = ("RIG003",)
 """Rules that only remark, on every part in words of its own; a badge does not count them."""
@@ -70,7 +73,6 @@ UNREAD = frozenset(("id", "name", "aliases", "status", "released", "sources", "d
 
 _CODES = tuple(RULES_BY_CODE)
 _BITS = {code: 1 << number for number, code in enumerate(RULES_BY_CODE)}
-_STAGES = (*TELLING, tuple(code for code in _CODES if not any(code in told for told in TELLING)))
 _SEVERITIES = list(BADGES)
 
 Key = tuple[str, str, tuple[str, ...]]
@@ -132,36 +134,42 @@ def _cases(over: Cases, situation: Situation) -> tuple[Any, ...]:
 
 
 class Stage:
-    """Rules that are asked together: `bits` of them, by the bit of each the cases that it is asked over with the bits of all rules
-    over these, and where answers are kept."""
+    """Rules that are asked together of candidates that those before left open. Candidates are told apart by what these rules read.
 
-    def __init__(self, rig: Rig, number: int, codes: Iterable[str]) -> None:
+    `bits` stands for the rules; `questions` has by the bit of each the cases that it is asked over, with the bits of all rules over
+    these; `shelves` keep the answers."""
+
+    def __init__(self, rig: Rig, codes: Iterable[str], likeness: Likeness) -> None:
         asked = [code for code in codes if code not in rig.ignored and (code not in REMARKS or code in rig.severities)]
         together: dict[Cases, int] = {}
         for code in asked:
             over = RULES_BY_CODE[code].over
             together[over] = together.get(over, 0) | _BITS[code]
-        self.number, self.shelves, self.bits = number, Shelves(), sum(together.values())
+        self.likeness, self.shelves, self.bits = likeness, Shelves(), sum(together.values())
         self.questions = {_BITS[code]: (RULES_BY_CODE[code].over, together[RULES_BY_CODE[code].over]) for code in asked}
+        self.alike: dict[Hashable, Alike] = {}
+        self.scenes: dict[Hashable, Scene] = {}
 
     def said(self, alike: Alike, row: Row, fields: frozenset[str]) -> Said:
         """Return where answers about candidates such as one in `row` are kept for which these fields were read."""
-        known = alike.known[self.number]
-        said = known.get(fields)
+        said = alike.known.get(fields)
         if said is None:
             shelf = self.shelves.get(fields)
             if shelf is None:
                 shelf = self.shelves[fields] = Shelf(fields)
-            said = known[fields] = shelf[shelf.take(row)]
+            said = alike.known[fields] = shelf[shelf.take(row)]
         return said
 
 
-class Round:
-    """Stages of questions before which candidates are told apart anew, each round by what its own questions read."""
-
-    def __init__(self, likeness: Likeness, stages: list[Stage]) -> None:
-        self.likeness, self.stages = likeness, stages
-        self.alike: dict[Hashable, Alike] = {}
+def _stages(rig: Rig, kind: str, likeness: Callable[[], Likeness]) -> tuple[Stage, ...]:
+    """Return the rules in the order in which candidates of a kind are asked."""
+    if kind in WHOLE:
+        told = likeness()
+        told.note(Reading(frozenset(KINDS[kind].__struct_fields__) - UNREAD, {}))
+        return (Stage(rig, _CODES, told),)
+    first = [TELLING, PLACED[kind]] if kind in PLACED else [TELLING]
+    rest = tuple(code for code in _CODES if not any(code in codes for codes in first))
+    return tuple(Stage(rig, codes, likeness()) for codes in (*first, rest))
 
 
 class Trial:
@@ -174,16 +182,11 @@ class Trial:
         machine = machine_of(rig, catalog)
         parts = [piece.part for piece in machine.pieces]
         self.names = Names(rig, catalog, parts)
-        stages = [Stage(rig, number, codes) for number, codes in enumerate(_STAGES)]
-        self.rounds = [Round(Likeness(kind, parts, self._decided), each) for each in (stages[:1], stages[1:])]
-        if kind in WHOLE:
-            self.rounds = self.rounds[:1]
-            self.rounds[0].likeness.note(Reading(frozenset(KINDS[kind].__struct_fields__) - UNREAD, {}))
+        self.stages = _stages(rig, kind, lambda: Likeness(kind, parts, self._decided))
         self.before = found_before(rig, catalog, uid, today)
         self.fastest, self.kinds = _fastest_place(machine), frozenset[str](use.slot.kind for use in machine.slots)
         self.placements: Remembered[Placement] = Remembered()
         self.outlines: dict[str, Placement] = {}
-        self.scenes: dict[Hashable, Scene] = {}
         self.needs: dict[Hashable, Remembered[MemoryEstimate | str]] = {}
         self.rigs: dict[str, Rig] = {}
         self.made: dict[Brought, Fitting] = {}
@@ -194,30 +197,28 @@ class Trial:
         for part in parts:
             brought: Brought = ()
             named = self.names.of(part)
-            for each in self.rounds:
-                key, figures = each.likeness.told(part, named) if each.likeness.is_needed else (named, ())
-                alike = each.alike.get(key)
+            for stage in self.stages:
+                key, figures = stage.likeness.told(part, named)
+                alike = stage.alike.get(key)
                 if alike is None:
-                    alike = each.alike[key] = Alike(each.likeness.row(part, named))
-                box = holding(alike.boxes, figures) or self._judge(each, alike, part)
-                brought = brought + box.holds if brought else box.holds
+                    alike = stage.alike[key] = Alike(stage.likeness.row(part, named))
+                box = holding(alike.boxes, figures) or self._judge(stage, alike, part)
+                if box.holds:
+                    brought = brought + box.holds if brought else box.holds
                 if box.says_no:
                     break
             found.append(self.made.get(brought) or self._fitting(brought))
         return tuple(found)
 
-    def _judge(self, asked: Round, alike: Alike, part: AnyPart) -> Box:
-        """Return what the questions of a round bring to light, and in which ranges of its figures."""
+    def _judge(self, stage: Stage, alike: Alike, part: AnyPart) -> Box:
+        """Return what the questions of a stage bring to light, and in which ranges of its figures."""
         if self.kind in WHOLE:
             box = Box(self._brought_by_all(alike.row), False)
         else:
-            tally = Tally(asked.likeness.figures, asked.likeness.figures_of(part))
-            for stage in asked.stages:
-                tally.recall(alike.said(stage.number, stage.shelves).values())
-                if stage.bits & ~tally.bits:
-                    self._complete(asked.likeness, alike, part, tally, stage)
-                if says_no(tally.brought):
-                    break
+            tally = Tally(stage.likeness.figures, stage.likeness.figures_of(part))
+            tally.recall(alike.said(stage.shelves))
+            if stage.bits & ~tally.bits:
+                self._complete(stage, alike, part, tally)
             box = tally.box()
         alike.boxes.append(box)
         return box
@@ -235,10 +236,11 @@ class Trial:
         new = (finding for finding in found if counts(finding) and key_of(finding) not in self.before)
         return tuple((finding.severity, finding.code) for finding in new)
 
-    def _complete(self, likeness: Likeness, alike: Alike, part: AnyPart, tally: Tally, stage: Stage) -> None:
+    def _complete(self, stage: Stage, alike: Alike, part: AnyPart, tally: Tally) -> None:
         """Ask those of the rules whose answers are not known, and keep what they say under the fields that they read."""
+        likeness, missing = stage.likeness, stage.bits & ~tally.bits
         row = alike.row if alike.row.part is part else likeness.row(part, str(alike.row[ID]))
-        scene, missing = self._scene(likeness, row, part, stage), stage.bits & ~tally.bits
+        scene = self._scene(stage, row)
         with self._listed(str(row[ID]), scene.part):
             while missing:
                 bit = missing & -missing
@@ -258,15 +260,14 @@ class Trial:
         new = (finding for finding in settled(situation, found) if counts(finding) and key_of(finding) not in self.before)
         return tuple((finding.severity, finding.code) for finding in new) if found else (), read
 
-    def _scene(self, likeness: Likeness, row: Row, part: AnyPart, stage: Stage) -> Scene:
-        """Return what rules look at, with a candidate in it; where no places are asked for, one that has none."""
-        key = (row[ID], stage.number > 0)
-        scene = self.scenes.get(key)
+    def _scene(self, stage: Stage, row: Row) -> Scene:
+        """Return what rules look at, with the candidate of a row in it."""
+        scene = stage.scenes.get(row[ID])
         if scene is None:
-            scene = self.scenes[key] = Scene(part, row, FIGURES.get(self.kind, ()))
+            scene = stage.scenes[row[ID]] = Scene(row.part, row, FIGURES.get(self.kind, ()))
             scene.situation = self._situation(scene)
         else:
-            scene.turn_to(part, row, likeness.fields)
+            scene.turn_to(row.part, row, stage.likeness.fields)
         return scene
 
     def _situation(self, scene: Scene) -> Situation:
