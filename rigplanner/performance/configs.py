@@ -82,13 +82,14 @@ and 12.1 ms from YOLOv5 s to x, 9.8 to 17.3 ms in YOLOX, whose head has two arms
 VISION_TRANSFORMERS = ("vit", "deit", "beit", "eva", "swin", "cait", "xcit", "pit_", "twins", "crossvit", "mixer", "volo", "tnt_")
 CONCATENATION = {
     "densenet121": 2.3, "densenet161": 2.7, "densenet169": 2.65, "densenet201": 3.2, "densenet": 2.6,
-    "inception": 1.7, "googlenet": 1.7,
+    "inception": 1.7, "googlenet": 1.7, "mixnet": 1.6, "tf_mixnet": 1.6,
 }  # fmt: skip
 """Beginnings of slugs of nets that join maps, and the values that pass through memory over those that their layers are listed with.
 The layers of a DenseNet normalise and rectify all earlier maps of their block: 9.1 million such inputs beside the 6.9 million
 outputs that DenseNet-121 is listed with, 12.1 beside 7.3 for -169, 17.2 beside 7.9 for -201, 18.9 beside 11.1 for -161 (summed over
 their layers; what the four take in FP32 on an RTX 2080 Ti agrees within 3 %). Inception's blocks pool their whole input and join
-four branches: beside ResNet-50, Inception v3 takes 1.2 to 1.6 times as long as its layers tell in six stacks."""
+four branches: beside ResNet-50, Inception v3 takes 1.2 to 1.6 times as long as its layers tell in six stacks. Each depthwise layer
+of a MixNet is split by kernel size and joined again (1.2 to 1.4 times on three cards in PyTorch 2.4 and 2.9, 2.3 in 1.5)."""
 TIED = ("gpt2", "bert", "roberta", "opt", "bloom", "mpt", "gemma", "falcon", "distilbert", "gpt_bigcode")
 """Model types that read and write with one table of words unless their configuration says otherwise."""
 WALKED = ("nemotron_h", "segformer", "dilated_segmenter", "mobilebert", "squeezebert")

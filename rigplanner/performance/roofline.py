@@ -243,8 +243,10 @@ def update_seconds(job: Job) -> float:
 
 
 def _weight_seconds(job: Job, params: float, bandwidth: float) -> float:
-    """Seconds to read the weights (three times to train, once per denoising step of an image) and to update them."""
-    stored, shape = params * weight_bits(job.precision) / 8, job.shape
+    """Seconds to read the weights (three times to train, once per denoising step of an image) and to update them; of those that
+    tensor and pipeline parallel GPUs share, each has its part."""
+    shape, params = job.shape, params / (job.tensor * job.pipeline) if job.task != "inference" else params
+    stored = params * weight_bits(job.precision) / 8
     seconds = stored * (shape.steps if job.task == "inference" else 3) / bandwidth
     if job.task == "train_lora" and job.precision in ("int4", "nf4"):
         seconds += params * DEQUANTISE_BYTES * passes_through(job) / bandwidth

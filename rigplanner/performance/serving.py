@@ -182,7 +182,7 @@ def _packed_share(job: Job) -> float:
     share = FINE_SCALED if job.precision.startswith(FINE_SCALES) else 1.0
     if not job.shape.experts:
         return share
-    tokens = min(PROMPT_CHUNK, (job.input_tokens or PROMPT_CHUNK) * job.batch) * max(1, job.shape.experts_used) / job.shape.experts
+    tokens = min(_chunk(job), (job.input_tokens or PROMPT_CHUNK) * job.batch) * max(1, job.shape.experts_used) / job.shape.experts
     return share * EXPERT_SHARE * tokens / (tokens + HALF_FILLED)
 
 
@@ -233,13 +233,19 @@ def decode_ceiling(job: Job) -> float:
     return MOST_READ * job.batch * job.silicon.bandwidth_gbs * 1e9 * _degree(job) / read
 
 
+def _chunk(job: Job) -> int:
+    """The tokens of a prompt that go through the network at once, as the variant says (`ubatch`) or by default."""
+    told = job.variant.get("ubatch")
+    return told if isinstance(told, int) and not isinstance(told, bool) and told > 0 else PROMPT_CHUNK
+
+
 def prefill(job: Job) -> Stream:
     """The prompt in one pass: 2 FLOPs per active weight and token."""
     shape, degree, tokens = job.shape, _degree(job), job.input_tokens or 512
     matrix = _prompt_products(job, 2 * shape.active_m * 1e6 * tokens * job.batch) / degree
     chunked = job.stack.family == "local-llm"
     widened = WIDENED_BYTES if chunked and weight_bits(job.precision) < 16 and not _multiplies_packed(job) else 0.0
-    passes = math.ceil(tokens * job.batch / PROMPT_CHUNK) if chunked else 1
+    passes = math.ceil(tokens * job.batch / _chunk(job)) if chunked else 1
     read = touched_m(shape, tokens * job.batch / passes) * 1e6 * (weight_bits(job.precision) / 8 + widened) * passes
     traffic = read / (job.silicon.bandwidth_gbs * 1e9 * degree * DECODE_BANDWIDTH_SHARE) * _traffic_factor(job)
     tail, launch = _overhead(job)
@@ -255,7 +261,7 @@ def _overlapped(job: Job, tokens: float) -> float:
     (m + n - 1) / n times as long as one through all (Huang et al. 2019, arXiv 1811.06965)."""
     if not job.split_by_layer or job.stack.slug not in STREAMS_CHUNKS:
         return 1.0
-    chunks = math.ceil(tokens * job.batch / PROMPT_CHUNK)
+    chunks = math.ceil(tokens * job.batch / _chunk(job))
     return chunks * job.count / (chunks + job.count - 1)
 
 
