@@ -14,7 +14,7 @@ from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.architectures.composite import composite_of
 from rigplanner.workload.architectures.detr import residual
-from rigplanner.workload.architectures.families import ALONE, VISION, builder
+from rigplanner.workload.architectures.families import HEADED, VISION, builder
 from rigplanner.workload.architectures.towers import tower_params
 from rigplanner.workload.config import SAME_AS, full_config, pick
 from rigplanner.workload.limits import check_image
@@ -146,7 +146,7 @@ def resolve(workload: Workload, zoo: Zoo) -> Network:
 
 def _headed(config: dict[str, Any], head: str | None) -> dict[str, Any]:
     """The configuration with the class that a tracer's specification means by its head, where it names none."""
-    alone = head == "causal_lm" and "architectures" not in config and config.get("model_type") in ALONE
+    alone = head == "causal_lm" and "architectures" not in config and config.get("model_type") in HEADED
     return {**config, "architectures": ["ForCausalLM"]} if alone else config
 
 

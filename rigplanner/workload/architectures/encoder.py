@@ -30,7 +30,11 @@ class EncoderForm(Struct, frozen=True, kw_only=True):
     number positions and types (BigBird, FNet). `more_types`: sizes of
     tables of types that are added besides (TAPAS). `plain_head`: nothing stands between the states and the names of the tokens
     (BERT for generation). `drawn`: tables of shape and sound, joined to the embedding and brought back to its width (RoCBERT).
-    `entities`: how many there are and their width; the part that reads them is there and idle (LUKE)."""
+    `entities`: how many there are and their width; the part that reads them is there and idle (LUKE),
+    as are three more queries a layer where attention is `entity_aware`. `boxes`: places on a page of which there are tables for
+    across, down, height and width (LayoutLM). `float_loss`: the scores are raised to float (causal language models).
+    `poolers`: those that work and whose result the head does not use. `spare_entities`: the head of entities has a table of its
+    own."""
 
     layers: int
     hidden: int
@@ -69,6 +73,11 @@ class EncoderForm(Struct, frozen=True, kw_only=True):
     plain_head: bool = False
     drawn: tuple[tuple[int, int], ...] = ()
     entities: tuple[int, int] | None = None
+    entity_aware: bool = False
+    boxes: int = 0
+    float_loss: bool = False
+    poolers: int = 0
+    spare_entities: bool = False
     names: tuple[str, str, str, str, str, str] = ("query", "key", "value", "dense", "dense", "dense")
 
 
@@ -151,6 +160,7 @@ class Encoder:
             net.parameter(form.fixed_places, form.hidden // form.heads, frozen=True)
         self.types = net.parameter(form.token_types, form.embedding) if form.token_types else None
         self.more_types = [net.parameter(size, form.embedding) for size in form.more_types]
+        self.boxes = [net.parameter(form.boxes, form.embedding) for _ in range(4)] if form.boxes else []
         self.drawn = [net.parameter(*sides) for sides in form.drawn]
         joint = form.embedding + sum(width for _, width in form.drawn)
         self.map = net.linear("map_inputs_layer", joint, form.embedding, True) if form.drawn else None
@@ -169,6 +179,8 @@ class Encoder:
             net.parameter(form.hidden, frozen=True)
             for _ in range(2):
                 net.buffer(form.positions, dtype=I64)
+        with net.unreached():
+            self.poolers = [net.linear("dense", form.hidden, form.hidden, True) for _ in range(form.poolers)]
         if form.entities:
             self._entities(form.entities)
         width = form.head_width or form.embedding
@@ -191,6 +203,10 @@ class Encoder:
             net.linear("dense", form.hidden, width, True)
             Norm(net, "layer", width)
             net.parameter(many)
+            if form.spare_entities:
+                net.parameter(many, width)
+            for _ in range(1 + 3 * form.layers * form.entity_aware):
+                net.linear("idle", form.hidden, form.hidden, True)
 
     def _embedded(self) -> Tensor:
         x = self._narrow()
@@ -202,6 +218,8 @@ class Encoder:
         x = entering(net, ops.embedding(tape, self.table, shape))
         if self.map is not None:
             return self._drawn(x)
+        if self.boxes:
+            return self._boxed(x)
         if form.token_dropout:
             x = ops.sub_self(tape, x)
             x = ops.cast(tape, ops.sub_self(tape, ops.cast(tape, ops.sub_self(tape, x), F32)), x.dtype)
@@ -216,6 +234,18 @@ class Encoder:
         if not form.contacts:
             x = ops.dropout(tape, x, form.dropout, net.setting.training)
         return x
+
+    def _boxed(self, tokens: Tensor) -> Tensor:
+        """Tokens, places in the text and on the page, and types, all looked up before they are added."""
+        tape, shape = self.net.tape, tokens.shape[:2]
+        assert self.types is not None and self.positions is not None and self.norm is not None
+        looked = [(self.positions, (1, shape[1])), *((self.boxes[at], shape) for at in (0, 1, 0, 1, 2, 3)), (self.types, shape)]
+        held, x = [ops.embedding(tape, table, sides) for table, sides in looked], tokens
+        for place in held:
+            x = ops.add(tape, x, place)
+        x = self.norm(x)
+        held.clear()
+        return ops.dropout(tape, x, self.form.dropout, self.net.setting.training)
 
     def _drawn(self, tokens: Tensor) -> Tensor:
         """Tokens joined with their shape and sound, brought back to their width; types and places are added where it lies."""
@@ -275,12 +305,17 @@ class Encoder:
         net, tape = self.net, self.net.tape
         _ids = net.given(net.setting.batch, net.setting.length, dtype=I64)
         states = self.hidden()
+        _pooled = [
+            ops.keeping_result(tape, pool(ops.cut(tape, states, (states.shape[0], states.shape[2])))) for pool in self.poolers
+        ]
         if self.transform is not None and self.head_norm is not None:
             states = self.head_norm(activate(tape, self.transform(states), self.form.head_act))
         scores = self.head(states)
         if self.form.contacts:
             scores = ops.add(tape, scores, self.side)
-        return class_loss(net, scores) if net.setting.training else scores
+        if not net.setting.training:
+            return scores
+        return class_loss(net, ops.cast(tape, scores, F32) if self.form.float_loss else scores)
 
 
 def class_loss(net: Net, scores: Tensor) -> Tensor:
@@ -295,6 +330,4 @@ def drawn_tables(config: dict[str, Any]) -> tuple[tuple[int, int], ...]:
     if not config.get("concat_input", True):
         return ()
     told = (("shape", "enable_shape"), ("pronunciation", "enable_pronunciation"))
-    return tuple(
-        (config[f"{name}_vocab_size"], config[f"{name}_embed_dim"]) for name, switch in told if config.get(switch, True)
-    )
+    return tuple((config[f"{name}_vocab_size"], config[f"{name}_embed_dim"]) for name, switch in told if config.get(switch, True))

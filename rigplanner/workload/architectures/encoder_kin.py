@@ -128,6 +128,8 @@ class TurnedBert(Decoder):
         super().__init__(net, structs.replace(form, traits=traits))
         self.types = net.parameter(config["type_vocab_size"], hidden) if config.get("type_vocab_size") else None
         self.transform, self.head_norm = net.linear("dense", hidden, hidden, True), Norm(net, "layer", hidden)
+        if config["model_type"] == "jina_embeddings_v3" and not form.tied:
+            net.parameter(form.vocab, frozen=True)
         self.act = ACTS.get(config["hidden_act"], "silu")
 
     def embedded(self, x: Tensor) -> Tensor:

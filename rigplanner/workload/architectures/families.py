@@ -58,8 +58,8 @@ from rigplanner.workload.seen import sees
 from rigplanner.workload.tape.net import Net
 
 ENCODERS: dict[str, dict[str, Any]] = {
-    "bert": {}, "electra": {"spare_bias": False}, "roberta": {}, "xlm-roberta": {}, "layoutlm": {}, "data2vec-text": {},
-    "albert": {"shared_layers": True},
+    "bert": {}, "electra": {"spare_bias": False}, "roberta": {}, "xlm-roberta": {}, "layoutlm": {"poolers": 1}, "data2vec-text": {},
+    "albert": {"shared_layers": True, "projects": True, "holds_narrow": True},
     "distilbert": {"names": ("q_lin", "k_lin", "v_lin", "out_lin", "lin1", "lin2"), "spare_bias": False,
         "first_dropout": False},
     "xlm-roberta-xl": {"early": True, "embedding_norm": False, "last_dropout": False},
@@ -70,11 +70,11 @@ ENCODERS: dict[str, dict[str, Any]] = {
     "mpnet": {"names": ("q", "k", "v", "o", "dense", "dense"), "eager_only": True},
     "roformer": {"masked": True, "square_mask": True, "eager_only": True, "holds_weights": True, "rotary": True},
     "convbert": {"spare_bias": False, "square_mask": True},
-    "tapas": {"spare_bias": False},
+    "tapas": {},
     "big_bird": {"masked": True, "square_mask": True, "eager_only": True, "pools": True},
     "fnet": {"projects": True, "spare_bias": False, "pools": True},
     "bert-generation": {"plain_head": True, "masked": False}, "roc_bert": {},
-    "luke": {"masked": True, "square_mask": False, "eager_only": True, "holds_weights": False},
+    "luke": {"masked": True, "eager_only": True, "tied": False, "spare_bias": False},
     "esm": {"early": True, "contacts": True, "act": "gelu_erf", "head_act": "gelu_erf", "spare_bias": False},
 }  # fmt: skip
 HEADS_OF_CONFIG = {
@@ -111,10 +111,16 @@ def encoder_form(config: dict[str, Any], kind: str) -> EncoderForm:
         told["inner"] = convbert_width(config)[1]
     if kind == "tapas":
         told["more_types"] = tuple(config["type_vocab_sizes"])
+    if any(str(name).endswith("ForCausalLM") for name in config.get("architectures") or ()):
+        told["float_loss"] = True
     if kind == "roc_bert":
         told["drawn"] = drawn_tables(config)
     if kind == "luke":
         told["entities"] = (config["entity_vocab_size"], config["entity_emb_size"])
+        told["spare_entities"] = told["spare_bias"] = not config.get("tie_word_embeddings", True)
+        told["entity_aware"] = bool(config.get("use_entity_aware_attention", True))
+    if kind == "layoutlm":
+        told["boxes"] = config["max_2d_position_embeddings"]
     if kind == "mpnet":
         told["buckets"] = config["relative_attention_num_buckets"]
     placed = config["max_position_embeddings"] if not told.get("rotary") else 0
@@ -156,6 +162,8 @@ OWN: dict[str, Callable[[dict[str, Any]], Callable[[Net], Any]]] = {**RECURRENT,
 """Decoders that make their layers themselves."""
 
 
+HEADED = {*ENCODERS, *KIN, "whisper"}
+"""Networks whose causal language model differs from what they are otherwise."""
 ALONE: dict[str, Callable[..., Any]] = {**dict.fromkeys(KIN, BartAlone), "whisper": WhisperAlone}
 """Decoders of encoder-decoders that are causal language models by themselves where `architectures` says so."""
 
