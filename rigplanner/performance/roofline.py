@@ -31,6 +31,11 @@ OPTIMIZER_BYTES = {"adam": 24.0, "sgd": 16.0}
 """Bytes moved per parameter and update: gradient, weight, states, read and written in FP32."""
 ADAM_KINDS = ("llm", "encoder", "moe", "vit", "asr", "diffusion", "dit")
 ELEMENT_BYTES = {"fp32": 4.0, "tf32": 4.0, "int8": 1.0, "fp8": 1.0, "fp4": 1.0}
+CONVOLUTIONAL, TRANSPOSED, TRANSPOSED_UNTIL = ("cnn", "cnn-mobile", "detector", "unet-3d"), 1.45, 2021.0
+"""Kinds of nets whose maps cuDNN before its eighth release laid out anew around tensor cores where channels came first, the passes
+that this and normalisations without a half-precision path cost, and the year until which: twelve to sixteen networks in FP16 on a
+V100, Titan V, RTX 2080 Ti and GTX 1080 Ti gain that much less over FP32 than half the bytes (u39kun, lamikr: PyTorch 0.3 to
+1.3)."""
 ATTENTION_COST = 1.6
 CEILING = 0.85
 """Share of the matrix peak that no language model passes: the best published training runs reach 0.6 to 0.75 with recomputation
@@ -188,9 +193,7 @@ def step_times(job: Job) -> Times:
     """Return the times of one training step or forward pass on one GPU."""
     shape, training, physics = job.shape, job.task != "inference", speed_model().physics
     bandwidth = job.silicon.bandwidth_gbs * 1e9 * BANDWIDTH_SHARE
-    size, params = ELEMENT_BYTES.get(job.precision, 2.0), dense_params(job)
-    if job.stack.family == "compiled-inference" and job.precision == "mixed":
-        size = 1.0
+    size, params = _value_bytes(job), dense_params(job)
     matrix = matrix_seconds(job, (shape.gflop + attention_cost(job)) * 1e9 * passes_through(job) * job.batch)
     scores = 0.0 if job.fused_attention else shape.attention_gflop * 1e3 / 320 * (2 if shape.causal else 1)
     passes = (TRAIN_PASSES if training else FORWARD_PASSES) * (1 - job.stack.fusion + _shifted(job))
@@ -213,6 +216,15 @@ def step_times(job: Job) -> Times:
     busy = matrix + traffic + weights + tail
     total = (busy**SOFT_MAXIMUM + launch**SOFT_MAXIMUM) ** (1 / SOFT_MAXIMUM) + update
     return Times(matrix, traffic, weights, tail, launch, update, total)
+
+
+def _value_bytes(job: Job) -> float:
+    """The bytes of a value of the activations as it passes through memory."""
+    if job.stack.family == "compiled-inference" and job.precision == "mixed":
+        return 1.0
+    size, convolves = ELEMENT_BYTES.get(job.precision, 2.0), job.shape.kind in CONVOLUTIONAL
+    eager = job.stack.family == "eager" and job.stack.layout == "NCHW" and year_of(job.stack.slug, job.release) < TRANSPOSED_UNTIL
+    return size * TRANSPOSED if eager and convolves and job.path == "half" else size
 
 
 def _shifted(job: Job) -> float:
