@@ -34,13 +34,13 @@ KINDS = (
 )  # fmt: skip
 """Words for kinds of networks."""
 FLAGS = (
-    "fused_loss", "fused_cross_entropy", "liger", "chunked_cross_entropy", "compiled_loss", "shifted_logits", "whole_prompt_logits",
-    "eager", "joined_cache", "looped_step", "unraised", "compile", "dora", "nvlink", "optimizer_in_backward", "activation_offload",
-    "model_cpu_offload", "sequential_cpu_offload", "vae_tiling", "vae_slicing", "whole_encoders", "cpu_moe",
-    "frozen_tower", "gds", "gpudirect-storage",
+    "fused_loss", "fused_cross_entropy", "liger", "chunked_cross_entropy", "compiled_loss", "shifted_logits",
+    "whole_prompt_logits", "eager", "joined_cache", "looped_step", "unraised", "written_logits", "compile", "dora", "nvlink",
+    "optimizer_in_backward", "activation_offload", "model_cpu_offload", "sequential_cpu_offload", "vae_tiling", "vae_slicing",
+    "whole_encoders", "cpu_moe", "frozen_tower", "gds", "gpudirect-storage",
 )  # fmt: skip
 """Flags that a model or a rule hears, which names them again (a test compares); beside them releases and cpu_moe=N."""
-HEARD = re.compile(r"cpu_moe=.*|(transformers|torch)\s*[=<]*=?\s*v?\d+\.\d+.*|torchtitan\s*20\d\d.*", re.IGNORECASE)
+HEARD = re.compile(r"cpu_moe=.*|(transformers|torch)\s*[=<]*=?\s*v?\d+\.\d+.*|(torchtitan|unsloth)\s*20\d\d.*", re.IGNORECASE)
 LARGEST_EDGE = 100_000
 LARGEST_MESSAGE = 10**15
 MOST_NAMED = 8

@@ -14,6 +14,7 @@ from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.architectures.composite import composite_of
 from rigplanner.workload.architectures.detr import residual
+from rigplanner.workload.architectures.ears import hearing_params
 from rigplanner.workload.architectures.families import HEADED, VISION, builder
 from rigplanner.workload.architectures.towers import tower_params
 from rigplanner.workload.config import SAME_AS, full_config, pick
@@ -286,8 +287,12 @@ def _from_config(encoded: bytes, slug: str) -> Network:
         seen = sees(given) and not stand_in
         hidden = int(sizes_of(config, values).get("hidden") or 0)
         side = float(_seeing(given, made, edge)) if seen else tower_params(given, hidden)
-    return Network(slug=slug, kind="vlm" if side else _kind(config), params=values + side, sees=seen,
-        active_params=values - idle_params(config) + side, config=encoded, side_params=side,
+        heard = hearing_params(given, hidden)
+        if relative is None and (heard is None or (side == 0.0 and given.get("vision_config") and given.get("text_config"))):
+            relative = kind
+    heard = heard or 0
+    return Network(slug=slug, kind="vlm" if side else _kind(config), params=values + side + heard, sees=seen,
+        active_params=values - idle_params(config) + side + heard, config=encoded, side_params=side + heard,
                    relative=relative, stand_in=stand_in, **sizes_of(config, values))  # fmt: skip
 
 

@@ -30,6 +30,11 @@ TITAN = re.compile(r"torchtitan\s*[=<]*=?\s*(20\d\d)(?:-(\d\d))?.*", re.IGNORECA
 COMPILED = "compiled_loss"
 """A word for a loss that torch.compile fuses: torchtitan since April 2025, where its layers are compiled."""
 FIRST_COMPILED = (2025, 4)
+WRITTEN = "written_logits"
+"""A word for Unsloth before December 2024, when cut cross-entropy came (its issue 1298): its kernel read logits that were there
+whole, and wrote their gradient."""
+UNSLOTH = re.compile(r"unsloth\s*[=<]*=?\s*v?(20\d\d)[.-](\d+).*", re.IGNORECASE)
+FIRST_CUT = (2024, 12)
 FIRST_FUSED = (2, 0)
 """The release of torch with scaled_dot_product_attention, and with `foreach` as the optimizers' default (its release notes)."""
 
@@ -45,6 +50,8 @@ def habits(flags: Iterable[str], text: str | None = None, stack: str = "") -> fr
         told |= {word for word, last in LAST if release <= last}
     if (release := _least(TORCH, named)) is not None and release < FIRST_FUSED:
         told |= {EAGER, LOOPED}
+    if (release := _least(UNSLOTH, named)) is not None and release < FIRST_CUT:
+        told |= {WRITTEN}
     if stack == "torchtitan" and "compile" in told and (_least(TITAN, named) or FIRST_COMPILED) >= FIRST_COMPILED:
         told |= {COMPILED}
     return told

@@ -7,7 +7,7 @@ from typing import Literal
 from rigplanner.workload.closed import walked
 from rigplanner.workload.job import OPTIMIZERS, Job
 from rigplanner.workload.network import Network
-from rigplanner.workload.releases import LOOPED, UNRAISED
+from rigplanner.workload.releases import LOOPED, UNRAISED, WRITTEN
 from rigplanner.workload.stacks import MemoryStack
 from rigplanner.workload.tape.net import Setting
 from rigplanner.workload.tape.step import Walk
@@ -52,6 +52,8 @@ def _loss(job: Job, stack: MemoryStack) -> str:
     """The loss of the walk: one that is asked for, else the stack's."""
     if job.flags & FUSED_LOSS:
         return "fused"
+    if WRITTEN in job.flags and stack.loss == "fused":
+        return "compiled"
     if stack.loss != "plain" or not job.flags & NARROW_LOSS:
         return stack.loss
     return "compiled" if "compiled_loss" in job.flags else "chunked"

@@ -1,0 +1,78 @@
+"""Parameters of the part of a language model that hears, and of what joins it to the text, from its configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rigplanner.workload.config import defaults
+
+Sizes = dict[str, Any]
+
+
+def _linear(inputs: int, outputs: int, bias: bool = True) -> int:
+    return inputs * outputs + outputs * bias
+
+
+def _layers(width: int, ffn: int, layers: int, key_bias: bool) -> int:
+    """Layers of Whisper's encoder (whose keys have no bias) and the norm after them."""
+    attention = 3 * _linear(width, width) + _linear(width, width, key_bias)
+    return layers * (attention + _linear(width, ffn) + _linear(ffn, width) + 4 * width) + 2 * width
+
+
+def _whisper(told: Sizes) -> int:
+    """Two convolutions over the bands, a table of positions, and the layers of Whisper's encoder."""
+    width = told.get("d_model") or told["hidden_size"]
+    ffn = told.get("encoder_ffn_dim") or told["intermediate_size"]
+    layers = told.get("encoder_layers") or told["num_hidden_layers"]
+    stem = _linear(3 * told["num_mel_bins"], width) + _linear(3 * width, width)
+    return stem + int(told["max_source_positions"]) * width + _layers(width, ffn, layers, False)
+
+
+def _qwen3(told: Sizes) -> int:
+    """Three convolutions over bands and frames, a linear layer, layers, and two linear layers at the end (Qwen3-ASR)."""
+    width, inner = told["d_model"], told["downsample_hidden_size"]
+    bands = told["num_mel_bins"]
+    for _ in range(3):
+        bands = (bands + 1) // 2
+    stem = _linear(9, inner) + 2 * _linear(9 * inner, inner) + _linear(inner * bands, width, False)
+    out = _linear(width, width) + _linear(width, told["output_dim"])
+    return stem + _layers(width, told["encoder_ffn_dim"], told["encoder_layers"], True) + out
+
+
+def _one(config: Sizes, told: Sizes, text: int) -> int:
+    return _linear(told["d_model"], text)
+
+
+def _two(config: Sizes, told: Sizes, text: int) -> int:
+    bias = bool(config.get("projector_bias", True))
+    return _linear(told["hidden_size"], text, bias) + _linear(text, text, bias)
+
+
+def _joined(config: Sizes, told: Sizes, text: int) -> int:
+    """Neighbours in time side by side, two linear layers without bias (Voxtral)."""
+    return _linear(told["intermediate_size"], text, False) + _linear(text, text, False)
+
+
+def _none(config: Sizes, told: Sizes, text: int) -> int:
+    return 0
+
+
+EARS: dict[str, tuple[str, Callable[[Sizes], int], Callable[[Sizes, Sizes, int], int]]] = {
+    "qwen2_audio": ("qwen2_audio_encoder", _whisper, _one), "voxtral": ("voxtral_encoder", _whisper, _joined),
+    "audioflamingo3": ("audioflamingo3_encoder", _whisper, _two), "musicflamingo": ("audioflamingo3_encoder", _whisper, _two),
+    "qwen3_asr": ("qwen3_asr_encoder", _qwen3, _none),
+}  # fmt: skip
+"""By model_type of the whole: the part that hears, and what joins it to the text (transformers 5.23)."""
+
+
+def hearing_params(config: Sizes, text: int) -> int | None:
+    """Parameters of the part that hears and of what joins it to a text of that width; 0 without one, None where one is named
+    that is not known here."""
+    told = config.get("audio_config") or config.get("encoder_config")
+    kind = str(config.get("model_type"))
+    if kind not in EARS:
+        return None if isinstance(told, dict) and isinstance(config.get("text_config"), dict) else 0
+    part, count, join = EARS[kind]
+    told = {**(defaults().get(part) or {}), **(told if isinstance(told, dict) else {})}
+    return count(told) + join(config, told, text)
