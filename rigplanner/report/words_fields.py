@@ -97,6 +97,8 @@ FIELD_WORDS = {
     "runtime_full_min": "minutes at full load",
     "waveform": "wave on battery",
     "widths": "width of the MLPs",
+    "given": "rate of the slot",
+    "taken": "rate of the card's edge",
     "direct": "peer-to-peer policy of the driver",
     "read_gbs": "read rate",
     "machine:nics": "way from the GPUs to the network",

@@ -40,6 +40,9 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "info": "{a}: the CPU decodes about {actual} ({low} to {high}), the GPUs take {needed}: perhaps too little.",
     },
     "HST002": {"": "{a}: the engine keeps {needed} busy, the CPUs have {actual}."},
+    "HST004": {
+        "": "{a} waits {share} % of each step for the exchange, at the pace of {b} ({actual}); a link of {needed} leaves {left} %.",
+    },
     "HST003": {"": "{a} is bound by launching small kernels, and {b} boosts to {actual}: it may be slower than predicted."},
     "DSK009": {
         "": "{a}: storage gives about {actual} ({low} to {high}), the GPUs take {needed}.",

@@ -1,4 +1,4 @@
-"""Feeding the GPUs: whether the host's cores decode, its drives read, and its processes run fast enough for them.
+"""Feeding the GPUs: whether the host's cores decode, its drives read, its processes run and its links carry fast enough for them.
 
 What a candidate does to speeds is not predicted, so what fits does not ask the rules that compare speeds.
 """
@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from rigplanner.catalog.parts import CPU
+from rigplanner.machine.collectives import allreduce
+from rigplanner.machine.pcie import coded_gbs
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.host import feed_of
 from rigplanner.performance.input_pipeline import DECODE_PER_CORE_S, DOUBTS, Feed
@@ -210,3 +212,62 @@ def launch_pace(situation: Situation, case: Launched) -> Iterator[Finding]:
     """Compare the boost clock in GHz."""
     if (case.cpu.boost_ghz or 0.0) < SLOW_BOOST_GHZ:
         yield launch_pace.finding(case, needed=SLOW_BOOST_GHZ, actual=case.cpu.boost_ghz, unit="GHz")
+
+
+REMARKED, WAITED = 0.10, 0.25
+"""Share of a step that a wider slot saves: worth a remark, worth a warning."""
+STEP_MS = ("arithmetic", "traffic", "weights", "kernels", "exchange not hidden")
+"""What the speed model adds up to a training step."""
+
+
+class Exchanging(Struct, frozen=True):
+    """A training job over PCIe, the GPU of the slowest link, what that link gives and what the GPU takes in GB/s (None: unknown),
+    and the milliseconds of a step, those of the exchange among them."""
+
+    name: str
+    gpu: str
+    given: float | None
+    taken: float | None
+    step_ms: float
+    exchange_ms: float
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name, self.gpu)
+
+
+def exchanging(situation: Situation) -> Iterator[Exchanging]:
+    """Jobs whose step waits for an exchange that the slots set the pace of, not NVLink, the way between sockets or a network."""
+    rates = [(coded_gbs(node.gen, node.width), node) for node in situation.machine.gpus]
+    for job in situation.jobs if len(rates) > 1 else ():
+        speed = job.speed if isinstance(job, JobFacts) else None
+        times = {step.name: step.value for step in speed.steps if step.name in STEP_MS} if speed is not None else {}
+        pace = allreduce(situation.machine) if times.get("exchange not hidden", 0.0) > 0 else None
+        if pace is not None and pace.steps[-1].name.startswith("pcie"):
+            rate, slow = min(rates, key=lambda pair: pair[0] if pair[0] is not None else -1.0)
+            taken = coded_gbs(slow.gpu.edge_gen, slow.gpu.edge_width)
+            yield Exchanging(job.name, slow.piece, rate, taken, sum(times.values()), times["exchange not hidden"])
+
+
+@rule(
+    "HST004", "Exchange waits for a narrow link", "warning", over=exchanging,
+    needs=("given", "taken"),
+    reason="Gradients go round all GPUs at the pace of the slowest link: where that is narrower than the card, all of them wait. "
+    "The same slot costs jobs with long steps little.",
+    source="The speed model's exchange over PCIe; NCCL's rings",
+)  # fmt: skip
+def narrow_exchange(situation: Situation, case: Exchanging) -> Iterator[Finding]:
+    """Warn where the card's full link would save a quarter of the step, remark from a tenth on."""
+    given, taken = case.given or 0.0, case.taken or 0.0
+    saved = case.exchange_ms * (1 - given / taken) if taken > given else 0.0
+    if saved > REMARKED * case.step_ms:
+        left = (case.exchange_ms - saved) / (case.step_ms - saved)
+        yield narrow_exchange.finding(
+            case,
+            "warning" if saved > WAITED * case.step_ms else "info",
+            needed=round(taken, 1),
+            actual=round(given, 1),
+            unit="GB/s",
+            share=round(100 * case.exchange_ms / case.step_ms),
+            left=round(100 * left),
+        )

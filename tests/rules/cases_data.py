@@ -31,6 +31,8 @@ IMAGES = Workload(
 LOADED = bench_rig(jobs=(IMAGES,))
 SERVED = bench_rig(jobs=(Workload(task="inference", stack="vllm"),))
 SMALL = bench_rig(jobs=(Workload(model="resnet18", task="train", precision="mixed", batch_per_gpu=1, flags=["timed"]),))
+CHAT = Workload(model="gpt2", task="train", precision="mixed", batch_per_gpu=1, seq_len=1024, flags=["timed"])
+PEERS = bench_rig(gpu=("gpu.card", 2, ("PCIE1", "PCIE3")), jobs=(CHAT,))
 DOCKED = bench_rig(dock="dock.open")
 BOXED = bench_rig(dock="dock.box")
 
@@ -74,6 +76,12 @@ CASES = (
     case("HST003", "limit", SMALL, {"cpu.desk": {"boost_ghz": 3.0}}),
     case("HST003", "silent", LOADED, {"cpu.desk": {"boost_ghz": 2.0}}),
     case("HST003", "unknown", SMALL, {"cpu.desk": {"boost_ghz": None}}),
+    case("HST004", "fires", PEERS, None, "info"),
+    case("HST004", "fires", PEERS, {"gpu.card": {"p2p": "no"}}),
+    case("HST004", "limit", PEERS, {"gpu.card": {"edge_width": 4}}),
+    case("HST004", "limit", bench_rig(gpu=("gpu.card", 2, ("PCIE1", "PCIE3")), jobs=(replace(CHAT, batch_per_gpu=32),))),
+    case("HST004", "silent", bench_rig(jobs=(CHAT,))),
+    case("HST004", "unknown", PEERS, {"gpu.card": {"edge_gen": None}}),
     case("PWR018", "fires", DOCKED),
     case("PWR018", "limit", bench_rig(dock="dock.open", more="psu.mid")),
     case("PWR018", "silent", BOXED),
