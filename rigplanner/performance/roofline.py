@@ -30,6 +30,8 @@ RTX 3090, 6 to 10 times in TensorRT on A100 and T4)."""
 OPTIMIZER_BYTES = {"adam": 24.0, "sgd": 16.0}
 """Bytes moved per parameter and update: gradient, weight, states, read and written in FP32."""
 ADAM_KINDS = ("llm", "encoder", "moe", "vit", "asr", "diffusion", "dit")
+TRANSFORMERS = ("llm", "encoder", "moe", "vit", "asr", "dit")
+"""Kinds of nets that read their weights once a pass, as large matrices; the many small ones of convolutions take longer."""
 ELEMENT_BYTES = {"fp32": 4.0, "tf32": 4.0, "int8": 1.0, "fp8": 1.0, "fp4": 1.0}
 CONVOLUTIONAL, TRANSPOSED, TRANSPOSED_UNTIL = ("cnn", "cnn-mobile", "detector", "unet-3d"), 1.45, 2021.0
 """Kinds of nets whose maps cuDNN before its eighth release laid out anew around tensor cores where channels came first, the passes
@@ -201,7 +203,8 @@ def step_times(job: Job) -> Times:
     traffic = (shape.elements_m + 2 * scores) * 1e6 * size * passes * job.batch / bandwidth
     traffic *= physics.kind_traffic.get(share_of(job), 1.0) * (physics.traffic_train if training else physics.traffic_forward)
     traffic *= physics.generation_traffic.get(shares_of(job.silicon.generation), 1.0)
-    weights = _weight_seconds(job, params, bandwidth) * (physics.weights if shape.steps == 1 else 1.0)
+    once = shape.steps > 1 or (not training and shape.kind in TRANSFORMERS)
+    weights = _weight_seconds(job, params, bandwidth) * (1.0 if once else physics.weights)
     kernels, kin = kernels_of(job), share_of(job)
     tail = kernels * KERNEL_TAIL_S * physics.tail
     launch = (
