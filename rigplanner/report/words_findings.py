@@ -306,7 +306,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "WRK003": {"": "{needed_alone} stages do not divide {actual} of {a}."},
     "WRK004": {"": "The degrees of {a} make {needed}, the rig has {actual}."},
     "WRK005": {"": "An expert degree of {needed_alone} does not divide {actual} of {a}."},
-    "WRK007": {
+    "WRK006": {
         "": "A tensor degree of {needed_alone} cuts {actual} weights of the MLPs of {a} within groups of {group} ({method}).",
     },
     "KNO001": {"": "{text}"},

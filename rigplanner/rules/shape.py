@@ -257,7 +257,7 @@ def _mlp_widths(config: dict[str, Any], split: Split) -> tuple[int, ...] | None:
 
 
 @rule(
-    "WRK007", "Tensor degree cuts through groups of quantised weights", "error", over=grouped_splits,
+    "WRK006", "Tensor degree cuts through groups of quantised weights", "error", over=grouped_splits,
     needs=("widths",),
     reason="AWQ and GPTQ keep one scale for 128 weights of a row, FP8 checkpoints one for blocks of 128 x 128: engines refuse a "
     "tensor degree that leaves a GPU part of a group. Fewer GPUs, whole experts per GPU or a padded checkpoint go.",
