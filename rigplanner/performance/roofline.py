@@ -203,8 +203,7 @@ def step_times(job: Job) -> Times:
     traffic = (shape.elements_m + 2 * scores) * 1e6 * size * passes * job.batch / bandwidth
     traffic *= physics.kind_traffic.get(share_of(job), 1.0) * (physics.traffic_train if training else physics.traffic_forward)
     traffic *= physics.generation_traffic.get(shares_of(job.silicon.generation), 1.0)
-    once = shape.steps > 1 or (not training and shape.kind in TRANSFORMERS)
-    weights = _weight_seconds(job, params, bandwidth) * (1.0 if once else physics.weights)
+    weights = _weight_seconds(job, params, bandwidth) * (1.0 if reads_once(job) else physics.weights)
     kernels, kin = kernels_of(job), share_of(job)
     tail = kernels * KERNEL_TAIL_S * physics.tail
     launch = (
@@ -219,6 +218,11 @@ def step_times(job: Job) -> Times:
     busy = matrix + traffic + weights + tail
     total = (busy**SOFT_MAXIMUM + launch**SOFT_MAXIMUM) ** (1 / SOFT_MAXIMUM) + update
     return Times(matrix, traffic, weights, tail, launch, update, total)
+
+
+def reads_once(job: Job) -> bool:
+    """Return whether a pass reads the weights as large matrices and once, so that they take no longer than their bytes tell."""
+    return job.shape.steps > 1 or (job.task == "inference" and job.shape.kind in TRANSFORMERS)
 
 
 def _value_bytes(job: Job) -> float:

