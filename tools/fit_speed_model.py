@@ -189,7 +189,6 @@ def covariance(data: Data, p: Parameters, trust: Tensor | float = 1.0) -> Tensor
         "": 1.0,
         "w": data.alike(lambda square: 1 / (1 + square), p["wide"].exp()),
         "n": data.alike(lambda square: (-0.5 * square).exp(), p["narrow"].exp()),
-        "b": near,
         "bc": near * (-count * data.count).exp(),
         "t": (-tokens * data.tokens - written * data.written).exp(),
         "y": (-year * data.year).exp(),

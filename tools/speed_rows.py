@@ -51,10 +51,10 @@ def describe(row: Measured) -> dict[str, Any]:
     """Return the components of a row's modelled time without any learned constant, and where it lies."""
     gpu = find_gpu(row.gpu)
     job = read_job(row.workload, gpu, row.count, row.nodes, row.link, shipped_zoo())
-    point, modelled, silicon = place(job, gpu.id, row.metric), model_speed(job), job.silicon
+    point, modelled, silicon = place(job), model_speed(job), job.silicon
     found: dict[str, Any] = {field: getattr(point, field) for field in point.__struct_fields__}
     found |= {
-        "source": row.source,
+        "source": row.source, "gpu": gpu.id, "release": point.release or row.id,
         "measured": math.log(samples_per_second(job, row.value, row.metric, job.shape.samples_to_train)),
         "generation": shares_of(silicon.generation), "era": silicon.era,
         "half": silicon.half, "tdp": silicon.tdp_w, "sustained": silicon.sustained,
@@ -70,7 +70,7 @@ def describe(row: Measured) -> dict[str, Any]:
 
 def _step_parts(job: Job, times: Any) -> dict[str, float]:
     """Components of a step. Weights that each denoising step reads are not what an optimizer passes over: they only add."""
-    read = times.weights_s if job.shape.steps > 1 else 0.0
+    read = times.weights_s if roofline.reads_once(job) else 0.0
     several = job.count > 1 and job.task != "inference"
     exchange = scaling.exchange_seconds(job) if several and scaling.replicas(job) > 1 else 0.0
     return {"step": 1.0, "matrix": times.matrix_s, "traffic": times.traffic_s, "weights": times.weights_s - read,

@@ -16,7 +16,7 @@ from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.answer import Anchor
 from rigplanner.performance.constants import Strange, speed_model
 from rigplanner.performance.job import Job, read_job
-from rigplanner.performance.kriging import CARD, NO_BATCH, Corrected, Field, Head, Neighbours, Point, Pool, neighbours
+from rigplanner.performance.kriging import NO_BATCH, Corrected, Field, Head, Neighbours, Point, Pool, Spot, Words, neighbours
 from rigplanner.performance.measured import Measured, shipped_measured, year_of
 from rigplanner.performance.metrics import samples_per_second
 from rigplanner.performance.modelled import modelled_samples_per_second
@@ -35,8 +35,10 @@ PRECISION_CLASS = {
 REMEMBERED, POOLS, SETS = 4_000, 1_000, 1_000
 """Cells kept for jobs like those that were asked for before, and what cells share: pools of rows and sets of neighbours (some 10 kB
 each)."""
-FEW_ROWS = 40
-"""Rows below which a question looks beyond its stack and network."""
+FEW_ROWS = 16
+"""Rows below which a question looks beyond its stack."""
+Allowed = Callable[[Measured], bool] | None
+"""Which rows a prediction may lean on; None: all."""
 
 
 class Placed(Struct, frozen=True):
@@ -64,7 +66,7 @@ class Cell(Struct, frozen=True):
 
 
 class Evidence:
-    """The placed rows, found by stack, by network and by GPU; build it once.
+    """The placed rows, found by stack, by kind of job and by family of stacks; build it once.
 
     Kept is what does not depend on a job's batch, length and number of GPUs: the cell of each kind of job on each GPU; what cells
     on other silicon have in common with it, the pool of rows to choose from; and the neighbours, by the rows that were chosen."""
@@ -73,33 +75,32 @@ class Evidence:
         self.placed = tuple(placed)
         self.field = Field(speed_model(), [item.point for item in self.placed])
         self._cells: dict[tuple[object, ...], Cell] = {}
-        self._pools: dict[tuple[object, ...], Pool] = {}
+        self._pools: dict[Words, Pool] = {}
         self._near: dict[tuple[int, ...], Neighbours] = {}
-        self._by: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        self._by: dict[Words, list[Words]] = defaultdict(list)
         self._strangers: dict[tuple[str, ...], Strange] = {}
-        for number, item in enumerate(self.placed):
-            for key in _keys(item.point):
-                self._by[key].append(number)
+        for words in self.field.settings:
+            for key in _keys(words):
+                self._by[key].append(words)
 
     def forget(self) -> None:
         """Keep nothing of the jobs that were asked for."""
         for kept in (self._cells, self._pools, self._near, self._strangers):
             kept.clear()
 
-    def correct(self, point: Point, most: int, allowed: Callable[[Measured], bool] | None = None) -> Anchored:
+    def correct(self, point: Point, most: int, allowed: Allowed = None) -> Anchored:
         """Return the log correction of a point from its nearest rows that `allowed` admits, and those rows. They are chosen
         without regard to batch, length and number of GPUs, so that all jobs of a cell lean on the same ones."""
         cell, model = self._cell(point, most, allowed), speed_model()
         correction = cell.near.correct(self.field, point, cell.heads, model.variances["noise"])
         return Anchored(cell.rows, correction.scaled(model.scattered(point.family, point.kind)), self._strange(point, allowed))
 
-    def _strange(self, point: Point, allowed: Callable[[Measured], bool] | None) -> Strange:
+    def _strange(self, point: Point, allowed: Allowed) -> Strange:
         """What no admitted row of the point's stack shares with it."""
         key = (point.stack, point.kind, point.task, point.precision)
         if allowed is None and key in self._strangers:
             return self._strangers[key]
-        of_stack = [self.placed[number] for number in self._by.get(("stack", point.stack), ())]
-        rows = [item.point for item in of_stack if allowed is None or allowed(item.row)]
+        rows = [self.placed[spot[2][0]].point for _, spots in self._admitted([point.words[:1]], allowed) for spot in spots[:1]]
         found: Strange = ""
         if rows and not any(row.kind == point.kind and row.task == point.task for row in rows):
             found = "kind"
@@ -109,49 +110,54 @@ class Evidence:
             self._strangers[key] = found
         return found
 
-    def factor(self, point: Point, most: int, allowed: Callable[[Measured], bool] | None = None) -> float:
+    def factor(self, point: Point, most: int, allowed: Allowed = None) -> float:
         """Return only what the modelled speed of a point is multiplied with."""
         cell = self._cell(point, most, allowed)
         mean = cell.near.mean(self.field, point, cell.heads)
         return math.exp(speed_model().scattered(point.family, point.kind) * mean)
 
-    def _cell(self, point: Point, most: int, allowed: Callable[[Measured], bool] | None) -> Cell:
+    def _cell(self, point: Point, most: int, allowed: Allowed) -> Cell:
         if allowed is not None:
-            return self._made(point, self.field.pool(self._told(point), self._candidates(point, allowed), most), most)
+            return self._made(point, self._gathered(self.field.words_told(point), allowed), most)
         key = (point.words, point.silicon, most)
         cell = self._cells.get(key)
         if cell is None:
             if len(self._cells) >= REMEMBERED:
                 self._cells.clear()
-            cell = self._cells[key] = self._made(point, self._pool(point, most), most)
+            cell = self._cells[key] = self._made(point, self._pool(point), most)
         return cell
 
-    def _pool(self, point: Point, most: int) -> Pool:
+    def _pool(self, point: Point) -> Pool:
         """Rows that a job may lean on, the same for all jobs that rows know by the same words."""
-        words = self._told(point)
+        words = self.field.words_told(point)
         pool = self._pools.get(words)
         if pool is None:
             if len(self._pools) >= POOLS:
                 self._pools.clear()
-            pool = self._pools[words] = self.field.pool(words, self._candidates(point, None), most)
+            pool = self._pools[words] = self._gathered(words, None)
         return pool
 
-    def _told(self, point: Point) -> tuple[object, ...]:
-        """The words of a point that rows know, its GPU only where rows of its stack or its network do."""
-        words, keys = self.field.words_told(point), _keys(point)
-        return words if keys[1] in self._by or keys[2] in self._by else (*words[:CARD], None, *words[CARD + 1 :])
+    def _gathered(self, words: Words, allowed: Allowed) -> Pool:
+        """Rows of the stack of these words; where those are few, also of its kind of job, its family; else all."""
+        keys = _keys(words)
+        for wide in range(1, len(keys) + 1):
+            found = self._admitted(keys[:wide], allowed)
+            if sum(len(numbers) for _, spots in found for _, _, numbers in spots) >= FEW_ROWS:
+                break
+        return self.field.pool(words, found)
 
-    def _candidates(self, point: Point, allowed: Callable[[Measured], bool] | None) -> list[int]:
-        """Numbers of the rows of the point's network or GPU in its stack; where those are few, of its stack, its network, its
-        family; else all."""
-        keys, found = _keys(point), dict[int, None]()
-        for widened in (keys[:3], keys[3:5], keys[5:]):
-            for key in widened:
-                found |= dict.fromkeys(self._by.get(key, ()))
-            numbers = [number for number in found if allowed is None or allowed(self.placed[number].row)]
-            if len(numbers) >= FEW_ROWS:
-                return numbers
-        return [number for number, item in enumerate(self.placed) if allowed is None or allowed(item.row)]
+    def _admitted(self, keys: Iterable[Words], allowed: Allowed) -> list[tuple[Words, list[Spot]]]:
+        """The settings under these keys with their spots, without rows that are not `allowed`."""
+        settings = dict.fromkeys(words for key in keys for words in self._by.get(key, ()))
+        if allowed is None:
+            return [(words, self.field.settings[words]) for words in settings]
+        found = []
+        for words in settings:
+            kept = [(chip, year, [number for number in numbers if allowed(self.placed[number].row)])
+                    for chip, year, numbers in self.field.settings[words]]  # fmt: skip
+            if spots := [spot for spot in kept if spot[2]]:
+                found.append((words, spots))
+        return found
 
     def _made(self, point: Point, pool: Pool, most: int) -> Cell:
         """The cell of a point that leans on rows of a pool; of many cells they are the same ones."""
@@ -167,10 +173,10 @@ class Evidence:
         return Cell(rows, near, heads)
 
 
-def _keys(point: Point) -> tuple[tuple[str, ...], ...]:
-    """What rows are found by, from the closest kin to the widest."""
-    return (("sm", point.stack, point.model), ("sg", point.stack, point.gpu), ("mg", point.model, point.gpu),
-            ("stack", point.stack), ("model", point.model), ("family", point.family))  # fmt: skip
+def _keys(words: Words) -> tuple[Words, ...]:
+    """What settings are found by, from the closest kin to the widest: stack, kind of job in the family, family, anything."""
+    stack, family, _, kind, task, _, _ = words
+    return (stack,), (family, kind, task), (family,), ()
 
 
 @lru_cache(REMEMBERED)
@@ -190,7 +196,7 @@ def silicon_coordinates(s: Silicon) -> tuple[float, ...]:
     )
 
 
-def place(job: Job, gpu_id: str, metric: str) -> Point:
+def place(job: Job) -> Point:
     """Return the point of a job."""
     precision = PRECISION_CLASS.get(job.precision, job.precision)
     if job.stack.family == "compiled-inference" and job.precision == "mixed":
@@ -202,9 +208,6 @@ def place(job: Job, gpu_id: str, metric: str) -> Point:
         kind=job.shape.kind,
         task=job.task,
         precision=precision,
-        metric=_metric_class(metric),
-        gpu=gpu_id,
-        link=job.link,
         lane=job.lane if job.count > 1 else "none",
         release=job.release,
         data=str(job.variant.get("data", "synthetic")),
@@ -215,10 +218,6 @@ def place(job: Job, gpu_id: str, metric: str) -> Point:
         year=year_of(job.stack.slug, job.release),
         batch=math.log(job.batch) if job.batch_given else NO_BATCH,
     )
-
-
-def _metric_class(metric: str) -> str:
-    return "time_to_train" if metric == "time_to_train_min" else "speed"
 
 
 @cache
@@ -269,7 +268,7 @@ def place_rows(rows: Iterable[Measured], zoo: Any) -> list[Placed]:
             residual = math.log(measured / modelled_samples_per_second(job))
         except WorkloadFault:
             continue
-        placed.append(Placed(row, place(job, gpu.id, row.metric), residual))
+        placed.append(Placed(row, place(job), residual))
     return placed
 
 

@@ -33,7 +33,7 @@ from rigplanner.performance.surpassed import at_least
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 
-NEIGHBOURS = 16
+NEIGHBOURS = 12
 STRANGE_SILICON = 2.0
 """Factor either way by which architectures may differ that no measured row knows (estimate)."""
 MOST_EFFICIENCY = 1.03
@@ -73,11 +73,11 @@ def predict_speed(
     modelled = model_speed(job)
     asked = metric or usual_metric(job)
     known = evidence or kept_evidence()
-    point = place(job, gpu.id, asked)
+    point = place(job)
     anchored = known.correct(point, NEIGHBOURS, allowed)
     samples_s = at_least(modelled.samples_s * math.exp(anchored.correction.mean), job, point, asked, anchored.rows)
     width = math.hypot(_half_width(job, point, anchored), doubt(modelled.waits.total_s, job.batch * job.count / modelled.samples_s))
-    alone = _alone(job, gpu, asked, known, allowed)
+    alone = _alone(job, known, allowed)
     samples_s = min(samples_s, job.count * alone * MOST_EFFICIENCY) if alone else samples_s
     most = decode_ceiling(job) if job.task == "decode" else math.inf if job.task in WRITING else ceiling(job)
     capped, heated = _capped(gpu, machine, modelled, power_limit_w), speed_in_heat(machine) if machine else None
@@ -114,7 +114,7 @@ def nearness(point: Point, anchored: Anchored) -> Nearness:
         other = row.point
         if other.stack == point.stack:
             if other.model == point.model:
-                if other.gpu == point.gpu:
+                if other.silicon == point.silicon:
                     return "GPU"
                 found = "network"
             elif found == "nothing":
@@ -122,13 +122,13 @@ def nearness(point: Point, anchored: Anchored) -> Nearness:
     return found
 
 
-def _alone(job: Job, gpu: GPU, metric: str, known: Evidence, allowed: Callable[[Measured], bool] | None) -> float | None:
+def _alone(job: Job, known: Evidence, allowed: Callable[[Measured], bool] | None) -> float | None:
     """Anchored samples per second of one of the GPUs by itself, to tell the efficiency of scaling; None where nothing is scaled,
     and for experts, which one GPU would have to hold all."""
     if job.count == 1 or job.shape.experts or job.task not in ("train", "train_lora") or job.tensor * job.pipeline > 1:
         return None
     single = replace(job, count=1, nodes=1, link="none", lane="pcie", sharded=False)
-    return model_speed(single).samples_s * known.factor(place(single, gpu.id, metric), NEIGHBOURS, allowed)
+    return model_speed(single).samples_s * known.factor(place(single), NEIGHBOURS, allowed)
 
 
 def _together(*shares: Estimate) -> tuple[float, float, float]:

@@ -26,7 +26,7 @@ def at_least(samples_s: float, job: Job, point: Point, metric: str, rows: Iterab
     best, same = samples_s, SAME(point)
     for item in rows:
         other = item.point
-        if other.model != point.model or other.gpu == point.gpu or item.row.metric != metric or SAME(other) != same:
+        if other.model != point.model or other.silicon == point.silicon or item.row.metric != metric or SAME(other) != same:
             continue
         if abs(other.batch - point.batch) > LIKE_BATCH or other.year > point.year:
             continue

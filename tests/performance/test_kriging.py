@@ -9,24 +9,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rigplanner.performance.constants import speed_model
-from rigplanner.performance.kriging import NO_BATCH, TERMS, Corrected, Field, Point, neighbours
+from rigplanner.performance.kriging import NO_BATCH, TERMS, Corrected, Field, Head, Point, neighbours
 
 BASE = Point(
-    stack="pytorch-ngc", family="tuned", model="resnet-50", kind="cnn", task="train", precision="half", metric="speed", gpu="a",
-    link="none", lane="none", release="", data="synthetic", silicon=(2.3, 4.0, 3.0, 8.0, 4.0, 3.0, 1.0, 1.5),
+    stack="pytorch-ngc", family="tuned", model="resnet-50", kind="cnn", task="train", precision="half",
+    lane="none", release="", data="synthetic", silicon=(2.3, 4.0, 3.0, 8.0, 4.0, 3.0, 1.0, 1.5),
     count=0.0, tokens=0.0, written=0.0, year=2022.0, batch=5.0,
 )  # fmt: skip
-FAR = msgspec.structs.replace(
-    BASE, stack="llama.cpp", family="local-llm", model="x", kind="llm", task="decode", precision="q4_k_m", gpu="z"
-)
+FAR = msgspec.structs.replace(BASE, stack="llama.cpp", family="local-llm", model="x", kind="llm", task="decode", precision="q4_k_m")
 NAMED = msgspec.structs.replace(BASE, release="24.10")
 VARIANCES = speed_model().variances
 FIELD = Field(speed_model(), ())
 
 
+def nearest(field: Field, target: Point, most: int) -> tuple[tuple[int, ...], list[Head]]:
+    return field.nearest(target, field.pool(field.words_told(target), field.settings.items()), most)
+
+
 def krige(target: Point, rows: list[Point], residuals: list[float], own: float) -> Corrected:
     field = Field(speed_model(), rows)
-    chosen, heads = field.nearest(target, field.pool(field.words_told(target), range(len(rows)), len(rows)), len(rows))
+    chosen, heads = nearest(field, target, len(rows))
     found = neighbours(field, chosen, [residuals[n] for n in chosen]).correct(field, target, heads, own)
     return Corrected(found.mean, found.deviation, tuple(found.weights[chosen.index(n)] for n in range(len(rows))))
 
@@ -50,8 +52,8 @@ def test_the_same_row_is_returned_almost_as_measured() -> None:
 
 
 def test_the_nearer_row_weighs_more() -> None:
-    near = msgspec.structs.replace(BASE, count=1.0, link="pcie", lane="pcie")
-    far = msgspec.structs.replace(near, gpu="b", silicon=tuple(x + 0.5 for x in BASE.silicon))
+    near = msgspec.structs.replace(BASE, count=1.0, lane="pcie")
+    far = msgspec.structs.replace(near, silicon=tuple(x + 0.5 for x in BASE.silicon))
     found = krige(BASE, [near, far], [0.0, 1.0], 1e-4)
     assert found.weights[0] > found.weights[1]
 
@@ -61,35 +63,31 @@ def test_the_nearest_rows_of_a_pool_are_those_of_the_largest_covariance() -> Non
         msgspec.structs.replace(
             NAMED,
             model=model,
-            gpu=gpu,
             stack=stack,
             family=stack,
             year=2018.0 + number,
             silicon=tuple(x + step for x in BASE.silicon),
         )
-        for number, (model, gpu, stack) in enumerate(itertools.product(("resnet-50", "vgg-16"), "abc", ("pytorch-ngc", "mxnet")))
+        for number, (model, _, stack) in enumerate(itertools.product(("resnet-50", "vgg-16"), "abc", ("pytorch-ngc", "mxnet")))
         for step in (0.0, 0.3 * number)
     ]
     field = Field(speed_model(), rows)
     near = [field.covariance(NAMED, row) for row in rows]
     for most in (1, 5, len(rows)):
-        found, heads = field.nearest(NAMED, field.pool(field.words_told(NAMED), range(len(rows)), most), most)
+        found, heads = nearest(field, NAMED, most)
         assert [near[n] for n in found] == pytest.approx(sorted(near, reverse=True)[:most])
         assert field.covariances(NAMED, [rows[n] for n in found], heads) == pytest.approx([near[n] for n in found])
 
 
-def test_of_rows_that_share_as_much_the_preferred_ones_are_taken() -> None:
-    rows = [msgspec.structs.replace(NAMED, batch=float(batch)) for batch in range(6)]
-    field = Field(speed_model(), rows)
-    pool = field.pool(field.words_told(NAMED), [4, 2, 5, 0, 1, 3], 3)
-    assert field.nearest(NAMED, pool, 3)[0] == (4, 2, 5)
-    assert len(pool.groups) == 1
+def test_releases_that_nobody_tells_are_shared_with_nobody() -> None:
+    assert covariance(NAMED, NAMED) - covariance(BASE, BASE) == pytest.approx(VARIANCES["release"])
+    assert FIELD.prior(NAMED) - FIELD.prior(BASE) == pytest.approx(VARIANCES["release"])
 
 
 def test_weights_solve_the_covariance_of_the_rows() -> None:
     rows = [msgspec.structs.replace(NAMED, batch=float(n), count=float(n % 3), year=2020.0 + n) for n in range(5)]
     field = Field(speed_model(), rows)
-    chosen, heads = field.nearest(NAMED, field.pool(field.words_told(NAMED), range(5), 5), 5)
+    chosen, heads = nearest(field, NAMED, 5)
     weights = neighbours(field, chosen, [0.0] * 5).correct(field, NAMED, heads, 1e-4).weights
     for n in chosen:
         told = sum(weight * covariance(rows[n], rows[m]) for weight, m in zip(weights, chosen, strict=True))
@@ -100,7 +98,7 @@ def test_weights_solve_the_covariance_of_the_rows() -> None:
 def test_the_mean_alone_is_that_of_the_correction() -> None:
     rows = [msgspec.structs.replace(NAMED, batch=float(n)) for n in range(4)]
     field = Field(speed_model(), rows)
-    chosen, heads = field.nearest(NAMED, field.pool(field.words_told(NAMED), range(4), 4), 4)
+    chosen, heads = nearest(field, NAMED, 4)
     found = neighbours(field, chosen, [0.1, 0.2, 0.3, 0.4])
     assert found.mean(field, NAMED, heads) == pytest.approx(found.correct(field, NAMED, heads, 1e-4).mean)
 
@@ -111,18 +109,16 @@ def test_a_stranger_says_little() -> None:
 
 @given(st.lists(st.tuples(st.floats(0, 3), st.floats(0, 9), st.floats(-1, 1)), min_size=2, max_size=8))
 def test_more_rows_never_widen_the_interval(rows: list[tuple[float, float, float]]) -> None:
-    points = [msgspec.structs.replace(BASE, count=count, batch=batch, gpu="b") for count, batch, _ in rows]
+    points = [msgspec.structs.replace(BASE, count=count, batch=batch) for count, batch, _ in rows]
     residuals = [residual for _, _, residual in rows]
     deviations = [krige(BASE, points[:n], residuals[:n], 1e-3).deviation for n in range(1, len(points) + 1)]
     assert all(later <= earlier + 1e-9 for earlier, later in itertools.pairwise(deviations))
 
 
 def test_the_covariance_is_symmetric_and_adds_the_terms_that_two_rows_share() -> None:
-    other = msgspec.structs.replace(
-        BASE, model="vgg-16", gpu="b", task="inference", year=2022.0, batch=NO_BATCH, silicon=BASE.silicon
-    )
+    other = msgspec.structs.replace(BASE, model="vgg-16", task="inference", year=2022.0, batch=NO_BATCH, silicon=BASE.silicon)
     assert covariance(BASE, other) == pytest.approx(covariance(other, BASE))
-    shared = {"stack", "family", "precision", "link", "lane", "data", "release"}
+    shared = {"stack", "family", "precision", "lane"}
     expected = sum(
         VARIANCES[name] for name, (keys, factor) in TERMS.items() if shared.issuperset(keys) and factor in ("", "w", "n", "y", "t")
     )
@@ -136,6 +132,6 @@ def test_rows_of_a_cell_share_more_the_nearer_their_batches() -> None:
 
 
 def test_scaling_is_shared_by_several_gpus_only() -> None:
-    pair, eight = (msgspec.structs.replace(BASE, count=count, lane="pcie", link="pcie") for count in (1.0, 3.0))
+    pair, eight = (msgspec.structs.replace(BASE, count=count, lane="pcie") for count in (1.0, 3.0))
     alone = msgspec.structs.replace(pair, count=0.0)
     assert covariance(eight, pair) - covariance(eight, alone) >= VARIANCES["scale_stack"]

@@ -78,7 +78,5 @@ def test_sentences_of_unequal_length_wait_for_the_slowest_gpu() -> None:
 def test_residuals_are_shared_by_the_kind_of_net_in_a_family_of_stacks() -> None:
     asked = {"task": "inference", "stack": "tensorrt", "precision": "fp16", "batch_per_gpu": 8}
     field: Field = shipped_evidence().field
-    detector, other, network = (
-        place(job("T4", model=model, **asked), "nvidia.tesla.t4", "images/s") for model in ("yolov8m", "yolov8x", "resnet50")
-    )
+    detector, other, network = (place(job("T4", model=model, **asked)) for model in ("yolov8m", "yolov8x", "resnet50"))
     assert field.covariance(detector, other) > field.covariance(detector, network)
