@@ -57,6 +57,10 @@ SUPPLY_FIELDS = ("length_mm", "supply.standard", "supply.plugs", "supply.efficie
 DESKTOP_SUPPLIES = {"ATX", "SFX", "SFX-L", "TFX", "Flex ATX"}
 """Form factors whose length a case limits; modules of a server have one length, that of the bay that comes with its chassis."""
 
+TURBO_SOCKETS = {"LGA1700", "LGA1851", "LGA4710-2", "AM4", "AM5", "FP11"}
+"""Sockets of processors whose maker rates a power above the base power: Intel's maximum turbo power since the 12th generation and
+for workstations, AMD's package power tracking. Of others the TDP is all that is rated, and rules reckon with it."""
+
 ASKED: dict[tuple[str, str], Callable[[Any], bool]] = {
     **{("storage", field): lambda part: part.interface == "nvme" for field in NVME_FIELDS},
     ("storage", "m2_length_mm"): lambda part: part.form_factor == "m2",
@@ -67,6 +71,7 @@ ASKED: dict[tuple[str, str], Callable[[Any], bool]] = {
     **{("system", f"supply.{field}"): lambda part: _is_filled_by_its_owner(part) for field in ("ratings", "inlet")},
     ("motherboard", "layout.slots"): lambda part: not any(port.kind == "mcio" for port in part.layout.drives),
     ("chassis", "enclosure.psu_length_mm"): lambda part: bool(DESKTOP_SUPPLIES & set(part.enclosure.psu_form_factors)),
+    ("cpu", "max_power_w"): lambda part: part.socket in TURBO_SOCKETS or (part.socket == "LGA4677" and part.sockets_max == 1),
     ("cooler", "height_mm"): lambda part: part.type != "liquid",
     ("cooler", "radiator_mm"): lambda part: part.type == "liquid",
     ("riser", "length_mm"): lambda part: (part.slot_kind, part.output, part.outputs) == ("pcie", "pcie", 1),

@@ -18,6 +18,7 @@ from rigplanner.catalog.lint_parts import (
 )
 from rigplanner.catalog.lint_platform import check_platform, check_year
 from rigplanner.catalog.lint_prices import check_prices
+from rigplanner.catalog.lint_units import check_units
 from rigplanner.catalog.load import ID, Catalog
 from rigplanner.catalog.parts import Part
 
@@ -106,6 +107,7 @@ def check_ranges(part: Part, catalog: Catalog) -> Iterator[Complaint]:
 
 
 CHECKS: tuple[Callable[[Part, Catalog], Iterator[Complaint]], ...] = (
-    check_id, check_sources, check_unpublished, check_ranges, check_gpu, check_chip, check_layout, check_lanes, check_supply,
-    check_storage, check_cpu, check_memory, check_network_card, check_chassis, check_platform, check_year, check_prices, check_name,
+    check_id, check_sources, check_unpublished, check_ranges, check_gpu, check_units, check_chip, check_layout, check_lanes,
+    check_supply, check_storage, check_cpu, check_memory, check_network_card, check_chassis, check_platform, check_year,
+    check_prices, check_name,
 )  # fmt: skip

@@ -60,11 +60,18 @@ CASE = Chassis(id="a.b.case", name="Case", vendor="A", sources={"maker": ("*",)}
 CHIP = CPU(id="a.b.cpu", name="CPU", vendor="A", sources={"maker": ("*",)}, socket="AM5", cores=8, threads=16)
 
 
+RADEON = GPU(
+    id="amd.x.card", name="Card", vendor="AMD", form_factor="pcie", architecture="RDNA3", sources={"maker": ("*",)}, sms=96,
+    boost_mhz=2500, dense_tflops=Rates(fp32=61.44, fp16=122.9, fp16_acc16=122.9, int8=122.9), tdp_w=355,
+    connectors=(Plug("pcie8", 2),),
+)  # fmt: skip
+
+
 def _codes(*parts: Part) -> list[str]:
     return [complaint.code for complaint in lint(Catalog({part.id: part for part in parts}, SOURCES, {"old.a.b": "new.a.b"}))]
 
 
-@pytest.mark.parametrize("part", [CARD, BOARD, DRIVE, SUPPLY, STICKS, NETWORK, CASE, CHIP], ids=lambda part: part.id)
+@pytest.mark.parametrize("part", [CARD, RADEON, BOARD, DRIVE, SUPPLY, STICKS, NETWORK, CASE, CHIP], ids=lambda part: part.id)
 def test_a_good_part_has_no_complaint(part: Part) -> None:
     assert _codes(part) == []
 
@@ -73,6 +80,8 @@ def test_a_good_part_has_no_complaint(part: Part) -> None:
     ("part", "code"),
     [
         (replace(CARD, id="Card"), "id-form"),
+        (replace(RADEON, dense_tflops=Rates(fp32=61.44, fp16=245.8)), "unit-rate"),
+        (replace(RADEON, dense_tflops=Rates(fp32=61.44, fp16=122.9, fp16_acc16=245.8)), "unit-rate"),
         (replace(CARD, id="old.a.b"), "id-reused"),
         (replace(CARD, sources={}), "no-source"),
         (replace(CARD, sources={"nobody": ("*",)}), "source-missing"),
@@ -341,3 +350,9 @@ def test_a_case_without_a_place_for_radiators_is_known() -> None:
 
 def test_the_shipped_catalog_has_no_complaint(catalog: Catalog) -> None:
     assert lint(catalog) == []
+
+
+def test_a_turbo_power_is_asked_only_of_processors_whose_maker_rates_one() -> None:
+    old = replace(CHIP, id="a.b.old-cpu", socket="LGA3647")
+    rows = {row.field: row for row in completeness(Catalog({CHIP.id: CHIP, old.id: old}, SOURCES)) if row.kind == "cpu"}
+    assert (rows["max_power_w"].parts, rows["cores"].parts) == (1, 2)
