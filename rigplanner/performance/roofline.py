@@ -58,8 +58,8 @@ they reach: ResNeXt-50 beside ResNet-50 in TensorRT on T4, Jetson Nano and TX2 (
 EMBEDDED_W = 20.0
 """Power of modules with a quarter to half a MiB of level-2 cache (Jetson Nano and TX2)."""
 DEQUANTISE_BYTES = 14.0
-"""Traffic that widening a 4-bit weight costs per pass in training, from QLoRA against LoRA on 1.8B and 7B models on an A100 (README of
-QwenLM/Qwen) and on 7B to 70B on RTX 3090, 4090, A5000, A100 and H100 (Answer.AI's fsdp_qlora): 12 to 16 fit alike."""
+"""Traffic that widening a 4-bit weight costs per pass in training, from QLoRA against LoRA on 1.8B and 7B models on an A100 (README
+of QwenLM/Qwen) and on 7B to 70B on RTX 3090, 4090, A5000, A100 and H100 (Answer.AI's fsdp_qlora): 12 to 16 fit alike."""
 LAUNCHED = {
     "volta": 2017.5, "turing": 2018.7, "ampere": 2020.4, "ada": 2022.8, "hopper": 2022.8, "blackwell": 2024.9,
     "blackwell-rtx": 2025.1, "cdna": 2020.9, "cdna2": 2021.9, "cdna3": 2023.9, "rdna3": 2022.9, "rdna4": 2025.2,
