@@ -229,7 +229,7 @@ class Decoder:
         weights, beside = None, self.beside(x)
         for at, block in enumerate(self.blocks):
             block.returns_weights = traits.holds_weights
-            x = checkpointed(net, lambda y, *more, block=block: block(y, rope, mask, *more), x, *beside)
+            x = checkpointed(net, lambda y, *more, block=block, _kept=windowed: block(y, rope, mask, *more), x, *beside)
             weights, block.weights, block.returns_weights = block.weights, None, False
             x = self.between(x, at)
         x = x if self.norm is None else self.norm(x)

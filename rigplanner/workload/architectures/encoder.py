@@ -279,20 +279,20 @@ class Encoder:
         x = embedded if self.widen is None else self.widen(embedded)
         embedded = embedded if form.holds_narrow else x
         square = (net.setting.batch, 1, net.setting.length, net.setting.length)
-        _mask = new(net.tape, square, embedded.dtype) if form.square_mask else None
+        mask = new(net.tape, square, embedded.dtype) if form.square_mask else None
         bias = self._bias()
         rope = rope_tables(net, form.hidden // form.heads, x.dtype) if form.rotary else None
         weights: list[Tensor | None] = [None]
         first = True
 
-        def run(y: Tensor, *others: Tensor, block: EncoderBlock) -> Tensor:
+        def run(y: Tensor, *others: Tensor, block: EncoderBlock, mask: Tensor | None) -> Tensor:
             y, seen = block(y, others[0] if others else None, rope)
             if first:
                 weights.append(seen)
             return y
 
         for block in self.blocks:
-            x = checkpointed(net, partial(run, block=block), x, *([] if bias is None else [bias]))
+            x = checkpointed(net, partial(run, block=block, mask=mask), x, *([] if bias is None else [bias]))
             del weights[:-1]
         first = False
         weights.clear()

@@ -64,7 +64,7 @@ ENCODERS: dict[str, dict[str, Any]] = {
         "first_dropout": False},
     "xlm-roberta-xl": {"early": True, "embedding_norm": False, "last_dropout": False},
     "roberta-prelayernorm": {"early": True},
-    "megatron-bert": {"early": True, "embedding_norm": False, "masked": True, "eager_only": True, "holds_weights": True},
+    "megatron-bert": {"early": True, "embedding_norm": False, "masked": True, "square_mask": True, "eager_only": True, "holds_weights": True},
     "rembert": {"masked": True, "square_mask": True, "eager_only": True, "holds_weights": True, "holds_narrow": True,
                 "tied": False, "spare_bias": False},
     "mpnet": {"names": ("q", "k", "v", "o", "dense", "dense"), "eager_only": True},
