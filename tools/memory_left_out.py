@@ -6,7 +6,7 @@ Held out: what lies beyond live tensors is fitted anew on the other sources, and
 dropped (rigplanner.workload.left_out). The constants fitted to all sources are printed last, as catalog/architectures/
 memory_stacks.json holds them. With brackets (a batch that fits a card, one that fails) estimates that lie between are counted, as
 are those that fit a card on which the batch failed, those that do not fit one on which it ran, and measured cases that are said not
-to fit the card they ran on.
+to fit the card they ran on. With --bounds the status is 1 where held-out rows all together lie outside of what must hold.
 """
 
 import argparse
@@ -26,6 +26,8 @@ from rigplanner.workload.cases import BadCase, read_case
 from rigplanner.workload.left_out import fitted, held_out, intervals, kinds, measured
 
 ZOO = shipped_zoo()
+MOST_MEDIAN, MOST_P90, INSIDE = 0.08, 0.24, (0.75, 0.87)
+"""What must hold of all rows with their source held out."""
 
 
 def main() -> None:
@@ -34,6 +36,7 @@ def main() -> None:
     parser.add_argument("cases", type=Path, nargs="+")
     parser.add_argument("--brackets", type=Path)
     parser.add_argument("--card-gib", type=float, default=23.7)
+    parser.add_argument("--bounds", action="store_true")
     asked = parser.parse_args()
     lines = [line for path in asked.cases for line in path.read_bytes().splitlines() if line.strip()]
     shipped, held = compare(lines, card, ZOO), held_out(lines, card, ZOO)
@@ -49,7 +52,7 @@ def main() -> None:
     spares = fitted(cases)
     print("fitted to all:", spares)
     print("intervals:", {name: (round(low, 2), round(high, 2)) for name, (low, high) in intervals(cases, spares).items()})
-    print("sources by kind:", kinds(cases))
+    print("sources by kind:", kinds((case.source, case.kind) for case in cases))
     if asked.brackets:
         brackets = [Bracket.read(line) for line in asked.brackets.read_bytes().splitlines()]
         right = sum(bracket.holds(asked.card_gib) for bracket in brackets)
@@ -59,6 +62,16 @@ def main() -> None:
         print(f"said to fit with its whole interval though the batch failed: {wrong} of {len(failed)}")
         refused = sum(bracket.refuses(asked.card_gib) for bracket in brackets)
         print(f"said not to fit with its whole interval though the batch ran: {refused} of {len(brackets)}")
+    if asked.bounds and not holds(held):
+        raise SystemExit(f"outside of median {MOST_MEDIAN:.0%}, p90 {MOST_P90:.0%}, inside {INSIDE[0]:.0%} to {INSIDE[1]:.0%}")
+
+
+def holds(cases: list[Comparison]) -> bool:
+    """Whether all rows together keep what must hold."""
+    row = error_table(cases, ())[0]
+    if row.median is None or row.p90 is None or row.inside is None:
+        return False
+    return row.median <= MOST_MEDIAN and row.p90 <= MOST_P90 and INSIDE[0] <= row.inside <= INSIDE[1]
 
 
 def refusals(lines: list[bytes]) -> tuple[int, int]:

@@ -20,7 +20,7 @@ from rigplanner.workload.cases import BadCase, read_case
 from rigplanner.workload.job import Job, read_job
 from rigplanner.workload.memory import GIB, LEAST, NCCL_GIB, RELATIVE_SPREAD, demand_of
 from rigplanner.workload.nearness import by_sources, kind_of, levers
-from rigplanner.workload.network import resolve
+from rigplanner.workload.network import Network, resolve
 from rigplanner.workload.stacks import KNOWN_STILL, MemoryStack, Spare, group_of, memory_stack, own_intervals, spare_name
 
 CLIPPED, MOST_OF_A_SOURCE = 0.4, 20
@@ -103,23 +103,53 @@ def held_out(lines: Iterable[bytes], find_gpu: Callable[[str], GPU | None], zoo:
         others = [case for case in cases if case.source != source]
         spares = _cheapest(costs, source)
         spans = intervals(others, spares)
-        near = kinds(others)
+        near = kinds((case.source, case.kind) for case in others)
         found += [_compared(case, spares, spans, near) for case in cases if case.source == source]
     return found
 
 
-def kinds(cases: Iterable[Measured]) -> dict[str, int]:
-    """How many sources have measured each kind of job."""
+def kinds(told: Iterable[tuple[str, str | None]]) -> dict[str, int]:
+    """How many sources have measured each kind of job, of (source, kind)."""
     found: dict[str, set[str]] = defaultdict(set)
-    for case in cases:
-        if case.kind is not None:
-            found[case.kind].add(case.source)
+    for source, kind in told:
+        if kind is not None:
+            found[kind].add(source)
     return {kind: len(sources) for kind, sources in sorted(found.items())}
+
+
+def kind_measured(line: bytes, find_gpu: Callable[[str], GPU | None], zoo: Zoo) -> tuple[str, str | None] | None:
+    """Source and kind of the job of one line, without estimating it; None for a part, and for what the model cannot express."""
+    raw = msgspec.json.decode(line)
+    asked = _asked(raw, line, find_gpu, zoo)
+    return None if asked is None else (_source(raw), _kind(asked[0], asked[1], asked[2]))
 
 
 def measured(line: bytes, find_gpu: Callable[[str], GPU | None], zoo: Zoo) -> Measured | None:
     """Return the case of one line; None for a part, and for what the model cannot express."""
     raw = msgspec.json.decode(line)
+    asked = _asked(raw, line, find_gpu, zoo)
+    if asked is None:
+        return None
+    network, job, stack, card, count = asked
+    try:
+        demand, _ = demand_of(network, job, stack, card)
+    except WorkloadFault:
+        return None
+    return Measured(
+        raw=raw, source=_source(raw), task=job.task, group=group_of(network.kind), counter=raw.get("figure") or "unknown",
+        measured_gib=raw["value_gib"], tensors_gib=demand.tensors / GIB,
+        moving_gib=(demand.activations + demand.buffers + demand.kv_cache) / GIB,
+        apart_gib=demand.apart / GIB, context_gib=stack.context_gib,
+        nccl_gib=NCCL_GIB if count > 1 else 0.0,
+        wide=(RELATIVE_SPREAD if network.relative else 1.0) * levers(network.kind, job),
+        kind=_kind(network, job, stack), own=_own(stack, job),
+    )  # fmt: skip
+
+
+def _asked(
+    raw: dict[str, Any], line: bytes, find_gpu: Callable[[str], GPU | None], zoo: Zoo
+) -> tuple[Network, Job, MemoryStack, GPU | None, int] | None:
+    """What a measured total asks: network, job, stack without what only its source told, card and count."""
     if raw.get("part", "total") != "total" or not raw.get("value_gib"):
         return None
     case = read_case(line)
@@ -130,20 +160,17 @@ def measured(line: bytes, find_gpu: Callable[[str], GPU | None], zoo: Zoo) -> Me
     try:
         network = resolve(case.workload, zoo)
         job = read_job(case.workload, network, count, card is not None)
-        stack = _neutral(memory_stack(job.stack))
-        demand, _ = demand_of(network, job, stack, card)
+        return network, job, _neutral(memory_stack(job.stack)), card, count
     except WorkloadFault:
         return None
-    return Measured(
-        raw=raw, source="/".join(str(raw.get("source") or "-").split("/")[:2]), task=job.task, group=group_of(network.kind),
-        counter=raw.get("figure") or "unknown",
-        measured_gib=raw["value_gib"], tensors_gib=demand.tensors / GIB,
-        moving_gib=(demand.activations + demand.buffers + demand.kv_cache) / GIB,
-        apart_gib=demand.apart / GIB, context_gib=stack.context_gib,
-        nccl_gib=NCCL_GIB if count > 1 else 0.0,
-        wide=(RELATIVE_SPREAD if network.relative else 1.0) * levers(network.kind, job),
-        kind=None if stack.slug in own_intervals() else kind_of(stack.slug, network.kind, job), own=_own(stack, job),
-    )  # fmt: skip
+
+
+def _source(raw: dict[str, Any]) -> str:
+    return "/".join(str(raw.get("source") or "-").split("/")[:2])
+
+
+def _kind(network: Network, job: Job, stack: MemoryStack) -> str | None:
+    return None if stack.slug in own_intervals() else kind_of(stack.slug, network.kind, job)
 
 
 def _neutral(stack: MemoryStack) -> MemoryStack:

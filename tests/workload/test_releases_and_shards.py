@@ -8,8 +8,9 @@ from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.performance.anchors import find_gpu
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import MemoryEstimate
+from rigplanner.workload.cases import BadCase, read_case
 from rigplanner.workload.memory import estimate_memory
-from rigplanner.workload.releases import EAGER, LOOPED, SHIFTED, WHOLE_PROMPT, habits
+from rigplanner.workload.releases import COMPILED, EAGER, JOINED, LOOPED, SHIFTED, WHOLE_PROMPT, WRITTEN, habits
 
 GIB = 2.0**30
 POWER_LM = {"model_type": "granite", "hidden_size": 2304, "num_hidden_layers": 40, "num_attention_heads": 36,
@@ -28,11 +29,47 @@ def estimate(zoo: Zoo, count: int = 1, **fields: Any) -> MemoryEstimate:
 @pytest.mark.parametrize(
     ("flags", "wanted"),
     [(["transformers 4.48"], set()), (["transformers==4.47"], {SHIFTED}), (["Transformers 4.44"], {SHIFTED, WHOLE_PROMPT}),
-     (["transformers v4.35"], {SHIFTED, WHOLE_PROMPT, EAGER}), (["transformers 5.0"], set()), (["transformers"], set()),
-     (["torch 1.13"], {EAGER, LOOPED}), (["torch==2.0.1"], set())],
+     (["transformers v4.35"], {SHIFTED, WHOLE_PROMPT, EAGER, JOINED}), (["transformers 5.0"], set()), (["transformers"], set()),
+     (["torch 1.13"], {EAGER, LOOPED}), (["torch==2.0.1"], set()),
+     (["unsloth 2024.3"], {WRITTEN}), (["unsloth 2024.12"], set())],
 )  # fmt: skip
 def test_a_named_release_brings_its_habits(flags: list[str], wanted: set[str]) -> None:
     assert habits(flags) - set(flags) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "stack", "wanted"),
+    [(None, "torchtitan", {COMPILED}), ("torchtitan 2025-06", "torchtitan", {COMPILED}),
+     ("torchtitan 2024-12", "torchtitan", set()), (None, "pytorch", set())],
+)  # fmt: skip
+def test_torchtitan_compiles_its_loss_unless_an_earlier_release_is_named(text: str | None, stack: str, wanted: set[str]) -> None:
+    assert habits(["compile"], text, stack) - {"compile"} == wanted
+
+
+def test_measured_cases_name_the_release_of_their_software() -> None:
+    case = read_case(b'{"id": 1, "workload": {"model": "gpt2", "stack": "torchtitan", "stack_text": "torchtitan 2024-12"}}')
+    assert not isinstance(case, BadCase) and case.workload.framework_text == "torchtitan 2024-12"
+
+
+def test_the_cache_of_old_transformers_is_there_twice(zoo: Zoo) -> None:
+    """Llama 2 7B, 64 samples of 256 tokens and 512 more: 65,112 MB; 53,986 MB of the 13B, 16 samples of 512 and 512 more, where the
+    prompt alone takes 35,872 (optimum's benchmarks of 2023)."""
+    usual: dict[str, Any] = {"task": "inference", "precision": "fp16", "stack": "pytorch-hf", "flags": ["transformers 4.35"]}
+    long = estimate(zoo, model="llama-2-7b", batch_per_gpu=64, input_tokens=256, output_tokens=512, **usual)
+    assert long.allocated_gib == pytest.approx(65112e6 / GIB, rel=0.01)
+    whole, prompt = (
+        estimate(zoo, model="llama-2-13b", batch_per_gpu=16, input_tokens=512, output_tokens=tokens, **usual).tensors_gib
+        for tokens in (512, 1)
+    )
+    assert whole - prompt == pytest.approx((53986 - 35872) * 1e6 / GIB, rel=0.1)
+
+
+def test_unsloth_before_cut_cross_entropy_writes_its_logits(zoo: Zoo) -> None:
+    """Gemma 7B on a T4 with Unsloth 2024.3: 11 GiB of two samples of 2,048 tokens at most."""
+    usual: dict[str, Any] = {"model": "gemma-7b", "task": "train_qlora", "batch_per_gpu": 2, "seq_len": 2048, "lora_rank": 16,
+                             "stack": "unsloth", "optimizer": "adamw_8bit"}  # fmt: skip
+    old, new = (estimate(zoo, flags=flags, **usual).reserved_gib for flags in (["unsloth 2024.3"], []))
+    assert old == pytest.approx(11.0, rel=0.1) and new < 8
 
 
 def test_the_step_of_torch_before_two_copies_no_gradients(zoo: Zoo) -> None:
@@ -57,7 +94,8 @@ def test_adapters_of_a_denoiser_in_fp32_keep_floats_and_written_scores(zoo: Zoo)
 @pytest.mark.parametrize(
     ("stack", "task", "flags", "word"),
     [("llama-factory", "train_lora", [], "full"), ("ms-swift", "train_full", [], "full"), ("unsloth", "train_lora", [], "full"),
-     ("pytorch-hf", "train_qlora", [], "full"), ("peft", "train_qlora", ["unraised"], "none"), ("peft", "train_lora", [], "none")],
+     ("pytorch-hf", "train_qlora", [], "full"), ("peft", "train_qlora", ["unraised"], "none"), ("peft", "train_lora", [], "none"),
+     ("torchtitan", "train_full", [], "selective")],
 )  # fmt: skip
 def test_what_is_not_said_of_checkpoints_is_as_the_stack_has_it(
     zoo: Zoo, stack: str, task: str, flags: list[str], word: str
