@@ -72,6 +72,20 @@ def _phimoe(config: dict[str, Any]) -> dict[str, Any]:
     return {"num_experts_per_tok": 2}
 
 
+def _aria(config: dict[str, Any]) -> dict[str, Any]:
+    """Experts by names of their own, as wide as the feed-forward layer."""
+    return {"num_experts": config["moe_num_experts"], "num_experts_per_tok": config["moe_topk"],
+        "n_shared_experts": config.get("moe_num_shared_experts") or 0, "moe_intermediate_size": config["intermediate_size"]}  # fmt: skip
+
+
+def _cohere_moe(config: dict[str, Any]) -> dict[str, Any]:
+    """Shared experts by a name of their own; dense layers by kind, with a width of their own."""
+    kinds = config.get("mlp_layer_types") or []
+    return {"n_shared_experts": config.get("num_shared_experts") or 0, "moe_intermediate_size": config["intermediate_size"],
+        "intermediate_size": config.get("prefix_dense_intermediate_size") or config["intermediate_size"],
+        "mlp_only_layers": [at for at, kind in enumerate(kinds) if kind == "dense"]}  # fmt: skip
+
+
 KINDS = {"mamba": "linear_attention", "mamba2": "linear_attention", "attention": "full_attention", "M": "linear_attention",
     "*": "full_attention", "-": "mlp", "E": "moe"}  # fmt: skip
 """Older words for kinds of layers."""
@@ -244,7 +258,8 @@ def _every_fourth(config: dict[str, Any]) -> dict[str, Any]:
 
 LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "afmoe": _afmoe, "gemma4_text": _gemma4, "gemma3n_text": _gemma3n, "llama4_text": _llama4, "ernie4_5_moe": _ernie,
-    "granitemoeshared": _granite_shared, "phimoe": _phimoe, "mamba": _all_scan, "mamba2": _all_scan,
+    "granitemoeshared": _granite_shared, "granitemoe_swa": _granite_shared, "aria_text": _aria, "cohere2_moe": _cohere_moe,
+    "phimoe": _phimoe, "mamba": _all_scan, "mamba2": _all_scan,
     "falcon_mamba": _all_scan, "bamba": _bamba, "granitemoehybrid": _granite_hybrid, "nemotron_h": _nemotron_h,
     "jamba": _jamba, "lfm2": _lfm2, "lfm2_moe": _lfm2_moe, "hunyuan_v1_moe": _hunyuan_moe, "exaone_moe": _exaone_moe,
     "mellum": _dense_or_sparse, "hy_v3": _dense_or_sparse, "internlm3": _internlm3, "minicpm3": _plain_pairs, "zamba2": _zamba2,

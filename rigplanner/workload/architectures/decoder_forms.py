@@ -140,6 +140,10 @@ TRAITS: dict[str, Traits] = {
     "zamba2": Traits(act="gelu", rope=0.0),
     "granite_swa": Traits(scaled_embedding=True, scaled_residual=True, scaled_logits=True, two_masks=True, eager_only=True,
     scores="sunk"),
+    "granitemoe_swa": Traits(scaled_embedding=True, scaled_residual=True, scaled_logits=True, two_masks=True, eager_only=True,
+    scores="sunk"),
+    "aria_text": Traits(),
+    "cohere2_moe": Traits(norm="layer_mean", block="parallel", scaled_logits=True, two_masks=True),
     "kimi_linear": Traits(rope=0.0),
     "minimax": Traits(),
     "diffllama": Traits(scores="differential"),
@@ -190,7 +194,7 @@ BIAS_EVERYWHERE = {
     "ministral3", "dots1", "phimoe", "granitemoe", "granitemoeshared", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text",
     "llama4_text", "gemma4_text", "afmoe", "bamba", "granitemoehybrid", "falcon_h1",
     "jais2", "hyperclovax", "vaultgemma", "bitnet", "flex_olmo", "exaone_moe", "hunyuan_v1_moe", "nanochat", "eurobert",
-    "internlm3", "ministral", "hy_v3", "diffllama", "granite_swa", "mellum",
+    "internlm3", "ministral", "hy_v3", "diffllama", "granite_swa", "mellum", "granitemoe_swa", "aria_text", "cohere2_moe",
 }  # fmt: skip
 """Families whose `attention_bias` adds a bias to query, key, value and output."""
 BIAS_BEFORE = {"glm", "glm4", "helium", "glm4_moe", "solar_open"}
@@ -371,7 +375,7 @@ FLOAT_ROUTERS = {
 
 LOW_ODDS = {
     "olmoe", "qwen2_moe", "qwen3_moe", "qwen3_next", "qwen3_5_moe", "qwen3_5_moe_text", "granitemoe", "gpt_oss", "phimoe",
-    "ernie4_5_moe", "granitemoeshared", "flex_olmo", "mellum",
+    "ernie4_5_moe", "granitemoeshared", "flex_olmo", "mellum", "granitemoe_swa", "cohere2_moe", "aria_text",
 }  # fmt: skip
 """Families whose chosen odds are cast back to the type of the router's scores."""
 

@@ -148,8 +148,8 @@ class Gemma4(Decoder):
         ropes = {kind: rope_tables(net, width, x.dtype) for kind, width in widths.items()}
         shared: Shared = {}
         for block, kind in zip(self.layers, sides.kinds, strict=True):
-            own = None if each is None else ops.cut(tape, each, (*shape, sides.width))
-            x = checkpointed(net, lambda y, b=block, k=kind, o=own: b(y, ropes[k], masks[k], o, shared), x)
+            own = [] if each is None else [ops.cut(tape, each, (*shape, sides.width))]
+            x = checkpointed(net, lambda y, *o, b=block, k=kind: b(y, ropes[k], masks[k], o[0] if o else None, shared), x, *own)
         x = self.norm(x)  # type: ignore[misc]
         del embedded
         return x
