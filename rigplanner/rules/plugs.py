@@ -223,7 +223,7 @@ def psu_cables(situation: Situation) -> Iterator[Cabled]:
 
 @rule(
     "PWR009", "One cable feeds two sockets of a card", "warning", over=pigtails,
-    needs=("cable.name",),
+    needs=("cable.type",),
     reason="Each 8-pin socket may draw 150 W; a pigtail draws both through one cable and one plug at the supply.",
     source="Hugging Face: building a GPU workstation; PCI-SIG CEM",
 )  # fmt: skip

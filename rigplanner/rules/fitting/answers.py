@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, TypeVar
 from msgspec import Struct
 
 from rigplanner.catalog.parts import AnyPart
-from rigplanner.rules.fitting.figures import Range, Ranges, also_read, observed
+from rigplanner.rules.fitting.figures import ANYWHERE, Range, Ranges, also_read, observed
 from rigplanner.rules.fitting.watching import Placement
 
 T = TypeVar("T")
@@ -99,9 +99,10 @@ def holding(boxes: Iterable[Box], figures: Sequence[float]) -> Box | None:
             if not low <= figures[place] <= high:
                 break
         else:
-            if not box.sums or all(
-                low <= sum([figures[place] * by for place, by in terms]) <= high for terms, low, high in box.sums
-            ):
+            for terms, low, high in box.sums:
+                if not low <= sum([figures[place] * by for place, by in terms]) <= high:
+                    break
+            else:
                 return box
     return None
 
@@ -218,8 +219,8 @@ class Tally:
             self._sums[terms] = (low, high) if known is None else (max(low, known[0]), min(high, known[1]))
 
     def box(self) -> Box:
-        """Return what is brought in these ranges."""
-        ranges = tuple([(place, low, high) for place, (low, high) in self._ranges.items()])
+        """Return what is brought in these ranges, for candidates that lack the same figures."""
+        ranges = tuple([(place, *ends) for place, ends in self._ranges.items() if ends != ANYWHERE])
         return Box(
             tuple(self.brought),
             says_no(self.brought),

@@ -20,8 +20,7 @@ from rigplanner.rules.generations import generation
 from rigplanner.rules.known import known_pairs, matches
 
 ID, NAME = "id", "name"
-"""Fields that verdicts do not read whole: of an id they ask where parts of the rig name it, of a name the product line or the
-generation."""
+"""Fields that verdicts do not read whole: of an id they ask where parts of the rig name it, of a name what `TOLD_BY_NAME` says."""
 
 _PLAIN = frozenset((str, int, float, bool, type(None)))
 
@@ -38,6 +37,10 @@ def _generation(part: AnyPart) -> str | None:
 
 def _no_direct(part: AnyPart) -> bool:
     return NO_DIRECT.search(part.name) is not None
+
+
+TOLD_BY_NAME: dict[str, Derive] = {"cpu": _generation, "gpu": _no_direct}
+"""What verdicts ask of the name of a kind of part: the generation, the product line."""
 
 
 def _telling(
@@ -62,10 +65,9 @@ class Likeness:
     def __init__(self, kind: str, parts: Sequence[AnyPart], solved: Callable[[Row, str], bytes]) -> None:
         self.kind, self._solved = kind, solved
         ids = sorted({part.id for part in parts if kind_of(part) in ("gpu", "nic", "storage", "riser")})
-        self._derived: dict[str, Callable[[AnyPart], Hashable]] = {
-            NAME: _generation if kind == "cpu" else _no_direct,
-            RANK: lambda part: bisect_left(ids, part.id),
-        }
+        self._derived: dict[str, Derive] = {RANK: lambda part: bisect_left(ids, part.id)}
+        if kind in TOLD_BY_NAME:
+            self._derived[NAME] = TOLD_BY_NAME[kind]
         self.readers = Readers(self._reader)
         self._countable = FIGURES.get(kind, ())
         self.fields: list[str] = []

@@ -60,8 +60,9 @@ TELLING = (
     "CLG001", "CLG003", "SW001", "SW005", "SW006", "SW009", "SW015", "SW021",
 )  # fmt: skip
 """Rules that often say no and ask for no places: they are asked first, and where one says no, no machine is assembled."""
-PLACED: dict[str, tuple[str, ...]] = {"gpu": ("GPU001",)}
-"""Rules that are asked next for candidates of a kind; where they say no, no other is asked."""
+SOCKET, FORM = ("CPU001",), ("GPU001",)
+ORDER = {"cpu": (SOCKET, TELLING), "motherboard": (SOCKET, TELLING), "gpu": (TELLING, FORM)}
+"""By kind the rules that are asked before the others, in stages: where one says no, those of later stages are not asked."""
 
 REMARKS = ("RIG003",)
 """Rules that only remark, on every part in words of its own; a badge does not count them."""
@@ -167,9 +168,11 @@ def _stages(rig: Rig, kind: str, likeness: Callable[[], Likeness]) -> tuple[Stag
         told = likeness()
         told.note(Reading(frozenset(KINDS[kind].__struct_fields__) - UNREAD, {}))
         return (Stage(rig, _CODES, told),)
-    first = [TELLING, PLACED[kind]] if kind in PLACED else [TELLING]
-    rest = tuple(code for code in _CODES if not any(code in codes for codes in first))
-    return tuple(Stage(rig, codes, likeness()) for codes in (*first, rest))
+    stages, left = [], dict.fromkeys(_CODES)
+    for codes in (*ORDER.get(kind, (TELLING,)), _CODES):
+        stages.append(Stage(rig, [code for code in codes if code in left], likeness()))
+        left = {code: None for code in left if code not in codes}
+    return tuple(stages)
 
 
 class Trial:
