@@ -17,6 +17,7 @@ from rigplanner.catalog.prices import Offers
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_catalog
 from rigplanner.report.words_import import list_notes, refusal_counts, refusal_text, summary
+from rigplanner.report.words_rates import without_rate_text
 from rigplanner.rig.edits import set_exchange, set_notes
 from rigplanner.rig.files import RigFault, write_rig
 from rigplanner.rig.parts_list import by_figures, read_parts_list, rig_from_entries
@@ -146,6 +147,9 @@ def _tell(args: argparse.Namespace, made: Import | Offers) -> None:
     for count, text in refusal_counts(made.refused):
         print(f"{count:8,}  {text}")
     print(summary(made, args.accept))
+    rates = without_rate_text({offer.price.currency for offer in made.offers}) if isinstance(made, Offers) else ""
+    if rates:
+        print(f"{rates} Rigs in other currencies count these prices by a rate given: 'rigplanner new --set rate:CURRENCY=RATE'.")
 
 
 def _keep(args: argparse.Namespace, keep: Callable[[], Path]) -> None:

@@ -16,6 +16,7 @@ from rigplanner.cli.reading import open_catalog, open_rig
 from rigplanner.economics.totals import totals
 from rigplanner.machine.this_machine import recognise
 from rigplanner.report.language import tr
+from rigplanner.report.words_rates import uncounted_text
 from rigplanner.rig.choices import with_choice
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import add_workload, change_site, rename, set_exchange, set_notes
@@ -93,7 +94,9 @@ def _say_without_rate(rig: Rig, catalog: Catalog) -> None:
     others = sorted({line.unit.currency for line in sums.lines if line.uid in sums.foreign and line.unit})
     if others:
         unknown = f"Not counted: prices in {', '.join(others)}; no rate to {rig.currency} is known."
-        print(f"{unknown} Say rate:{others[0]}=RATE, or fetch rates: 'rigplanner catalog update --rates'.", file=sys.stderr)
+        left_out = uncounted_text(sums)
+        way = "." if left_out else ", or fetch rates: 'rigplanner catalog update --rates'."
+        print(" ".join(filter(None, (unknown, left_out, f"Say rate:{others[0]}=RATE{way}"))), file=sys.stderr)
 
 
 def _started(args: argparse.Namespace) -> Rig:

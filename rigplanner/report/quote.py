@@ -18,6 +18,7 @@ from rigplanner.report.quote_machine import SlotRow, links_text, noise_row, powe
 from rigplanner.report.setup_sheet import SetupRow, setup_rows, software_sources
 from rigplanner.report.words import finding_text, fix_text, rule_title
 from rigplanner.report.words_machine import absent_texts
+from rigplanner.report.words_rates import uncounted_text
 from rigplanner.rig.document import Party, Rig, part_of
 from rigplanner.rig.files import with_snapshot
 from rigplanner.rules.assess import Assessment
@@ -241,6 +242,7 @@ def _money_notes(assessment: Assessment, catalog: Catalog) -> list[str]:
         if uids:
             names = [_item_name(assessment.rig, uid, catalog) for uid in uids]
             notes.append(text.format(names=listed(names)))
+    notes += filter(None, [uncounted_text(totals)])
     if totals.converted and assessment.rig.exchange:
         names = [_item_name(assessment.rig, uid, catalog) for uid in totals.converted]
         rates = assessment.rig.exchange

@@ -213,5 +213,6 @@ def test_money_without_a_rate_is_told_when_a_rig_is_made(tmp_path: Path, capsys:
     assert main(["new", "RTX 5090", "--set", "currency=XTS", "-o", str(tmp_path / "a.rig")]) == 0
     said = capsys.readouterr().err
     assert "no rate to XTS is known" in said and "rate:USD=RATE" in said
+    assert "The European Central Bank publishes no rate of XTS." in said and "update --rates" not in said
     assert main(["new", "RTX 5090", "--set", "currency=XTS", "--set", "rate:USD=2", "-o", str(tmp_path / "b.rig")]) == 0
     assert "no rate" not in capsys.readouterr().err

@@ -31,7 +31,9 @@ def test_converted_prices_are_named_with_the_day() -> None:
 
 
 def test_without_rates_the_item_is_left_out() -> None:
-    assert "Priced in another currency, not in the total: Cable." in _notes(None)
+    assert "Priced in another currency, not in the total: Cable. The European Central Bank publishes no rate of TWD." in _notes(
+        None
+    )
 
 
 def test_the_quote_counts_pieces_in_its_own_currency_and_keeps_what_was_asked() -> None:

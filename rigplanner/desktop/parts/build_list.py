@@ -25,6 +25,7 @@ from rigplanner.desktop.tokens import STATE_OF
 from rigplanner.desktop.widgets import button, column, give_viewport, icon_button, indented, label, panel, restyle, row, rule, strip
 from rigplanner.desktop.words import KIND_WORDS, VERDICT_ICONS, money
 from rigplanner.report.language import listed, tr, trn
+from rigplanner.report.words_rates import uncounted_text
 from rigplanner.rig.document import Item, part_of
 from rigplanner.rig.edits import LARGEST_QUANTITY, Edit
 
@@ -217,7 +218,8 @@ class BuildList(QWidget):
             limit = trn("{count} day", "{count} days", self._session.preferences.now.price_days)
             open_items.append(trn("{count} price older than {limit}", "{count} prices older than {limit}", stale, limit=limit))
         restyle(self._note, "state", "warns" if stale else "")
-        self._note.setText(listed(open_items))
+        why = uncounted_text(sums)
+        self._note.setText(f"{listed(open_items)}. {why}" if why else listed(open_items))
         self._note.setVisible(bool(open_items))
 
     def _show_item(self, *_: object) -> None:
