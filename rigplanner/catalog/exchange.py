@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Iterable
 
 import msgspec
 from msgspec import Struct
@@ -52,6 +53,12 @@ def read_ecb(content: bytes) -> ExchangeRates:
 def shipped_rates() -> ExchangeRates:
     """Return the rates that came with the catalog; they say of which day they are."""
     return msgspec.json.decode((data_path("catalog") / "exchange_rates.json").read_bytes(), type=ExchangeRates)
+
+
+def unpublished_among(currencies: Iterable[str]) -> list[str]:
+    """Return those of `currencies` that the bank's daily file leaves out; a rate of them has to be said."""
+    rates = shipped_rates()
+    return sorted({currency for currency in currencies if currency != rates.base and currency not in rates.rates})
 
 
 def _rate(text: str) -> float:

@@ -41,8 +41,8 @@ SOURCE_HINTS = Words(
     {
         "opendb": "Choose the zip of the OpenDB repository, or the folder that it unpacks to.",
         "pc-part-dataset": "Choose one file of the dataset, for example video-card.json. Its prices carry no day of their own.",
-        "coolpc": "Save the shop's evaluation page from the browser and choose it here. The European Central Bank publishes no rate "
-        "of TWD: rigs in other currencies do not count these prices unless a rate is given.",
+        "coolpc": "Save the shop's evaluation page from the browser and choose it here. The European Central Bank publishes no "
+        "rate of TWD: rigs in other currencies do not count these prices unless a rate is given.",
         "csv": "Choose a table with a column for the part and one for the price.",
     }
 )
