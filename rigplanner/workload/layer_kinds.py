@@ -74,16 +74,20 @@ def _phimoe(config: dict[str, Any]) -> dict[str, Any]:
 
 def _aria(config: dict[str, Any]) -> dict[str, Any]:
     """Experts by names of their own, as wide as the feed-forward layer."""
-    return {"num_experts": config["moe_num_experts"], "num_experts_per_tok": config["moe_topk"],
-        "n_shared_experts": config.get("moe_num_shared_experts") or 0, "moe_intermediate_size": config["intermediate_size"]}  # fmt: skip
+    return {
+        "num_experts": config["moe_num_experts"], "num_experts_per_tok": config["moe_topk"],
+        "n_shared_experts": config.get("moe_num_shared_experts") or 0, "moe_intermediate_size": config["intermediate_size"],
+    }  # fmt: skip
 
 
 def _cohere_moe(config: dict[str, Any]) -> dict[str, Any]:
     """Shared experts by a name of their own; dense layers by kind, with a width of their own."""
-    kinds = config.get("mlp_layer_types") or []
-    return {"n_shared_experts": config.get("num_shared_experts") or 0, "moe_intermediate_size": config["intermediate_size"],
-        "intermediate_size": config.get("prefix_dense_intermediate_size") or config["intermediate_size"],
-        "mlp_only_layers": [at for at, kind in enumerate(kinds) if kind == "dense"]}  # fmt: skip
+    kinds, wide = config.get("mlp_layer_types") or [], config["intermediate_size"]
+    return {
+        "n_shared_experts": config.get("num_shared_experts") or 0, "moe_intermediate_size": wide,
+        "intermediate_size": config.get("prefix_dense_intermediate_size") or wide,
+        "mlp_only_layers": [at for at, kind in enumerate(kinds) if kind == "dense"],
+    }  # fmt: skip
 
 
 KINDS = {"mamba": "linear_attention", "mamba2": "linear_attention", "attention": "full_attention", "M": "linear_attention",

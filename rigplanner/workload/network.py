@@ -147,7 +147,8 @@ def resolve(workload: Workload, zoo: Zoo) -> Network:
 
 def _headed(config: dict[str, Any], head: str | None) -> dict[str, Any]:
     """The configuration with the class that a tracer's specification means by its head, where it names none."""
-    alone = head == "causal_lm" and "architectures" not in config and config.get("model_type") in HEADED
+    kind = str(config.get("model_type"))
+    alone = head == "causal_lm" and "architectures" not in config and SAME_AS.get(kind, kind) in HEADED
     return {**config, "architectures": ["ForCausalLM"]} if alone else config
 
 
@@ -248,7 +249,7 @@ SAME_LAYERS = {"data2vec-vision", "vit_msn", "metaclip_2_vision_model", "mt5", "
 STAND_IN = ("hidden_size", "num_hidden_layers", "vocab_size", "num_attention_heads")
 """Fields without which layers of Llama say nothing of an unknown network (Mamba came out at 2 to 8 times the traced bytes)."""
 
-OWN_LAYERS = {"zamba", "reformer"}
+OWN_LAYERS = {"zamba", "reformer", "inkling_text", "inkling2_text"}
 """Networks of which Llama's layers say nothing: what they keep beside attention is the most of it (Zamba traced: a tenth to twice
 what Llama's layers give), or they keep next to nothing (Reformer's layers are reversible)."""
 
@@ -276,8 +277,8 @@ def _from_config(encoded: bytes, slug: str) -> Network:
         wide = pick(told, "intermediate_size", "moe_intermediate_size")
         if kind in OWN_LAYERS or not (wide and all(told.get(field) for field in STAND_IN)) or config.get("conv_dim"):
             raise
-        relative, stand_in = "llama", True
-        given = {**given, "model_type": "llama"}
+        relative, stand_in = ("bert" if config.get("type_vocab_size") else "llama"), True
+        given = {**given, "model_type": relative}
         made, encoded = _made(given), msgspec.json.encode(given)
     length = config.get("image_size") if not config.get("vocab_size") or config.get("patch_size") else 64
     with contradictions():

@@ -107,17 +107,19 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
 
 def _with_masters(job: Job, stack: MemoryStack) -> tuple[Job, MemoryStack]:
     """The job as a trainer shards it: FSDP brings weights that train in bf16 to fp32 first and computes in bf16; ZeRO 1 and 2 are
-    DeepSpeed's."""
-    if not stack.sharded_masters or job.data == 1:
-        return job, stack
-    if job.zero in (1, 2):
-        theirs = memory_stack("deepspeed")
-        return job, msgspec.structs.replace(
-            stack, master_fp32=theirs.master_fp32, fused_optimizer=theirs.fused_optimizer, bucket_values=theirs.bucket_values,
-            flat_step=theirs.flat_step,
-        )  # fmt: skip
-    if job.task == "train_full" and job.precision == "bf16" and job.zero == 3:
-        return msgspec.structs.replace(job, precision="amp_bf16"), stack
+    DeepSpeed's. What keeps copies of its own in fp32 runs the network itself in 16 bits, nothing is cast by autocast (fp16 and bf16
+    of DeepSpeed and Megatron bring the module to half)."""
+    if stack.sharded_masters and job.data > 1:
+        if job.zero in (1, 2):
+            theirs = memory_stack("deepspeed")
+            stack = msgspec.structs.replace(
+                stack, master_fp32=theirs.master_fp32, fused_optimizer=theirs.fused_optimizer, bucket_values=theirs.bucket_values,
+                flat_step=theirs.flat_step,
+            )  # fmt: skip
+        elif job.task == "train_full" and job.precision == "bf16" and job.zero == 3:
+            return msgspec.structs.replace(job, precision="amp_bf16"), stack
+    if stack.master_fp32 and job.precision in ("amp_fp16", "amp_bf16"):
+        return msgspec.structs.replace(job, precision=job.precision.removeprefix("amp_")), stack
     return job, stack
 
 

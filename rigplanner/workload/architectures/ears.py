@@ -22,22 +22,21 @@ def _layers(width: int, ffn: int, layers: int, key_bias: bool) -> int:
 
 def _whisper(told: Sizes) -> int:
     """Two convolutions over the bands, a table of positions, and the layers of Whisper's encoder."""
-    width = told.get("d_model") or told["hidden_size"]
-    ffn = told.get("encoder_ffn_dim") or told["intermediate_size"]
-    layers = told.get("encoder_layers") or told["num_hidden_layers"]
-    stem = _linear(3 * told["num_mel_bins"], width) + _linear(3 * width, width)
+    width = int(told.get("d_model") or told["hidden_size"])
+    ffn = int(told.get("encoder_ffn_dim") or told["intermediate_size"])
+    layers = int(told.get("encoder_layers") or told["num_hidden_layers"])
+    stem = _linear(3 * int(told["num_mel_bins"]), width) + _linear(3 * width, width)
     return stem + int(told["max_source_positions"]) * width + _layers(width, ffn, layers, False)
 
 
 def _qwen3(told: Sizes) -> int:
     """Three convolutions over bands and frames, a linear layer, layers, and two linear layers at the end (Qwen3-ASR)."""
-    width, inner = told["d_model"], told["downsample_hidden_size"]
-    bands = told["num_mel_bins"]
+    width, inner, bands = int(told["d_model"]), int(told["downsample_hidden_size"]), int(told["num_mel_bins"])
     for _ in range(3):
         bands = (bands + 1) // 2
     stem = _linear(9, inner) + 2 * _linear(9 * inner, inner) + _linear(inner * bands, width, False)
-    out = _linear(width, width) + _linear(width, told["output_dim"])
-    return stem + _layers(width, told["encoder_ffn_dim"], told["encoder_layers"], True) + out
+    out = _linear(width, width) + _linear(width, int(told["output_dim"]))
+    return stem + _layers(width, int(told["encoder_ffn_dim"]), int(told["encoder_layers"]), True) + out
 
 
 def _one(config: Sizes, told: Sizes, text: int) -> int:
