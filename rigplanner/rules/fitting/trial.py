@@ -13,6 +13,7 @@ from rigplanner.catalog.parts import GPU, KINDS, AnyPart
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.machine.assemble import assemble, put_together
 from rigplanner.machine.machine import Machine
+from rigplanner.machine.pieces import pieces_of
 from rigplanner.machine.seekers import slot_kind
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, apply
@@ -168,10 +169,10 @@ def _stages(rig: Rig, kind: str, likeness: Callable[[], Likeness]) -> tuple[Stag
         told = likeness()
         told.note(Reading(frozenset(KINDS[kind].__struct_fields__) - UNREAD, {}))
         return (Stage(rig, _CODES, told),)
-    stages, left = [], dict.fromkeys(_CODES)
+    stages, asked = [], set[str]()
     for codes in (*ORDER.get(kind, (TELLING,)), _CODES):
-        stages.append(Stage(rig, [code for code in codes if code in left], likeness()))
-        left = {code: None for code in left if code not in codes}
+        stages.append(Stage(rig, [code for code in codes if code not in asked], likeness()))
+        asked.update(codes)
     return tuple(stages)
 
 
@@ -189,7 +190,6 @@ class Trial:
         self.before = found_before(rig, catalog, uid, today)
         self.fastest, self.kinds = _fastest_place(machine), frozenset[str](use.slot.kind for use in machine.slots)
         self.placements: Remembered[Placement] = Remembered()
-        self.outlines: dict[str, Placement] = {}
         self.needs: dict[Hashable, Remembered[MemoryEstimate | str]] = {}
         self.rigs: dict[str, Rig] = {}
         self.made: dict[Brought, Fitting] = {}
@@ -274,11 +274,11 @@ class Trial:
         return scene
 
     def _situation(self, scene: Scene) -> Situation:
-        named, once = scene.row[ID], scene.once
-        if named not in self.outlines:
-            self.outlines[named] = self._placed(scene.row)
+        named, once = str(scene.row[ID]), scene.once
         rig = self._rig_with(named)
-        machine: Any = WatchedMachine(rig, scene.part, self.outlines[named], lambda: self._placement(scene.row), once)
+        with self._listed(named, scene.part):
+            pieces = pieces_of(rig, self.catalog).pieces
+        machine: Any = WatchedMachine(rig, scene.part, pieces, lambda: self._placement(scene.row), once)
         jobs: Any = tuple(
             WatchedJob(_job(index, rig, ()), lambda index=index: _job(index, rig, self._needs(index, scene.row, machine)), once)  # type: ignore[misc]
             for index in range(len(rig.workloads))

@@ -202,14 +202,12 @@ def _exchanged(placement: Placement, name: str, part: AnyPart | None) -> Any:
 
 
 class WatchedMachine:
-    """The machine with a candidate in it, made as far as it is asked for. `outline` is any placement of the same pieces, for
-    candidates that bring no pieces of their own."""
+    """The machine with a candidate in it, made as far as it is asked for. Its `pieces` are the same for all candidates."""
 
-    def __init__(self, rig: Rig, part: AnyPart, outline: Placement, place: Callable[[], Placement], once: Once) -> None:
-        self._rig, self._part, self._place, self._once = rig, part, place, once
+    def __init__(self, rig: Rig, part: AnyPart, pieces: tuple[Piece, ...], place: Callable[[], Placement], once: Once) -> None:
+        self._rig, self._part, self.pieces, self._place, self._once = rig, part, pieces, place, once
         self._fields: dict[str, Any] = {}
         self._decided: dict[str, Placement] = {}
-        self.pieces: tuple[Piece, ...] = _exchanged(outline, "pieces", part)
 
     def __getattr__(self, name: str) -> Any:
         if name not in Machine.__struct_fields__:
