@@ -75,6 +75,17 @@ def test_whole_sources_became_anchors_and_their_first_sight_is_kept() -> None:
     assert len(at_first_sight(rows, lines)) > 440
 
 
+def test_the_fifth_round_is_known_by_its_first_sight() -> None:
+    file = Path(__file__).parent / "held_out_speeds_fifth.jsonl"
+    lines, rows = file.read_bytes().splitlines(), read_own(file)
+    seen = at_first_sight(rows, lines)
+    assert len(rows) > 150 and len({row.source for row in rows}) >= 12 and len(seen) > 0.97 * len(rows)
+    assert statistics.median(item.error for item in seen) < 0.22
+    shipped = {(find_gpu(row.gpu).id, row.workload.model, row.workload.task, row.value) for row in shipped_measured()}
+    since = anchored_since(lines)
+    assert {(find_gpu(row.gpu).id, row.workload.model, row.workload.task, row.value) for row in rows if row.id in since} <= shipped
+
+
 @pytest.mark.parametrize(
     ("file", "median"),
     tuple(zip(FILES, (0.15, 0.30, 0.35, 0.35, 0.30, 0.42), strict=True)),
