@@ -1,17 +1,16 @@
 """`rigplanner compare`: rigs side by side."""
 
 import argparse
-import sys
 from functools import partial
 from pathlib import Path
 
 from rigplanner.catalog.cloud import shipped_cloud
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_assessment, open_catalog
+from rigplanner.cli.written import written
 from rigplanner.planning.compare import compare
 from rigplanner.planning.renting import hires_for
 from rigplanner.report.comparison import FORMATS, comparison
-from rigplanner.whole_file import write_whole
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,9 +48,5 @@ def run(args: argparse.Namespace) -> int:
     if args.output is None:
         print(content.decode(), end="")
         return FINE
-    try:
-        write_whole(args.output, content)
-    except OSError as fault:
-        raise InputFault(f"{args.output}: not written ({fault.strerror or fault}).") from fault
-    print(f"Written: {args.output}", file=sys.stderr)
+    written(args.output, content)
     return FINE

@@ -1,15 +1,14 @@
 """`rigplanner export`: a rig as Markdown, BBCode, plain text, CSV, JSON or a workbook."""
 
 import argparse
-import sys
 from datetime import date
 from pathlib import Path
 
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_assessment
+from rigplanner.cli.written import written
 from rigplanner.report.export import FORMATS, export
 from rigplanner.report.quote import quote_content
-from rigplanner.whole_file import write_whole
 
 WORKBOOK = "xlsx"
 
@@ -36,9 +35,5 @@ def run(args: argparse.Namespace) -> int:
     if args.output is None:
         print(content.decode(), end="")
         return FINE
-    try:
-        write_whole(args.output, content)
-    except OSError as fault:
-        raise InputFault(f"{args.output}: not written ({fault.strerror or fault}).") from fault
-    print(f"Written: {args.output}", file=sys.stderr)
+    written(args.output, content)
     return FINE

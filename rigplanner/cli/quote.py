@@ -1,13 +1,12 @@
 """`rigplanner quote`: the quote of a rig as PDF."""
 
 import argparse
-import sys
 from datetime import date
 from pathlib import Path
 
-from rigplanner.cli.faults import FINE, InputFault
+from rigplanner.cli.faults import FINE
 from rigplanner.cli.reading import open_assessment
-from rigplanner.whole_file import write_whole
+from rigplanner.cli.written import written
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,9 +25,5 @@ def run(args: argparse.Namespace) -> int:
 
     assessment, catalog = open_assessment(args.rig)
     content = quote_pdf(assessment, catalog, args.date, args.paper)
-    try:
-        write_whole(args.output, content)
-    except OSError as fault:
-        raise InputFault(f"{args.output}: not written ({fault.strerror or fault}).") from fault
-    print(f"Written: {args.output}", file=sys.stderr)
+    written(args.output, content)
     return FINE

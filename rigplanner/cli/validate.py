@@ -11,9 +11,10 @@ import msgspec
 
 from rigplanner.catalog.parts import GPU
 from rigplanner.cli.faults import FINE, InputFault
+from rigplanner.cli.written import written
 from rigplanner.report.accuracy import AccuracyRow, AccuracyTable, as_markdown, as_text
 from rigplanner.report.exchange_table import exchange_table
-from rigplanner.whole_file import read_within, write_whole
+from rigplanner.whole_file import read_within
 from rigplanner.workload.accuracy import ErrorRow
 
 LARGEST_FILE_BYTES = 256 * 2**20
@@ -43,11 +44,7 @@ def run(args: argparse.Namespace) -> int:
     if args.keep:
         _keep(args.cases)
     if args.write:
-        try:
-            write_whole(args.write, as_markdown(tables).encode())
-        except OSError as fault:
-            raise InputFault(f"{args.write}: not written ({fault.strerror or fault}).") from fault
-        print(f"Written: {args.write}", file=sys.stderr)
+        written(args.write, as_markdown(tables).encode())
     return FINE
 
 

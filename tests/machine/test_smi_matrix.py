@@ -34,7 +34,7 @@ def test_tabs_spaces_and_network_columns() -> None:
     )  # fmt: skip
     spaced = parse_matrix("        GPU0    mlx5_0\nGPU0     X      PIX\nmlx5_0  PIX      X\n")
     assert spaced.devices == ("GPU0", "mlx5_0")
-    assert spaced.gpu_cells() == [["X"]]
+    assert spaced.square(spaced.gpus) == [["X"]]
 
 
 def test_old_labels_are_translated() -> None:
@@ -46,7 +46,7 @@ def test_old_labels_are_translated() -> None:
 def test_rows_that_a_capture_lacks_come_from_the_columns() -> None:
     matrix = parse_matrix(table("GPU0 X NV4 SYS 0-7"))
     assert missing_rows(matrix) == ("GPU1", "GPU2")
-    assert matrix.gpu_cells() == [["X", "NV4", "SYS"], ["NV4", "X", ""], ["SYS", "", "X"]]
+    assert matrix.square(matrix.gpus) == [["X", "NV4", "SYS"], ["NV4", "X", ""], ["SYS", "", "X"]]
 
 
 def test_peer_tables_are_read() -> None:

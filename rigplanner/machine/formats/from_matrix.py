@@ -20,9 +20,9 @@ def machine_of_matrix(matrix: SmiMatrix, gpu: GPU, links: tuple[Link, ...] = ())
     are known; else slots are taken as wide and fast as the card's edge. Switches are drawn where the letters need one. Raises
     MatrixFault when the card cannot have the links shown."""
     check_links(matrix, gpu)
-    cells = matrix.gpu_cells()
-    numas = numa_nodes(matrix)
     names = matrix.gpus
+    cells = matrix.square(names)
+    numas = numa_nodes(matrix)
     rows = [row for row in matrix.rows if row.startswith("GPU")]
     by_row = dict(zip(rows, numas, strict=False))
     cpus = dict(zip(rows, matrix.cpu_affinity, strict=False))
@@ -35,7 +35,7 @@ def machine_of_matrix(matrix: SmiMatrix, gpu: GPU, links: tuple[Link, ...] = ())
         )
         for index, name in enumerate(names)
     )  # fmt: skip
-    others = [device for device in matrix.devices if not device.startswith("GPU")]
+    others = tuple(device for device in matrix.devices if not device.startswith("GPU"))
     nics = tuple(NicNode(index=index, piece=name, place=None, gbps=None) for index, name in enumerate(others))
     edges = (*_tree(cells, node_of, gpu, slots), *_nvlinks(cells, gpu))
     return Machine(
@@ -47,7 +47,7 @@ def machine_of_matrix(matrix: SmiMatrix, gpu: GPU, links: tuple[Link, ...] = ())
         slots=(),
         drives=(),
         edges=edges,
-        matrix=_full(matrix),
+        matrix=tuple(map(tuple, matrix.square((*names, *others)))),
         islands=islands(len(gpus), list(edges)),
         p2p=_peers(matrix, cells, gpu),
         problems=(),
@@ -70,21 +70,6 @@ def check_links(matrix: SmiMatrix, gpu: GPU) -> None:
 
 def _is_xgmi(gpu: GPU) -> bool:
     return gpu.nvlink is not None and gpu.nvlink.fabric == "xgmi"
-
-
-def _full(matrix: SmiMatrix) -> tuple[tuple[str, ...], ...]:
-    where = dict(zip(matrix.rows, matrix.cells, strict=False))
-    index = {device: n for n, device in enumerate(matrix.devices)}
-    order = [*matrix.gpus, *(device for device in matrix.devices if not device.startswith("GPU"))]
-
-    def cell(a: str, b: str) -> str:
-        if a == b:
-            return "X"
-        if a in where:
-            return where[a][index[b]]
-        return where[b][index[a]] if b in where else ""
-
-    return tuple(tuple(cell(a, b) for b in order) for a in order)
 
 
 def _numa_groups(cells: list[list[str]]) -> list[int]:

@@ -42,8 +42,8 @@ class SmiMatrix(Struct, frozen=True, kw_only=True):
         """The GPU columns."""
         return tuple(device for device in self.devices if device.startswith("GPU"))
 
-    def gpu_cells(self) -> list[list[str]]:
-        """Return the square of the GPUs, rows that the text lacks filled from their columns, "" where neither is there."""
+    def square(self, devices: tuple[str, ...]) -> list[list[str]]:
+        """Return the cells between devices, rows that the text lacks filled from their columns, "" where neither is there."""
         where = dict(zip(self.rows, self.cells, strict=True))
         index = {device: n for n, device in enumerate(self.devices)}
 
@@ -54,7 +54,7 @@ class SmiMatrix(Struct, frozen=True, kw_only=True):
                 return where[a][index[b]]
             return where[b][index[a]] if b in where else ""
 
-        return [[cell(a, b) for b in self.gpus] for a in self.gpus]
+        return [[cell(a, b) for b in devices] for a in devices]
 
 
 def parse_matrix(text: str) -> SmiMatrix:
