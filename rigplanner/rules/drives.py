@@ -295,12 +295,12 @@ def bay_count(situation: Situation, case: Bays) -> Iterator[Finding]:
     enclosure = case.chassis.enclosure or Enclosure()
     room = room_in(situation, enclosure) or Room()
     small, large = _fewer(enclosure.bays_25, room.bays_25), _fewer(enclosure.bays_35, room.bays_35)
-    if case.large == 0 and small is not None and case.small <= small:
+    if case.large <= (large or 0) and case.small + case.large <= (small or 0) + (large or 0):
         return
     missing = [f"{case.chassis.id}:{field}" for field, value in (("bays_25", small), ("bays_35", large)) if value is None]
     if missing:
         yield bay_count.unknown(case, *missing)
-    elif case.large > (large or 0) or case.small + case.large > (small or 0) + (large or 0):
+    else:
         taken = (small, large) != (enclosure.bays_25, enclosure.bays_35)
         beside = "radiator" if taken else ""
         yield bay_count.finding(

@@ -143,6 +143,7 @@ CASES = (
     case("DSK002", "fires", bench_rig(disk=("drive.disk", 3))),
     case("DSK002", "limit", bench_rig(disk=("drive.disk", 2), sata=("drive.sata", 2))),
     case("DSK002", "silent", DESK_RIG),
+    case("DSK002", "silent", bench_rig(disk="drive.disk", sata="drive.sata"), {"case.tower": {"enclosure.bays_25": None}}),
     case("DSK002", "unknown", bench_rig(disk="drive.disk"), {"case.tower": {"enclosure.bays_35": None}}),
     case("DSK003", "fires", bench_rig(jobs=(Workload(task="train", flags=["gib:10"], dataset_gb=2001.0),))),
     case("DSK003", "limit", bench_rig(jobs=(Workload(task="train", flags=["gib:10"], dataset_gb=2000.0),))),
