@@ -26,6 +26,8 @@ MOST = {
 }  # fmt: skip
 """Beyond these a field is a mistake: some ten times the largest network known in 2026."""
 
+MOST_ENTRIES = 512
+"""Entries of a list that tells something of every layer."""
 LISTS = ("depths", "hidden_sizes", "num_heads", "sr_ratios", "patch_sizes", "strides", "mlp_ratios")
 SAME_AS = {
         "qwen": "qwen2", "qwen2_5_vl_text": "qwen2", "qwen3_vl_text": "qwen3", "qwen3_5": "qwen3_5_text",
@@ -122,6 +124,7 @@ def _check_numbers(config: dict[str, Any], known: dict[str, Any]) -> None:
             value is None
             or ((name in LISTS or isinstance(known.get(name), list)) and isinstance(value, list))
             or (name in ("image_size", "patch_size") and isinstance(value, list))
+            or (name == "intermediate_size" and _widths(value, most))
         ):
             continue
         if name in ("n_routed_experts", "num_local_experts") and value == 0:
@@ -142,6 +145,11 @@ def _check_numbers(config: dict[str, Any], known: dict[str, Any]) -> None:
             raise WorkloadFault(f"config.{name}: expected 1 to 16 positive numbers, found {_shown(value)}.")
 
 
+def _widths(value: Any, most: int) -> bool:
+    """Whether a field tells the width of every layer (Gemma 3n)."""
+    return isinstance(value, list) and bool(value) and all(type(one) is int and 1 <= one <= most for one in value)
+
+
 def _check_against(known: dict[str, Any], config: dict[str, Any]) -> None:
     """Compare fields with the types that transformers gives them: numbers stay numbers within reason, lists keep their length."""
     for name, usual in known.items():
@@ -151,11 +159,12 @@ def _check_against(known: dict[str, Any], config: dict[str, Any]) -> None:
         if isinstance(usual, bool):
             good, expected = isinstance(value, bool), "true or false"
         elif isinstance(usual, int | float):
-            side = value[0] if name in ("image_size", "patch_size") and isinstance(value, list) and value else value
+            listed = name in ("image_size", "patch_size", "intermediate_size")
+            side = value[0] if listed and isinstance(value, list) and value else value
             good = isinstance(side, int | float) and not isinstance(side, bool) and -1 <= side <= 1e9
             expected = "a number from 0 to 1e9"
         elif isinstance(usual, list):
-            good = isinstance(value, list) and 0 < len(value) <= 64
+            good = isinstance(value, list) and 0 < len(value) <= MOST_ENTRIES
             expected = f"a list such as {usual}"
         else:
             good, expected = isinstance(value, type(usual)), f"text such as {usual!r}"

@@ -72,6 +72,14 @@ def _phimoe(config: dict[str, Any]) -> dict[str, Any]:
     return {"num_experts_per_tok": 2}
 
 
+def _falcon(config: dict[str, Any]) -> dict[str, Any]:
+    """One head of keys and values for all where `multi_query` says so, whatever number stands beside it (FalconAttention)."""
+    heads, told = config.get("num_attention_heads") or config.get("n_head"), config.get("num_kv_heads")
+    if config.get("new_decoder_architecture"):
+        return {"num_kv_heads": told or heads}
+    return {"num_kv_heads": 1 if config.get("multi_query", True) else told or heads}
+
+
 def _aria(config: dict[str, Any]) -> dict[str, Any]:
     """Experts by names of their own, as wide as the feed-forward layer."""
     return {
@@ -261,6 +269,7 @@ def _every_fourth(config: dict[str, Any]) -> dict[str, Any]:
 
 
 LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "falcon": _falcon,
     "afmoe": _afmoe, "gemma4_text": _gemma4, "gemma3n_text": _gemma3n, "llama4_text": _llama4, "ernie4_5_moe": _ernie,
     "granitemoeshared": _granite_shared, "granitemoe_swa": _granite_shared, "aria_text": _aria, "cohere2_moe": _cohere_moe,
     "phimoe": _phimoe, "mamba": _all_scan, "mamba2": _all_scan,

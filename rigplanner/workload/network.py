@@ -14,7 +14,7 @@ from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.architectures.composite import composite_of
 from rigplanner.workload.architectures.detr import residual
-from rigplanner.workload.architectures.ears import hearing_params
+from rigplanner.workload.architectures.ears import hearing_params, uncounted
 from rigplanner.workload.architectures.families import HEADED, VISION, builder
 from rigplanner.workload.architectures.towers import tower_params
 from rigplanner.workload.config import SAME_AS, full_config, pick
@@ -289,7 +289,8 @@ def _from_config(encoded: bytes, slug: str) -> Network:
         hidden = int(sizes_of(config, values).get("hidden") or 0)
         side = float(_seeing(given, made, edge)) if seen else tower_params(given, hidden)
         heard = hearing_params(given, hidden)
-        if relative is None and (heard is None or (side == 0.0 and given.get("vision_config") and given.get("text_config"))):
+        parts = not side and uncounted(given, "vision_config")
+        if relative is None and (heard is None or parts or uncounted(given)):
             relative = kind
     heard = heard or 0
     return Network(slug=slug, kind="vlm" if side else _kind(config), params=values + side + heard, sees=seen,

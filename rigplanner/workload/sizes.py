@@ -32,6 +32,8 @@ def idle_params(config: dict[str, Any]) -> float:
 def expert_params(config: dict[str, Any]) -> float:
     """Parameters of all routed experts: three matrices each, two in Nemotron-H."""
     experts = pick(config, "num_experts", "num_local_experts", "n_routed_experts", default=0)
+    if not experts:
+        return 0.0
     sparse = config.get("moe_layers")
     layers = (
         len(sparse) if isinstance(sparse, list) else config.get("num_hidden_layers", 0) - (config.get("first_k_dense_replace") or 0)

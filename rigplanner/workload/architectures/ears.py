@@ -75,3 +75,15 @@ def hearing_params(config: Sizes, text: int) -> int | None:
     part, count, join = EARS[kind]
     told = {**(defaults().get(part) or {}), **(told if isinstance(told, dict) else {})}
     return count(told) + join(config, told, text)
+
+
+COUNTED = {"text_config", "vision_config", "audio_config", "encoder_config", "quantization_config", "generation_config"}
+"""Parts that are counted, or that hold no parameters."""
+
+
+def uncounted(config: Sizes, *names: str) -> bool:
+    """Whether a configuration of several parts tells one of these names, or a part that is known nowhere here (a resampler)."""
+    if not isinstance(config.get("text_config"), dict):
+        return False
+    asked = names or tuple(key for key in config if key.endswith("_config") and key not in COUNTED)
+    return any(isinstance(config.get(name), dict) and bool(config[name]) for name in asked)
