@@ -34,11 +34,12 @@ def gauge_text(limit: "Limit") -> str:
         if limit.limit is None:
             return listed([money(limit.used, limit.unit, whole=True), ASKS["price"]])
         return f"{number(limit.used, 0)} / {money(limit.limit, limit.unit, whole=True)}"
-    used = (tr("at least ") if limit.partial else "") + number(limit.used, 1 if limit.unit == "GiB" else 0)
+    digits = 1 if limit.unit == "GiB" else 0
+    used = (tr("at least ") if limit.partial else "") + number(limit.used, digits)
     if limit.limit is None:
         tail = tr("limit unknown") if limit.stated else ASKS.get(limit.axis, tr("limit unknown"))
         return listed([f"{used}{THIN}{limit.unit}" if limit.unit else used, tail])
-    of = number(limit.limit, 0)
+    of = number(limit.limit, digits)
     return f"{used} / {of}{THIN}{limit.unit}" if limit.unit else f"{used} / {of}"
 
 
