@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from msgspec import Struct
@@ -20,7 +20,7 @@ from rigplanner.performance.kriging import NO_BATCH, Corrected, Field, Head, Nei
 from rigplanner.performance.measured import Measured, shipped_measured, year_of
 from rigplanner.performance.metrics import samples_per_second
 from rigplanner.performance.modelled import modelled_samples_per_second
-from rigplanner.performance.silicon import Silicon
+from rigplanner.performance.silicon import Silicon, generation_of
 from rigplanner.workload.answer import WorkloadFault
 
 PRECISION_CLASS = {
@@ -82,6 +82,11 @@ class Evidence:
         for words in self.field.settings:
             for key in _keys(words):
                 self._by[key].append(words)
+
+    @cached_property
+    def generations(self) -> set[str]:
+        """The generations of GPUs that have rows."""
+        return {generation_of(gpus_by_name()[item.row.gpu.casefold()]) for item in self.placed}
 
     def forget(self) -> None:
         """Keep nothing of the jobs that were asked for."""

@@ -13,8 +13,9 @@ EIGHTY_PERCENT = 1.2816
 """Quantile of the normal distribution that bounds its middle 80 %."""
 
 
-Nearness = Literal["GPU", "network", "stack", "nothing"]
-"""What the nearest rows share with a job: stack, network and GPU; stack and network; the stack; not even that."""
+Nearness = Literal["GPU", "one source", "network", "stack", "nothing"]
+"""What the nearest rows share with a job: stack, network and GPU, by the word of several sources or of one (of a stranger, not the
+user); stack and network; the stack; not even that."""
 Strange = Literal["kind", "precision", ""]
 """What no row of the stack shares with a job: task on a net of its kind; its precision. Empty where some do, or no row has the
 stack."""

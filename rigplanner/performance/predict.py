@@ -35,7 +35,9 @@ from rigplanner.workload.answer import WorkloadFault
 
 NEIGHBOURS = 12
 STRANGE_SILICON = 2.0
-"""Factor either way by which architectures may differ that no measured row knows (estimate)."""
+"""Factor either way by which silicon may differ whose architecture is not told (estimate)."""
+UNMEASURED_GENERATION = 1.33
+"""Factor within which the learned shares of the peak of four in five generations lie (deviation of their logarithms 0.22)."""
 MOST_EFFICIENCY = 1.03
 """Several GPUs of the same batch do no more than this times their number; sharded states and noise explain the rest."""
 
@@ -76,7 +78,8 @@ def predict_speed(
     point = place(job)
     anchored = known.correct(point, NEIGHBOURS, allowed)
     samples_s = at_least(modelled.samples_s * math.exp(anchored.correction.mean), job, point, asked, anchored.rows)
-    width = math.hypot(_half_width(job, point, anchored), doubt(modelled.waits.total_s, job.batch * job.count / modelled.samples_s))
+    waited = doubt(modelled.waits.total_s, job.batch * job.count / modelled.samples_s)
+    width = math.hypot(_half_width(job, point, anchored, known), waited)
     alone = _alone(job, known, allowed)
     samples_s = min(samples_s, job.count * alone * MOST_EFFICIENCY) if alone else samples_s
     most = decode_ceiling(job) if job.task == "decode" else math.inf if job.task in WRITING else ceiling(job)
@@ -98,28 +101,25 @@ def predict_speed(
     return estimate(found)
 
 
-def _half_width(job: Job, point: Point, anchored: Anchored) -> float:
+def _half_width(job: Job, point: Point, anchored: Anchored, known: Evidence) -> float:
     """Return half the width of the 80 % interval in log units, before caps and heat."""
     near, deviation = nearness(point, anchored), anchored.correction.deviation
     width = speed_model().half_width(near, deviation, point.task, anchored.strange, point.family)
     if job.silicon.generation == "unknown":
         width = math.hypot(width, math.log(STRANGE_SILICON))
+    elif job.silicon.generation not in known.generations:
+        width = math.hypot(width, math.log(UNMEASURED_GENERATION))
     return math.hypot(width, math.log(job.named.kin.spread if job.named.kin else job.named.spread))
 
 
 def nearness(point: Point, anchored: Anchored) -> Nearness:
     """Return what the rows that a prediction leans on share with its job."""
-    found: Nearness = "nothing"
-    for row in anchored.rows:
-        other = row.point
-        if other.stack == point.stack:
-            if other.model == point.model:
-                if other.silicon == point.silicon:
-                    return "GPU"
-                found = "network"
-            elif found == "nothing":
-                found = "stack"
-    return found
+    of_stack = [item for item in anchored.rows if item.point.stack == point.stack]
+    of_network = [item for item in of_stack if item.point.model == point.model]
+    of_gpu = [item.row for item in of_network if item.point.silicon == point.silicon]
+    if of_gpu:
+        return "GPU" if any(row.own for row in of_gpu) or len({row.source for row in of_gpu}) > 1 else "one source"
+    return "network" if of_network else "stack" if of_stack else "nothing"
 
 
 def _alone(job: Job, known: Evidence, allowed: Callable[[Measured], bool] | None) -> float | None:

@@ -284,6 +284,8 @@ def test_nearness_is_what_rows_share() -> None:
     anchored = shipped_evidence().correct(point, 16)
     others = (("silicon", (), "network"), ("model", "another", "stack"), ("stack", "another", "nothing"))
     assert nearness(point, anchored) == "GPU"
+    first = next(item for item in anchored.rows if item.point.silicon == point.silicon)
+    assert nearness(point, msgspec.structs.replace(anchored, rows=(first,))) == "one source"
     for field, value, expected in others:
         assert nearness(msgspec.structs.replace(point, **{field: value}), anchored) == expected
 
@@ -302,9 +304,7 @@ def test_what_a_stack_was_never_measured_on_is_told_with_more_doubt() -> None:
 
 def test_widths_know_the_task_and_the_family_of_stacks() -> None:
     width = speed_model().half_width
-    assert (
-        width("stack", 0.2, "decode", "", "local-llm") < width("stack", 0.2, "decode", "", "serving") < width("stack", 0.2, "train")
-    )
+    assert width("stack", 0.2, "decode", "", "local-llm") < width("stack", 0.2, "decode", "", "serving")
     assert width("GPU", 0.02, "serve") > 2 * width("GPU", 0.02, "train"), (
         "lengths and streams differ though network and GPU are the same"
     )
