@@ -6,7 +6,9 @@ import pytest
 
 from rigplanner.catalog.find import PartIndex
 from rigplanner.data import data_path
+from rigplanner.desktop.machine import layout
 from rigplanner.desktop.machine.layout import machine_drawing
+from rigplanner.desktop.machine.shapes import Scale
 from rigplanner.rig.files import read_rig
 from rigplanner.rig.from_words import read_wish, rig_from_wishes
 from rigplanner.rules.assess import machine_of
@@ -62,6 +64,17 @@ def test_the_drawing_fills_the_width_within_limits(machine):
     for width in (0.9 * plain.width, 1.3 * plain.width):
         assert machine_drawing(machine, 23, width).width == pytest.approx(width, rel=0.01)
     assert machine_drawing(machine, 23, 10 * plain.width).width < 2 * plain.width
+
+
+@pytest.mark.parametrize("room", [(800, 10, 12), (1300, 900, 12), (2000, 300, 12)])
+def test_a_guess_of_the_scale_changes_nothing_and_a_right_one_is_drawn_once(machine, room, monkeypatch):
+    plain = machine_drawing(machine, 23, *room)
+    other = machine_drawing(machine, 23, *room, guess=Scale(23, 1.3, 1.2))
+    assert (other.width, other.height) == pytest.approx((plain.width, plain.height))
+    made, drawn = [], layout._Draft.drawing
+    monkeypatch.setattr(layout._Draft, "drawing", lambda draft: made.append(draft) or drawn(draft))
+    assert machine_drawing(machine, 23, *room, guess=plain.scale) == plain
+    assert len(made) == 1
 
 
 def test_rows_are_drawn_apart_where_there_is_room(machine):

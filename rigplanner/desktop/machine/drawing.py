@@ -5,7 +5,7 @@ from PySide6.QtGui import QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPa
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
 from rigplanner.desktop import icons
-from rigplanner.desktop.machine.shapes import Box, Drawing, Wire
+from rigplanner.desktop.machine.shapes import Box, Drawing, Scale, Wire
 from rigplanner.desktop.theme import look, sized_font, small_font
 from rigplanner.desktop.tokens import STATE_OF
 from rigplanner.desktop.words import VERDICT_ICONS
@@ -39,6 +39,11 @@ class MachineDrawing(QWidget):
         self._dragged = ""
         self._pointer = QPointF()
         self._moves: dict[str, Move] = {}
+
+    @property
+    def scale(self) -> Scale | None:
+        """The scale of what is shown."""
+        return self._drawing.scale
 
     def show_drawing(self, drawing: Drawing) -> None:
         """Show another drawing; of one of the same size only what differs is painted."""

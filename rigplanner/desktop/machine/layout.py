@@ -16,21 +16,22 @@ from rigplanner.report.language import tr, trn
 from rigplanner.report.quote_machine import link_text
 
 
-def machine_drawing(machine: Machine, row: float, width: float = 0.0, height: float = 0.0, bar: float = 0.0) -> Drawing:
+def machine_drawing(
+    machine: Machine, row: float, width: float = 0.0, height: float = 0.0, bar: float = 0.0, guess: Scale | None = None
+) -> Drawing:
     """Return the drawing of a machine, with its empty places, fitted into `width` and drawn apart for `height`, within limits.
-    Where it is higher than that, a scroll bar as wide as `bar` stands beside it."""
+    Where it is higher than that, a scroll bar as wide as `bar` stands beside it. A `guess` of the scale, such as that of the
+    drawing before an edit, spares the second drawing where it is right."""
     places, plain = leaves(machine), Scale(row)
     if not places and not machine.cpus:
-        return Drawing(width=plain.device, height=plain.row)
-    draft = _Draft(machine, plain, places)
+        return Drawing(width=plain.device, height=plain.row, scale=plain)
+    scale = guess if guess is not None and guess.row == row and width else plain
+    draft = _Draft(machine, scale, places)
     made = draft.drawing()
     if not width:
         return made
-    if height and made.height > height:
-        width -= bar
-    squeeze = max(NARROWEST, min(WIDEST, 1 + (width - made.width) / draft.elastic))
-    apart = max(1.0, min(TALLEST, height / made.height)) if height else 1.0
-    return _Draft(machine, Scale(row, squeeze, apart), places).drawing()
+    wanted = draft.fitting(made, width, height, bar)
+    return made if wanted.is_near(scale) else _Draft(machine, wanted, places).drawing()
 
 
 MOST_INSETS = 2
@@ -49,18 +50,23 @@ class _Draft:
         self.wires: list[Wire] = []
         self.device_y: dict[str, float] = {}
         self.place_end: dict[str, tuple[float, float]] = {}
-        self.y = scale.row * 0.4
+        self.y, self.steps = scale.row * 0.4, 0
         self.parents = {origin: self._parent(origin) for origin in self.by_origin}
         self.has_hubs = any(not _is_socket(origin) for origin in self.by_origin)
         self.hub_x = scale.row * 0.4 + scale.socket + scale.row * 2.6
         self.place_x = (self.hub_x + scale.hub if self.has_hubs else scale.row * 0.4 + scale.socket) + scale.link
         self.device_x = self.place_x + scale.place + scale.row * 0.7
 
-    @property
-    def elastic(self) -> float:
-        """What of the width grows with the squeeze."""
-        scale = self.scale
-        return scale.socket + scale.link + scale.place + scale.device + (scale.hub if self.has_hubs else 0.0)
+    def fitting(self, made: Drawing, width: float, height: float, bar: float) -> Scale:
+        """Return the scale that fits what was made in another one into a room."""
+        scale, plain = self.scale, Scale(self.scale.row)
+        elastic = plain.socket + plain.link + plain.place + plain.device + (plain.hub if self.has_hubs else 0.0)
+        grown = elastic * (scale.squeeze - 1)
+        plain_height = made.height - self.steps * (scale.step - plain.step)
+        room = width - bar if height and plain_height > height else width
+        squeeze = max(NARROWEST, min(WIDEST, 1 + (room - made.width + grown) / elastic))
+        apart = max(1.0, min(TALLEST, height / plain_height)) if height else 1.0
+        return Scale(scale.row, squeeze, apart)
 
     def drawing(self) -> Drawing:
         """Return the drawing; a draft is drawn once."""
@@ -80,6 +86,7 @@ class _Draft:
             height=self.y + self.scale.row * 0.2,
             boxes=tuple(self.boxes),
             wires=tuple(self.wires),
+            scale=self.scale,
         )
 
     def _parent(self, origin: str) -> str:
@@ -229,8 +236,12 @@ class _Draft:
                     lanes=leaf.lanes,
                 )
             )
-        self.y += scale.step
+        self._step()
         return middle
+
+    def _step(self) -> None:
+        self.y += self.scale.step
+        self.steps += 1
 
     def _inset(self, leaf: Leaf) -> float:
         """How far a place stands in for each adapter before it."""
@@ -255,7 +266,7 @@ class _Draft:
                 )
             )
             self.device_y[problem.piece] = self.y + self.scale.box / 2
-            self.y += self.scale.step
+            self._step()
 
     def _fabric(self, right: float) -> float:
         """Links between GPUs on tracks at the right; returns the right edge of the drawing."""

@@ -39,18 +39,13 @@ class Wire(Struct, frozen=True, kw_only=True):
     beside: bool = False
 
 
-class Drawing(Struct, frozen=True, kw_only=True):
-    """All that is drawn, and how large it is."""
-
-    width: float
-    height: float
-    boxes: tuple[Box, ...] = ()
-    wires: tuple[Wire, ...] = ()
-
-
 NARROWEST, WIDEST = 0.72, 1.75
 TALLEST = 1.45
 """How far rows are drawn apart when there is room."""
+
+
+SAME = 1e-6
+"""Scales that differ by less draw no pixel elsewhere."""
 
 
 class Scale(Struct, frozen=True):
@@ -92,3 +87,17 @@ class Scale(Struct, frozen=True):
     @property
     def track(self) -> float:
         return self.row * 1.25
+
+    def is_near(self, other: "Scale") -> bool:
+        """Say whether a drawing in another scale looks the same."""
+        return abs(self.squeeze - other.squeeze) < SAME and abs(self.apart - other.apart) < SAME
+
+
+class Drawing(Struct, frozen=True, kw_only=True):
+    """All that is drawn, how large it is, and in which scale."""
+
+    width: float
+    height: float
+    boxes: tuple[Box, ...] = ()
+    wires: tuple[Wire, ...] = ()
+    scale: Scale | None = None

@@ -141,7 +141,7 @@ class MachineView(QWidget):
 
     def _fitted(self, machine: Machine) -> Drawing:
         room, bar = self._canvas.maximumViewportSize(), self._canvas.verticalScrollBar().sizeHint()
-        return machine_drawing(machine, row_px(), room.width(), room.height(), bar.width())
+        return machine_drawing(machine, row_px(), room.width(), room.height(), bar.width(), self.drawing.scale)
 
     def _show_places(self, machine: Machine, names: dict[str, str]) -> None:
         rows = [_slot_row(use, names) for use in machine.slots] + [_drive_row(use, names) for use in machine.drives]
