@@ -34,7 +34,7 @@ class EncoderForm(Struct, frozen=True, kw_only=True):
     as are three more queries a layer where attention is `entity_aware`. `boxes`: places on a page of which there are tables for
     across, down, height and width (LayoutLM). `float_loss`: the scores are raised to float (causal language models).
     `poolers`: those that work and whose result the head does not use. `spare_entities`: the head of entities has a table of its
-    own."""
+    own. `counts_places`: every sample's tokens are numbered by themselves, so that padding is passed over (RoBERTa)."""
 
     layers: int
     hidden: int
@@ -78,6 +78,7 @@ class EncoderForm(Struct, frozen=True, kw_only=True):
     float_loss: bool = False
     poolers: int = 0
     spare_entities: bool = False
+    counts_places: bool = False
     names: tuple[str, str, str, str, str, str] = ("query", "key", "value", "dense", "dense", "dense")
 
 
@@ -223,16 +224,20 @@ class Encoder:
         if form.token_dropout:
             x = ops.sub_self(tape, x)
             x = ops.cast(tape, ops.sub_self(tape, ops.cast(tape, ops.sub_self(tape, x), F32)), x.dtype)
+        held = [x]
         if self.types is not None:
-            x = ops.add(tape, x, ops.embedding(tape, self.types, shape))
+            held.append(ops.embedding(tape, self.types, shape))
+            x = ops.add(tape, x, held[-1])
         if self.positions is not None:
-            x = ops.add(tape, x, ops.embedding(tape, self.positions, (1, shape[1])))
+            held.append(ops.embedding(tape, self.positions, shape if form.counts_places else (1, shape[1])))
+            x = ops.add(tape, x, held[-1])
         for table in self.more_types:
             x = ops.add_in_place(tape, x, ops.embedding(tape, table, shape))
         if self.norm is not None:
             x = self.norm(x)
         if not form.contacts:
             x = ops.dropout(tape, x, form.dropout, net.setting.training)
+        held.clear()
         return x
 
     def _boxed(self, tokens: Tensor) -> Tensor:
@@ -300,6 +305,12 @@ class Encoder:
         del embedded
         return x
 
+    def _named(self, states: Tensor) -> Tensor:
+        """What the table of the head takes."""
+        if self.transform is None or self.head_norm is None:
+            return states
+        return self.head_norm(activate(self.net.tape, self.transform(states), self.form.head_act))
+
     def loss(self) -> Tensor:
         """The loss over all tokens; without training, the scores."""
         net, tape = self.net, self.net.tape
@@ -308,9 +319,7 @@ class Encoder:
         _pooled = [
             ops.keeping_result(tape, pool(ops.cut(tape, states, (states.shape[0], states.shape[2])))) for pool in self.poolers
         ]
-        if self.transform is not None and self.head_norm is not None:
-            states = self.head_norm(activate(tape, self.transform(states), self.form.head_act))
-        scores = self.head(states)
+        scores = self.head(self._named(states))
         if self.form.contacts:
             scores = ops.add(tape, scores, self.side)
         if not net.setting.training:

@@ -78,6 +78,8 @@ ENCODERS: dict[str, dict[str, Any]] = {
     "luke": {"masked": True, "eager_only": True, "tied": False, "spare_bias": False},
     "esm": {"early": True, "contacts": True, "act": "gelu_erf", "head_act": "gelu_erf", "spare_bias": False},
 }  # fmt: skip
+COUNTING = {"roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "data2vec-text", "mpnet", "esm", "luke"}
+"""Encoders that number every sample's tokens by themselves."""
 HEADS_OF_CONFIG = {
     "bert",
     "albert",
@@ -112,6 +114,7 @@ def encoder_form(config: dict[str, Any], kind: str) -> EncoderForm:
         told["inner"] = convbert_width(config)[1]
     if kind == "tapas":
         told["more_types"] = tuple(config["type_vocab_sizes"])
+    told["counts_places"] = kind in COUNTING
     if any(str(name).endswith("ForCausalLM") for name in config.get("architectures") or ()):
         told["float_loss"] = True
     if kind == "roc_bert":
