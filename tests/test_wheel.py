@@ -31,10 +31,11 @@ def test_the_wheel_holds_catalog_and_resources_and_their_licences(wheel: Path) -
 def test_the_installed_wheel_passes_its_self_test(wheel: Path, tmp_path: Path) -> None:
     """The clean environment sees this one's libraries by a path file, so that no network is needed, but not the checkout."""
     place = tmp_path / "env"
-    subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
     binaries = place / ("Scripts" if os.name == "nt" else "bin")
     clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    install = [str(binaries / "python"), "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", str(wheel)]
+    pip = [sys.executable, "-m", "pip", "--python", str(binaries / "python")]
+    install = [*pip, "install", "--quiet", "--no-deps", "--no-index", str(wheel)]
     subprocess.run(install, cwd=tmp_path, env=clean, check=True, capture_output=True)
     site = next((place / "lib").glob("python*")) / "site-packages"
     (site / "libraries.pth").write_text(next(path for path in sys.path if path.endswith("site-packages")) + "\n", "utf-8")
