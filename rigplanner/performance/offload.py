@@ -12,18 +12,21 @@ from rigplanner.performance.silicon import weight_bits
 from rigplanner.rig.task import Workload
 from rigplanner.workload.job import offload_word
 
-STEP_S = 0.5e-9
-"""Seconds of Adam on the host per trained parameter, between what is told of it: some 0.25e-9 for DeepSpeed's own on two Xeons 8168
-(Ren et al. 2021, arXiv 2101.06840, table 4, as remembered, not read again) and 1.06e-9 on the host of eight A100 (Falcon-7B with
-ZeRO-3: 13.70 s a step with offloaded states and weights, 6.05 with weights alone, deepspeedai/DeepSpeed issue 3901)."""
+STEP_S = 0.55e-9
+"""Seconds of Adam on the host per trained parameter beside what its memory takes: geometric mean of seven hosts, whole 0.25e-9 to
+2.7e-9: ZeRO-Offload on two Xeons 8168 (arXiv 2101.06840, table 4, as remembered, not read again) 0.25, Qwen-72B on four hosts of
+A100 0.55 (deepspeedai/DeepSpeed issue 6834), 11.6 billion parameters 0.71 (pull request 735), Qwen2.5-3B on two A100 less than
+0.77 (7474), Falcon-7B on eight A100 1.06 (3901), 1.1 billion parameters on a Ryzen 5600 with DDR4 1.5 (pytorch/ao, low_bit_optim),
+LLaMA-7B on eight A800 and two Xeons 8358 2.7 (gist of chenyaofo)."""
 STEP_BYTES = 38.0
 """Bytes that such a step moves in memory per parameter: weight and two moments in fp32 read and written, the gradient written by
 the GPU, widened and read, the weight written in 16 bits and read by the GPU."""
 RAM_SHARE = 0.8
 REGISTERED = ("rdimm", "lrdimm", "mrdimm")
 """Kinds of module that run at the rate of the CPU's memory controller, whatever their label bears."""
-SPREAD = 2.0
-"""Factor either way by which the host's part of a step may differ: what those two differ from their middle by."""
+SPREAD = 2.4
+"""Factor either way by which the host's part of a step may differ, in four of five cases: the logarithms of those seven deviate
+by 0.69."""
 USUAL_LINK_GBS, USUAL_DRIVE_GBS = 12.9, 3.0
 """One way to the host and of an NVMe drive where the machine does not tell: PCIe 3.0 x16 and a drive of that generation."""
 STATE_BYTES = 24.0
@@ -113,7 +116,7 @@ def waits(offload: Offload, params: float, precision: str, ranks: int, adapted: 
         moved += 2 * held / ranks * (weight_bits(precision) if adapted else 16.0) / 8
     of_memory = STEP_BYTES / (offload.ram_gbs * 1e9 * RAM_SHARE) if offload.ram_gbs else 0.0
     drive = trained * STATE_BYTES / (offload.drive_gbs * 1e9) if offload.word == "nvme" else 0.0
-    return Waits(trained * max(STEP_S, of_memory), moved / (offload.link_gbs * 1e9), drive)
+    return Waits(trained * (STEP_S + of_memory), moved / (offload.link_gbs * 1e9), drive)
 
 
 def doubt(waited_s: float, step_s: float) -> float:
