@@ -62,7 +62,7 @@ def _window_start() -> float:
     compile what was edited last."""
     compileall.compile_dir(rigplanner.__path__[0], quiet=2)
     offscreen = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
-    ratios = []
+    ratios: list[float] = []
     for _ in range(9):
         empty, ours = (
             subprocess.run([sys.executable, "-c", code, *words], env=offscreen, capture_output=True, text=True, check=True).stdout
