@@ -31,6 +31,8 @@ TERMS: dict[str, tuple[tuple[str, ...], str]] = {
 """Term of the covariance -> what two rows must share, and the factors that it falls with: distance of (w)ide and (n)arrow silicon,
 (b)atch, (c)ount, (t)okens, (y)ear of the stack; (m): it grows with the logarithm of the smaller count, 0 on one GPU."""
 WORDS = ("stack", "family", "model", "kind", "task", "precision", "release")
+BY_STACK = WORDS.index("model"), WORDS.index("release")
+"""Words that no term knows but together with the stack."""
 FACTORS = ("", "w", "n", "bc", "t", "y", "m")
 NO_BATCH = -100.0
 """Stands for the logarithm of a batch that nobody named: as far from every real one as can be, and equal to itself."""
@@ -92,6 +94,8 @@ Head = tuple[float, float, float, float]
 with the number of GPUs."""
 Spot = tuple[int, float, list[int]]
 """Rows of the same words: their chip, their year and their numbers."""
+NO_CHIP = -1
+"""Stands for the chip of rows whose silicon does not matter."""
 
 
 class Pool(Struct, frozen=True):
@@ -104,7 +108,7 @@ class Pool(Struct, frozen=True):
 
 class Field:
     """The covariance of points under one set of constants, among them the measured `rows`, known by their numbers, and found by
-    their words in `settings`. Of the words of a job only those count that some row knows."""
+    their words in `settings`."""
 
     def __init__(self, model: SpeedModel, rows: Iterable[Point]) -> None:
         v, d = model.variances, model.distances
@@ -117,7 +121,7 @@ class Field:
         ]
         self._sums: dict[tuple[bool, ...], Sums] = {}
         self._pairs: list[dict[int, float]] = [{} for _ in self.rows]
-        self._heard = [{row.words[n] for row in self.rows} for n in range(len(WORDS))]
+        self._heard = {(row.stack, row.words[n]) for row in self.rows for n in BY_STACK}
         chips, spots = dict[tuple[float, ...], int](), dict[Words, dict[tuple[int, float], list[int]]]()
         for number, row in enumerate(self.rows):
             chip = chips.setdefault(row.silicon, len(chips))
@@ -145,32 +149,43 @@ class Field:
         return tuple([tuple(map(mul, stretch, silicon)) for stretch in self._stretch])
 
     def words_told(self, job: Point) -> Words:
-        """Return the words of a job; those that it does not tell, or that no row knows, it shares with nobody."""
-        return tuple([word if word in heard else NOBODY for word, heard in zip(job.words, self._heard, strict=True)])
+        """Return the words of a job; a network or release of which its stack has no row it shares with nobody."""
+        stack, *words = job.words
+        return stack, *[word if n not in BY_STACK or (stack, word) in self._heard else NOBODY for n, word in enumerate(words, 1)]
 
     def pool(self, words: Words, settings: Iterable[tuple[Words, list[Spot]]]) -> Pool:
-        """Return the rows of these settings for jobs of these words."""
-        shared = [(self._shared(words, others), spots) for others, spots in settings]
-        met = [spot for _, spots in shared for spot in spots]
-        return Pool(shared, {chip for chip, _, _ in met}, {year for _, year, _ in met})
+        """Return the rows of these settings for jobs of these words: those that share as much are one setting, and one spot where
+        silicon does not matter."""
+        shared: dict[Sums, dict[tuple[int, float], list[int]]] = {}
+        for others, spots in settings:
+            sums = self._shared(words, others)
+            known, by_chip = shared.setdefault(sums, {}), any(sums[1:4])
+            for chip, year, numbers in spots:
+                known.setdefault((chip if by_chip else NO_CHIP, year), []).extend(numbers)
+        met = {place for spots in shared.values() for place in spots}
+        found = [(sums, [(*place, numbers) for place, numbers in spots.items()]) for sums, spots in shared.items()]
+        return Pool(found, {chip for chip, _ in met} - {NO_CHIP}, {year for _, year in met})
 
     def nearest(self, job: Point, pool: Pool, most: int) -> tuple[tuple[int, ...], list[Head]]:
         """Return the numbers of the `most` rows of a pool of the largest covariance with a job, and what it shares with them. They
         are chosen as if they had its batch, length and one GPU, so that all jobs of a cell lean on the same ones."""
         likeness, per_year, job_year = self._likeness(job.silicon, pool.chips), self._per_year, job.year
         fresh = {year: math.exp(-per_year * (job_year - year) ** 2) for year in pool.years}
-        ranked = []
-        for (still, by_wide, by_narrow, by_batch, by_tokens, by_year, by_count), spots in pool.settings:
-            for chip, year, numbers in spots:
-                wide, narrow, same = likeness[chip]
-                head = still + by_wide * wide + by_narrow * narrow + by_year * fresh[year]
-                ranked.append((head + by_batch * same + by_tokens, (head, by_batch * same, by_tokens, by_count), numbers))
+        ranked = list[tuple[float, Sums, int, float, list[int]]]()
+        for sums, spots in pool.settings:
+            still, by_wide, by_narrow, by_batch, by_tokens, by_year, _ = sums
+            still += by_tokens
+            ranked += [
+                (still + by_wide * (like := likeness[chip])[0] + by_narrow * like[1] + by_batch * like[2] + by_year * fresh[year],
+                 sums, chip, year, numbers)
+                for chip, year, numbers in spots
+            ]  # fmt: skip
         ranked.sort(key=itemgetter(0), reverse=True)
         chosen, heads = list[int](), list[Head]()
-        for _, told, numbers in ranked:
-            taken = numbers[: most - len(chosen)]
+        for share, sums, chip, _, numbers in ranked:
+            taken, by_batch = numbers[: most - len(chosen)], sums[3] * likeness[chip][2]
             chosen += taken
-            heads += [told] * len(taken)
+            heads += [(share - by_batch - sums[4], by_batch, sums[4], sums[6])] * len(taken)
             if len(chosen) == most:
                 break
         return tuple(chosen), heads
@@ -179,8 +194,10 @@ class Field:
         """How alike silicon is to that of rows, 0 to 1, by the wide and by the narrow distance, and whether it is the same."""
         dist, exp, known = math.dist, math.exp, self._chips
         wide, narrow = place = self._stretched(silicon)
-        return {n: (1 / (1 + dist(wide, known[n][0]) ** 2), exp(-0.5 * dist(narrow, known[n][1]) ** 2), place == known[n])
-                for n in chips}  # fmt: skip
+        found = {n: (1 / (1 + dist(wide, known[n][0]) ** 2), exp(-0.5 * dist(narrow, known[n][1]) ** 2), place == known[n])
+                 for n in chips}  # fmt: skip
+        found[NO_CHIP] = 0.0, 0.0, False
+        return found
 
     def covariances(self, a: Point, points: Iterable[Point], heads: Iterable[Head]) -> list[float]:
         """Return the covariance of one point with each of many, without the noise of a measurement."""
