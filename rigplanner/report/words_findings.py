@@ -258,8 +258,14 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "": "Driver {actual} does not serve {a}.",
         "old": "Driver {actual} does not know {a} yet: it needs branch {needed} or newer.",
         "new": "Driver {actual} ignores {a}: branch {needed} is the last that serves it.",
+        "open": "The open kernel modules of driver {actual} do not serve {a}: cards before Turing need {needed}.",
+        "proprietary": "The proprietary kernel modules of driver {actual} do not serve {a}: from Blackwell on it takes {needed}.",
     },
-    "SW015": {"": "{a} needs driver branch {needed} or newer, {b} runs up to branch {actual}: one computer loads only one driver."},
+    "SW015": {
+        "": "{a} needs driver branch {needed} or newer, {b} runs up to branch {actual}: one computer loads only one driver.",
+        "modules": "On Linux {a} runs with the driver's open kernel modules only, {b} with the proprietary ones only: one computer "
+        "loads one kind.",
+    },
     "SW016": {
         "": "No prebuilt PyTorch has kernels for both {a} (compute capability {needed}) and {b} ({actual}).",
         "last": "PyTorch {actual} with CUDA {cuda} is the last prebuilt release with kernels for both {a} and {b}.",

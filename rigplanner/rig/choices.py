@@ -12,7 +12,10 @@ from rigplanner.rig.edits import EditFault, change_site, set_bios, set_power_cap
 from rigplanner.rig.offer_choices import OFFER_WORDS, with_offer_choice
 
 SITE_WORDS = {"country": "country", "volts": "volts", "breaker": "breaker_a", "hours": "hours_per_day", "room": "room_c"}
-SOFTWARE_WORDS = ("driver", "cuda", "pytorch", "tensorflow", "jax", "rocm", "os", "bios", "iommu", "ngc-pytorch", "ngc-tensorflow")
+SOFTWARE_WORDS = (
+    "driver", "cuda", "pytorch", "tensorflow", "jax", "rocm", "os", "bios", "iommu", "ngc-pytorch", "ngc-tensorflow", "rapids",
+    "bitsandbytes", "mamba-ssm", "causal-conv1d", "nunchaku", "sageattention", "deep-gemm", "unsloth",
+)  # fmt: skip
 YES, NO = ("yes", "on", "true", "all"), ("no", "off", "false", "none")
 
 

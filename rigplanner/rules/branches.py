@@ -9,7 +9,7 @@ from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Situation
 from rigplanner.rules.software import Served, models, name_software
-from rigplanner.rules.software_tables import DriverRange, driver_range, serves, software, version
+from rigplanner.rules.software_tables import DriverRange, driver_range, only_modules, serves, software, version
 
 
 class Mixture(Struct, frozen=True):
@@ -54,11 +54,12 @@ def with_driver(situation: Situation) -> Iterator[Served]:
     "SW014", "Driver does not serve the GPU", "error", over=with_driver,
     needs=("card.compute_capability",),
     reason="A driver ignores GPUs that came after it, and those whose generation it has dropped: 470 is the last for Kepler, 580 "
-    "for Maxwell, Pascal and Volta.",
-    source="NixOS/nixos-hardware issue 1880; NixOS/nixpkgs pull request 142565",
+    "for Maxwell, Pascal and Volta. The open kernel modules of Linux begin with Turing, and Blackwell runs with no others: name "
+    "the flavour behind the release, as in 580-open.",
+    source="NixOS/nixos-hardware issue 1880; NixOS/nixpkgs pull request 142565; NVIDIA driver installation guide, Kernel Modules",
 )  # fmt: skip
 def driver_branch(situation: Situation, case: Served) -> Iterator[Finding]:
-    """Compare the branch with the first and the last that serve the generation."""
+    """Compare the branch with the first and the last that serve the generation, then the flavour of the kernel modules."""
     named, row = case.named["driver"], driver_range(case.card.compute_capability or "")
     if row is None:
         yield driver_branch.unknown(case, f"{case.card.id}:compute_capability")
@@ -73,16 +74,29 @@ def driver_branch(situation: Situation, case: Served) -> Iterator[Finding]:
             fixes=name_software(situation, driver=needed),
             variant="old" if old else "new",
         )
+        return
+    flavour, only = _flavour(named), only_modules(case.card.compute_capability or "")
+    if flavour and only and flavour != only:
+        other = "-".join((".".join(map(str, version(named))), only))
+        yield driver_branch.finding(
+            case, needed=other, actual=named, fixes=name_software(situation, driver=other), variant=flavour
+        )  # fmt: skip
+
+
+def _flavour(driver: str) -> str | None:
+    """Return the flavour of kernel modules that a driver's name holds ("580-open", "580.95-proprietary"), None where none."""
+    return next((word for word in ("open", "proprietary") if word in driver.casefold()), None)
 
 
 @rule(
     "SW015", "No driver serves all the GPUs", "error", over=unnamed_driver,
     needs=("capability",),
-    reason="One computer loads one driver: it must be young enough for the newest card and old enough for the oldest.",
-    source="NixOS/nixos-hardware issue 1880; NixOS/nixpkgs pull request 142565",
+    reason="One computer loads one driver: it must be young enough for the newest card and old enough for the oldest; and of its "
+    "two kinds of kernel modules for Linux, Blackwell takes the open ones only, cards before Turing the proprietary ones only.",
+    source="NixOS/nixos-hardware issue 1880; NixOS/nixpkgs pull request 142565; NVIDIA driver installation guide, Kernel Modules",
 )  # fmt: skip
 def one_driver(situation: Situation, case: Mixture) -> Iterator[Finding]:
-    """Compare the newest first branch with the oldest last one."""
+    """Compare the newest first branch with the oldest last one, then the flavours of kernel modules that serve one alone."""
     rows = [(served, driver_range(served.card.compute_capability or "")) for served in case.served]
     known: list[tuple[Served, DriverRange]] = [(served, row) for served, row in rows if row is not None]
     ended = [(served, row) for served, row in known if row.last is not None]
@@ -92,6 +106,13 @@ def one_driver(situation: Situation, case: Mixture) -> Iterator[Finding]:
     old, last = min(ended, key=lambda pair: version(pair[1].last or ""))
     if version(first.first) > version(last.last or ""):
         yield one_driver.finding(case, needed=first.first, actual=last.last, subjects=(young.name, old.name))
+        return
+    system = situation.rig.settings.software.get("os", "").casefold()
+    alone = {only_modules(served.card.compute_capability or ""): served.name for served, _ in known}
+    if "open" in alone and "proprietary" in alone and "windows" not in system:
+        yield one_driver.finding(
+            case, None if system else "warning", subjects=(alone["open"], alone["proprietary"]), variant="modules"
+        )  # fmt: skip
 
 
 @rule(

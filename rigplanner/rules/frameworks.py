@@ -37,9 +37,12 @@ def framed(situation: Situation) -> Iterator[Framed]:
     "SW020", "Framework build does not serve the GPU", "error", over=framed,
     needs=("card.compute_capability",),
     reason="Prebuilt packages leave old generations out and know none that came after them: TensorFlow dropped Kepler with 2.15 "
-    "and Maxwell with 2.17, JAX Kepler with 0.4.4, RAPIDS Pascal with 24.02.",
+    "and Maxwell with 2.17, JAX Kepler with 0.4.4, RAPIDS Pascal with 24.02. Packages of kernels begin "
+    "with a generation: mamba-ssm with Volta, nunchaku with Turing, SageAttention 2 with Ampere, DeepGEMM with Hopper, without "
+    "desktop Blackwell.",
     source="TensorFlow 2.17 release notes and issue 97387; JAX pull request 14411; RAPIDS support notice 34; bitsandbytes pull "
-    "request 1806",
+    "request 1806; state-spaces/mamba issue 40; ComfyUI-nunchaku issue 368; SageAttention issue 137; DeepGEMM issue 305; unsloth "
+    "issue 1998",
 )  # fmt: skip
 def framework(situation: Situation, case: Framed) -> Iterator[Finding]:
     """Look the release up; one that is not listed is unknown."""
@@ -61,7 +64,7 @@ def framework(situation: Situation, case: Framed) -> Iterator[Finding]:
         )
 
 
-NAMES = {"tensorflow": "TensorFlow", "jax": "JAX", "rapids": "RAPIDS"}
+NAMES = {"tensorflow": "TensorFlow", "jax": "JAX", "rapids": "RAPIDS", "deep-gemm": "DeepGEMM", "sageattention": "SageAttention"}
 
 
 def _other(rows: tuple[Framework, ...], capability: str) -> str | None:

@@ -66,6 +66,16 @@ class DriverRange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     source: str
 
 
+class ModuleRange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Compute capabilities `lowest`..`highest` (None: all later ones) that one flavour of NVIDIA's Linux kernel modules serves
+    alone; those between run with either."""
+
+    flavour: Literal["open", "proprietary"]
+    lowest: str
+    highest: str | None = None
+    source: str
+
+
 class RocmTarget(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Whether AMD supports a GPU target on a platform, from and until which release. `stand_in` is the version that an unsupported
     target may report in HSA_OVERRIDE_GFX_VERSION, because its instructions are those of a supported one."""
@@ -152,6 +162,7 @@ class Software(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     newest_pytorch: str
     kernels: tuple[Feature, ...]
     drivers: tuple[DriverRange, ...]
+    modules: tuple[ModuleRange, ...]
     rocm: tuple[RocmTarget, ...]
     windows: tuple[WindowsGap, ...]
     arm: tuple[ArmRow, ...]
@@ -210,6 +221,13 @@ def cuda_release(text: str) -> CudaRelease | None:
 def driver_range(capability: str) -> DriverRange | None:
     """Return the driver branches that serve a compute capability, None where it is not listed."""
     return next((row for row in software().drivers if capability and between(capability, row.lowest, row.highest)), None)
+
+
+@cache
+def only_modules(capability: str) -> str | None:
+    """Return the one flavour of Linux kernel modules that serves a compute capability, None where both do."""
+    rows = (row for row in software().modules if capability and between(capability, row.lowest, row.highest))
+    return next((row.flavour for row in rows), None)
 
 
 @cache

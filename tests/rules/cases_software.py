@@ -50,6 +50,7 @@ JETSON = {"gpu.card": {"compute_capability": "8.7"}}
 RADEON = {"gpu.card": {"vendor": "AMD", "compute_capability": "gfx1100", "unsupported": ("fp8", "fp4"), "dense_tflops.bf16": 100.0}}
 VEGA = {"gpu.card": {"vendor": "AMD", "compute_capability": "gfx906", "unsupported": ("bf16", "fp8", "fp4")}}
 MAXWELL = {"gpu.card": {"compute_capability": "5.2"}}
+BLACKWELL = {"gpu.card": {"compute_capability": "12.0"}}
 NO_CAPABILITY = {PASCAL: {"compute_capability": None, "vendor": "NVIDIA"}}
 
 
@@ -57,8 +58,9 @@ def _compiled() -> Workload:
     return Workload(name="job", task="train", flags=["gib:10", "compile"])
 
 
-def _two():
-    return bench_rig(gpu=("gpu.card", 1, ("PCIE1",)), second=(PASCAL, 1, ("PCIE2",)))
+def _two(system: str | None = None):
+    settings = named(os=system) if system else named()
+    return bench_rig(gpu=("gpu.card", 1, ("PCIE1",)), second=(PASCAL, 1, ("PCIE2",)), settings=settings)
 
 
 A30 = replace(CARD, id="nvidia.datacenter.a30", name="A30", mig_slices=4)
@@ -152,11 +154,18 @@ CASES = (
     case("SW013", "unknown", _on(PASCAL, job=_job(stack="vllm")), {PASCAL: {"compute_capability": None, "vendor": "NVIDIA"}}),
     case("SW014", "fires", _on(PASCAL, driver="590.44")),
     case("SW014", "fires", _on(driver="450.80")),
+    case("SW014", "fires", _on(PASCAL, driver="580.95-open")),
+    case("SW014", "fires", _on(driver="580.95-proprietary"), BLACKWELL),
     case("SW014", "limit", _on(PASCAL, driver="580.95")),
+    case("SW014", "limit", _on(driver="580.95-open"), BLACKWELL),
+    case("SW014", "limit", _on(driver="580.95-proprietary")),
     case("SW014", "limit", _on(driver="455.23")),
     case("SW014", "silent", _on(PASCAL)),
     case("SW014", "unknown", _on(driver="580.95"), {"gpu.card": {"compute_capability": None, "vendor": "NVIDIA"}}),
     case("SW015", "fires", _two(), {PASCAL: {"compute_capability": "3.7"}, "gpu.card": {"compute_capability": "8.9"}}),
+    case("SW015", "fires", _two(), BLACKWELL, "warning"),
+    case("SW015", "fires", _two("Ubuntu 24.04"), BLACKWELL, "error"),
+    case("SW015", "limit", _two("Windows 11"), BLACKWELL),
     case("SW015", "limit", _two(), {PASCAL: {"compute_capability": "3.7"}, "gpu.card": {"compute_capability": "8.6"}}),
     case("SW015", "silent", _on(count=2)),
     case("SW015", "unknown", _two(), {PASCAL: {"compute_capability": None, "vendor": "NVIDIA"}}),
@@ -191,6 +200,8 @@ CASES = (
     case("SW020", "fires", _on(tensorflow="2.17"), MAXWELL),
     case("SW020", "fires", _on(tensorflow="2.3")),
     case("SW020", "fires", _on(rapids="24.02"), MAXWELL),
+    case("SW020", "fires", _on(nunchaku="0.2"), MAXWELL),
+    case("SW020", "fires", _on(**{"deep-gemm": "2.1"}), BLACKWELL),
     case("SW020", "limit", _on(tensorflow="2.16.2"), MAXWELL),
     case("SW020", "limit", _on(tensorflow="2.4")),
     case("SW020", "silent", _on(jax="0.4.30")),

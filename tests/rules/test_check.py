@@ -5,12 +5,14 @@ from rule_bench import bench_catalog, bench_rig
 from test_rule_cases import judge
 
 from rigplanner.catalog.parts import KINDS, Part
+from rigplanner.rig.choices import SOFTWARE_WORDS
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import set_ignored, set_severity, waive
 from rigplanner.rules.assess import assess
 from rigplanner.rules.check import ORDER
 from rigplanner.rules.fitting.fitting import brings, fits
 from rigplanner.rules.fitting.trial import counts
+from rigplanner.rules.software_tables import software
 from rigplanner.rules.topics import RULES_BY_CODE
 
 LONG = bench_catalog({"gpu.card": {"length_mm": 500}})
@@ -122,3 +124,7 @@ def test_a_flaw_of_the_rig_is_not_laid_at_the_candidates_door() -> None:
 
 
 SHORT = {"cpu": "cpu.desk", "motherboard": "board.desk", "memory": "memory.desk", "psu": "psu.big", "storage": "drive.nvme"}
+
+
+def test_every_package_that_a_rule_knows_can_be_named_as_a_setting() -> None:
+    assert {row.package for row in software().frameworks} <= set(SOFTWARE_WORDS)
