@@ -36,17 +36,15 @@ def matrix(devices: list[Device], links: dict[tuple[str, str], str]) -> tuple[tu
     boards: dict[int, list[int]] = {}
     for index, device in enumerate(devices):
         boards.setdefault(device.location.board, []).append(index)
-    if len(boards) == 1:
-        return tuple(tuple(_cell(a, b, links) for b in devices) for a in devices)
     where = {device.node: index for index, device in enumerate(devices)}
     rows = [[""] * len(devices) for _ in devices]
     for (one, other), label in links.items():
         if one in where and other in where:
             rows[where[one]][where[other]] = rows[where[other]][where[one]] = label
     for members in boards.values():
-        for a in members:
-            for b in members:
-                rows[a][b] = _cell(devices[a], devices[b], links)
+        for n, a in enumerate(members):
+            for b in members[: n + 1]:
+                rows[a][b] = rows[b][a] = _cell(devices[a], devices[b], links)
     return tuple(map(tuple, rows))
 
 

@@ -46,8 +46,9 @@ def trunk_edges(populated: Populated, tree: Tree, seats: Seats) -> list[Edge]:
         edges.append(
             Edge(a=f"cpu{cpus[0]}", b=chipset_node(tree.board), kind="chipset", width=width, gen=gen, gbs=link_gbs(gen, width))
         )
+    in_use = switches_in_use(populated)
     for switch in layout.switches:
-        if switch.id in switches_in_use(populated):
+        if switch.id in in_use:
             parent = parent_of(tree, switch.origin)
             if parent is not None:
                 rate = link_gbs(switch.gen, switch.width)
@@ -60,8 +61,8 @@ def switches_in_use(populated: Populated) -> set[str]:
     """Return the switches with an occupied place below them."""
     used = populated.settled.standing.used()
     layout = populated.board.layout
-    places = [place for place in places_of(layout) if place.id in used]
-    return {switch for place in places for switch in chain_of(layout, place.origin)[0]}
+    origins = {place.origin for place in places_of(layout) if place.id in used}
+    return {switch for origin in origins for switch in chain_of(layout, origin)[0]}
 
 
 def host_gbs(layout: Layout, origin: str | None, link: float | None) -> float | None:
