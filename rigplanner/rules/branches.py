@@ -35,9 +35,9 @@ def mixtures(situation: Situation) -> Iterator[Mixture]:
         yield Mixture(found, min(known) if len(known) == len(found) else None)
 
 
-def unnamed_driver(situation: Situation) -> Iterator[Mixture]:
-    """Mixed GPU models on rigs that name no driver."""
-    return iter(()) if "driver" in situation.rig.settings.software else mixtures(situation)
+def open_driver(situation: Situation) -> Iterator[Mixture]:
+    """Mixed GPU models on rigs that name no driver, or none with the flavour of its kernel modules."""
+    return iter(()) if _flavour(situation.rig.settings.software.get("driver", "")) else mixtures(situation)
 
 
 def unnamed_pytorch(situation: Situation) -> Iterator[Mixture]:
@@ -89,7 +89,7 @@ def _flavour(driver: str) -> str | None:
 
 
 @rule(
-    "SW015", "No driver serves all the GPUs", "error", over=unnamed_driver,
+    "SW015", "No driver serves all the GPUs", "error", over=open_driver,
     needs=("capability",),
     reason="One computer loads one driver: it must be young enough for the newest card and old enough for the oldest; and of its "
     "two kinds of kernel modules for Linux, Blackwell takes the open ones only, cards before Turing the proprietary ones only.",
@@ -104,7 +104,8 @@ def one_driver(situation: Situation, case: Mixture) -> Iterator[Finding]:
         return
     young, first = max(known, key=lambda pair: version(pair[1].first))
     old, last = min(ended, key=lambda pair: version(pair[1].last or ""))
-    if version(first.first) > version(last.last or ""):
+    unnamed = "driver" not in situation.rig.settings.software
+    if unnamed and version(first.first) > version(last.last or ""):
         yield one_driver.finding(case, needed=first.first, actual=last.last, subjects=(young.name, old.name))
         return
     system = situation.rig.settings.software.get("os", "").casefold()

@@ -58,8 +58,8 @@ def _compiled() -> Workload:
     return Workload(name="job", task="train", flags=["gib:10", "compile"])
 
 
-def _two(system: str | None = None):
-    settings = named(os=system) if system else named()
+def _two(system: str = "", **software: str):
+    settings = named(**software, **({"os": system} if system else {}))
     return bench_rig(gpu=("gpu.card", 1, ("PCIE1",)), second=(PASCAL, 1, ("PCIE2",)), settings=settings)
 
 
@@ -165,7 +165,9 @@ CASES = (
     case("SW015", "fires", _two(), {PASCAL: {"compute_capability": "3.7"}, "gpu.card": {"compute_capability": "8.9"}}),
     case("SW015", "fires", _two(), BLACKWELL, "warning"),
     case("SW015", "fires", _two("Ubuntu 24.04"), BLACKWELL, "error"),
+    case("SW015", "fires", _two(driver="580.95"), BLACKWELL, "warning"),
     case("SW015", "limit", _two("Windows 11"), BLACKWELL),
+    case("SW015", "limit", _two(driver="580.95-open"), BLACKWELL),
     case("SW015", "limit", _two(), {PASCAL: {"compute_capability": "3.7"}, "gpu.card": {"compute_capability": "8.6"}}),
     case("SW015", "silent", _on(count=2)),
     case("SW015", "unknown", _two(), {PASCAL: {"compute_capability": None, "vendor": "NVIDIA"}}),
