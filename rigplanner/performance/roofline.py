@@ -57,6 +57,9 @@ GROUPED, GROUPED_RATE = ("resnext", "x101"), 0.6
 """Nets of grouped convolutions, whose products are too narrow for matrix units and tiles, and the share of the others' rate that
 they reach: ResNeXt-50 beside ResNet-50 in TensorRT on T4, Jetson Nano and TX2 (0.48 to 0.59, mmdeploy's table). With it timm's rows
 of such nets are met on an RTX 5090 and PRO 6000 and 10 to 25 % low on an RTX 3090."""
+FORWARD_SHADERS = 1.3
+"""Rate of plain products on shaders in a forward pass over that in training, where the learned shares come from: FP32 transformers
+that only look were 7 to 28 % faster than without it (tables of NeuSight, Hugging Face, Swin and FasterTransformer, ten GPUs)."""
 EMBEDDED_W = 20.0
 """Power of modules with a quarter to half a MiB of level-2 cache (Jetson Nano and TX2)."""
 DEQUANTISE_BYTES = 14.0
@@ -169,6 +172,8 @@ def matrix_seconds(job: Job, flops: float) -> float:
     share *= physics.kind_matrix.get(share_of(job), 1.0) * math.exp(-physics.youth * youth(job))
     if job.path in ("half", "tf32", "low") and job.silicon.half_rate_tensor:
         share *= physics.half_rate
+    if job.path == "vector" and job.task == "inference" and job.shape.kind in TRANSFORMERS:
+        share *= FORWARD_SHADERS
     if any(word in job.shape.slug for word in GROUPED):
         share *= GROUPED_RATE
     return flops / (job.matrix_tflops * 1e12 * share) * throttling(job)
