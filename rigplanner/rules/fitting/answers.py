@@ -36,21 +36,9 @@ class Row(dict[str, Hashable]):
         self.placement: Placement | None = None
 
     def __missing__(self, field: str) -> Hashable:
-        value: Hashable = self.likeness.readers[field](self)
+        value: Hashable = self.likeness.reader(field)(self)
         self[field] = value
         return value
-
-
-class Readers(dict[str, Callable[[Row], Hashable]]):
-    """How a field of a row is looked up, made once for each field."""
-
-    def __init__(self, make: Callable[[str], Callable[[Row], Hashable]]) -> None:
-        super().__init__()
-        self.make = make
-
-    def __missing__(self, field: str) -> Callable[[Row], Hashable]:
-        reader = self[field] = self.make(field)
-        return reader
 
 
 class Remembered(Generic[T]):

@@ -13,7 +13,7 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU, KINDS, AnyPart, kind_of
 from rigplanner.machine.peer import NO_DIRECT
 from rigplanner.rig.document import Rig
-from rigplanner.rules.fitting.answers import Readers, Row
+from rigplanner.rules.fitting.answers import Row
 from rigplanner.rules.fitting.figures import FIGURES, Reading
 from rigplanner.rules.fitting.watching import ABSENT, RANK, SOLVED
 from rigplanner.rules.generations import generation
@@ -68,7 +68,7 @@ class Likeness:
         self._derived: dict[str, Derive] = {RANK: lambda part: bisect_left(ids, part.id)}
         if kind in TOLD_BY_NAME:
             self._derived[NAME] = TOLD_BY_NAME[kind]
-        self.readers = Readers(self._reader)
+        self.reader = cache(self._reader)
         self._countable = FIGURES.get(kind, ())
         self.fields: list[str] = []
         self.figures: list[str] = []
