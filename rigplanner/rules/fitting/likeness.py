@@ -120,16 +120,10 @@ class Likeness:
         return lambda row: _written(take(row.part))
 
 
-class Names:
-    """The ids that candidates go by: their own where something names it, else one for all."""
-
-    def __init__(self, rig: Rig, catalog: Catalog, parts: Sequence[AnyPart]) -> None:
-        self._named, self._paired = _named_ids(rig, catalog, parts), _paired_with(parts)
-
-    def of(self, part: AnyPart) -> str:
-        """Return the id that a part goes by."""
-        own = part.id
-        return own if own in self._named or own.startswith(self._paired) else "candidate"
+def naming(rig: Rig, catalog: Catalog, parts: Sequence[AnyPart]) -> Callable[[AnyPart], str]:
+    """Return a function that says by which id a candidate goes: its own where something names it, else one for all."""
+    named, paired = _named_ids(rig, catalog, parts), _paired_with(parts)
+    return lambda part: part.id if part.id in named or part.id.startswith(paired) else "candidate"
 
 
 @cache

@@ -36,7 +36,7 @@ from rigplanner.rules.fitting.answers import (
     holding,
 )
 from rigplanner.rules.fitting.figures import FIGURES, Reading, observed
-from rigplanner.rules.fitting.likeness import ID, Likeness, Names
+from rigplanner.rules.fitting.likeness import ID, Likeness, naming
 from rigplanner.rules.fitting.watching import (
     SOLVED,
     Placement,
@@ -185,7 +185,7 @@ class Trial:
         self.catalog = replace(catalog, parts=self.parts)
         machine = machine_of(rig, catalog)
         parts = [piece.part for piece in machine.pieces]
-        self.names = Names(rig, catalog, parts)
+        self.name_of = naming(rig, catalog, parts)
         self.stages = _stages(rig, kind, lambda: Likeness(kind, parts, self._decided))
         self.before = found_before(rig, catalog, uid, today)
         self.fastest, self.kinds = _fastest_place(machine), frozenset[str](use.slot.kind for use in machine.slots)
@@ -199,7 +199,7 @@ class Trial:
         found = []
         for part in parts:
             brought: Brought = ()
-            named = self.names.of(part)
+            named = self.name_of(part)
             for stage in self.stages:
                 key, figures = stage.likeness.told(part, named)
                 alike = stage.alike.get(key)
