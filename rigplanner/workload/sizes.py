@@ -10,8 +10,8 @@ import msgspec
 from rigplanner.workload.architectures.hybrid import state_values
 from rigplanner.workload.config import pick
 
-WRITTEN = {"segformer", "swin"}
-"""Networks of windows and shortened keys that attended by a fused kernel only late (transformers 5): unless told, they write their
+WRITTEN = {"segformer", "swin", "t5"}
+"""Networks of windows, shortened keys and relative places that attended by a fused kernel only late (transformers 5): unless told, they write their
 scores, as the releases that people have do."""
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from rigplanner.workload.architectures.attention import activate
+from rigplanner.workload.architectures.attention import activate, attend
 from rigplanner.workload.architectures.encoder import class_loss
 from rigplanner.workload.tape import ops
 from rigplanner.workload.tape.net import Linear, Net, checkpointed, reciprocal_root
-from rigplanner.workload.tape.tape import F32, I64, Tensor, new
+from rigplanner.workload.tape.tape import BOOL, F32, I64, Grads, Tensor, new, record
 
 
 class T5Norm:
@@ -30,7 +30,7 @@ layer but the first, held by cycles of references (traced with one to three laye
 
 
 class T5Attention:
-    """Attention whose scores get a bias per relative position; always eager."""
+    """Attention whose scores get a bias per relative position."""
 
     def __init__(self, net: Net, config: dict[str, Any], relative: bool) -> None:
         self.net, self.heads, self.width, self.share = net, config["num_heads"], config["d_kv"], config["dropout_rate"]
@@ -39,7 +39,9 @@ class T5Attention:
         self.out = net.linear("o", inner, outer)
         self.table = net.parameter(32, self.heads) if relative else None
 
-    def __call__(self, x: Tensor, memory: Tensor | None, bias: Tensor | None, mask: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+    def __call__(
+        self, x: Tensor, memory: Tensor | None, bias: Tensor | None, mask: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
         tape, setting = self.net.tape, self.net.setting
         batch, length = setting.batch, setting.length
         source = x if memory is None else memory
@@ -47,6 +49,9 @@ class T5Attention:
         query, key, value = self.query(x).view(*shape), self.key(source).view(*shape), self.value(source).view(*shape)
         if bias is None:
             bias = self._bias(query.dtype)
+        if not setting.eager:
+            result = attend(self.net, query, key, value, self._joined(bias, mask), self.share)
+            return self.out(result.view(batch, length, self.heads * self.width)), bias, None
         weights = ops.sub_self(
             tape, ops.bmm(tape, ops.packed(tape, query), ops.packed(tape, key), (batch, self.heads, length, length))
         )
@@ -57,6 +62,20 @@ class T5Attention:
         weights = ops.dropout(tape, weights, self.share, setting.training)
         result = ops.unpacked(tape, ops.bmm(tape, weights, ops.packed(tape, value), shape))
         return self.out(result.view(batch, length, self.heads * self.width)), bias, weights
+
+    def _joined(self, bias: Tensor, mask: Tensor | None) -> Tensor:
+        """What fused attention adds: the bias, and where a token sees nothing the least number, as each layer makes it anew."""
+        tape, kept = self.net.tape, mask
+        if kept is None:
+            return bias if self.table is None else ops.copy(tape, bias)
+        whole, dtype = (kept.shape[0], *bias.shape[1:]), bias.dtype
+
+        def pull(grad: Tensor) -> Grads:
+            _seen = kept
+            return (new(tape, whole, dtype),)
+
+        tape.saves()
+        return ops.copy(tape, record(tape, new(tape, whole, dtype), (bias,), pull))
 
     def _bias(self, dtype: str) -> Tensor:
         tape, length = self.net.tape, self.net.setting.length
@@ -155,7 +174,8 @@ class T5:
         net, tape, setting = self.net, self.net.tape, self.net.setting
         _ids = net.given(setting.batch, setting.length, dtype=I64)
         memory = self._stack(self.encoder, self.encoder_norm, None, None)
-        mask = new(tape, (setting.batch, 1, setting.length, setting.length), setting.dtype)
+        samples = setting.batch if setting.eager or tape.semantics.explicit_mask else 1
+        mask = new(tape, (samples, 1, setting.length, setting.length), setting.dtype if setting.eager else BOOL)
         if setting.checkpointing and setting.training:
             shape = (1, self.config["num_heads"], setting.length, setting.length)
             net.held += [new(tape, shape, setting.dtype) for _ in range(LINGERING * (len(self.decoder) - 1))]
