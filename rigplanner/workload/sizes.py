@@ -11,8 +11,8 @@ from rigplanner.workload.architectures.hybrid import state_values
 from rigplanner.workload.config import pick
 
 WRITTEN = {"segformer", "swin", "t5"}
-"""Networks of windows, shortened keys and relative places that attended by a fused kernel only late (transformers 5): unless told, they write their
-scores, as the releases that people have do."""
+"""Networks of windows, shortened keys and relative places that attended by a fused kernel only late (transformers 5): unless told,
+they write their scores, as the releases that people have do."""
 
 
 @lru_cache(1024)

@@ -34,7 +34,8 @@ class EncoderForm(Struct, frozen=True, kw_only=True):
     as are three more queries a layer where attention is `entity_aware`. `boxes`: places on a page of which there are tables for
     across, down, height and width (LayoutLM). `float_loss`: the scores are raised to float (causal language models).
     `poolers`: those that work and whose result the head does not use. `spare_entities`: the head of entities has a table of its
-    own. `counts_places`: every sample's tokens are numbered by themselves, so that padding is passed over (RoBERTa)."""
+    own. `counts_places`: every sample's tokens are numbered by themselves, so that padding is passed over (RoBERTa).
+    `float_softmax`: written attention weighs in float (LayoutLM)."""
 
     layers: int
     hidden: int
@@ -79,6 +80,7 @@ class EncoderForm(Struct, frozen=True, kw_only=True):
     poolers: int = 0
     spare_entities: bool = False
     counts_places: bool = False
+    float_softmax: bool = False
     names: tuple[str, str, str, str, str, str] = ("query", "key", "value", "dense", "dense", "dense")
 
 
@@ -135,8 +137,10 @@ class EncoderBlock:
         if form.masked:
             weights = ops.add(tape, weights, new(tape, (setting.batch, 1, 1, setting.length), setting.dtype))
         _scores = weights if form.masked else None
-        raised = F32 if tape.autocast and tape.semantics.float_norms else weights.dtype
+        low = weights.dtype
+        raised = F32 if form.float_softmax or (tape.autocast and tape.semantics.float_norms) else low
         weights = ops.keeping_result(tape, ops.cast(tape, weights, raised))
+        weights = ops.cast(tape, weights, low) if form.float_softmax else weights
         weights = ops.dropout(tape, weights, form.attention_dropout, setting.training)
         result = ops.unpacked(tape, ops.bmm(tape, weights, ops.packed(tape, value), query.shape))
         return result.view(*x.shape), weights

@@ -58,7 +58,8 @@ from rigplanner.workload.seen import sees
 from rigplanner.workload.tape.net import Net
 
 ENCODERS: dict[str, dict[str, Any]] = {
-    "bert": {}, "electra": {"spare_bias": False}, "roberta": {}, "xlm-roberta": {}, "layoutlm": {"poolers": 1}, "data2vec-text": {},
+    "bert": {}, "electra": {"spare_bias": False}, "roberta": {}, "xlm-roberta": {},
+    "layoutlm": {"poolers": 1, "float_softmax": True}, "data2vec-text": {},
     "albert": {"shared_layers": True, "projects": True, "holds_narrow": True},
     "distilbert": {"names": ("q_lin", "k_lin", "v_lin", "out_lin", "lin1", "lin2"), "spare_bias": False,
         "first_dropout": False},
