@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from rigplanner.workload.architectures.attention import activate, attend
-from rigplanner.workload.architectures.decoder_forms import ACTS
+from rigplanner.workload.architectures.decoder_traits import ACTS
 from rigplanner.workload.architectures.encoder import class_loss
 from rigplanner.workload.tape import ops
 from rigplanner.workload.tape.net import Linear, Net, Norm, checkpointed, entering

@@ -9,7 +9,8 @@ from msgspec import structs
 
 from rigplanner.workload.architectures.attention import Rope, activate, attend
 from rigplanner.workload.architectures.decoder import Decoder
-from rigplanner.workload.architectures.decoder_forms import ACTS, decoder_form
+from rigplanner.workload.architectures.decoder_forms import decoder_form
+from rigplanner.workload.architectures.decoder_traits import ACTS
 from rigplanner.workload.architectures.encoder import EncoderBlock, EncoderForm, class_loss
 from rigplanner.workload.tape import ops
 from rigplanner.workload.tape.net import Linear, Net, Norm, checkpointed

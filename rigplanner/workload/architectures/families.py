@@ -17,7 +17,8 @@ from rigplanner.workload.architectures.composite import Composite, clip_edge
 from rigplanner.workload.architectures.cvt import Cvt
 from rigplanner.workload.architectures.deberta import Deberta
 from rigplanner.workload.architectures.decoder import Decoder, Mlp
-from rigplanner.workload.architectures.decoder_forms import ACTS, TRAITS, decoder_form, expert_form
+from rigplanner.workload.architectures.decoder_forms import decoder_form, expert_form
+from rigplanner.workload.architectures.decoder_traits import ACTS, TRAITS
 from rigplanner.workload.architectures.detectors import DenseDetector, RegionDetector
 from rigplanner.workload.architectures.detr import Detr
 from rigplanner.workload.architectures.efficient import efficientnet, poolformer

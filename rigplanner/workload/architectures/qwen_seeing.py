@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rigplanner.workload.architectures.attention import Rope, activate, attend, rotate, softmax_wide
-from rigplanner.workload.architectures.decoder_forms import ACTS
+from rigplanner.workload.architectures.decoder_traits import ACTS
 from rigplanner.workload.architectures.moe import gather
 from rigplanner.workload.architectures.seeing import opened
 from rigplanner.workload.seen import Seen

@@ -9,7 +9,7 @@ import msgspec
 
 from rigplanner.workload.architectures.attention import activate, rope_tables
 from rigplanner.workload.architectures.decoder import Block, Mlp
-from rigplanner.workload.architectures.decoder_forms import ACTS
+from rigplanner.workload.architectures.decoder_traits import ACTS
 from rigplanner.workload.architectures.traits import Form, Traits
 from rigplanner.workload.architectures.vision import VitBlock
 from rigplanner.workload.seen import Seen

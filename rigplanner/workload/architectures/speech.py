@@ -7,7 +7,7 @@ from typing import Any
 
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.architectures.attention import activate, attend
-from rigplanner.workload.architectures.decoder_forms import ACTS
+from rigplanner.workload.architectures.decoder_traits import ACTS
 from rigplanner.workload.tape import ops
 from rigplanner.workload.tape.net import Linear, Net, Norm, checkpointed
 from rigplanner.workload.tape.products import conv1d, dense

@@ -7,7 +7,7 @@ from typing import Any
 
 from rigplanner.workload.architectures.attention import activate
 from rigplanner.workload.architectures.convnets import Conv
-from rigplanner.workload.architectures.decoder_forms import ACTS
+from rigplanner.workload.architectures.decoder_traits import ACTS
 from rigplanner.workload.architectures.encoder import class_loss
 from rigplanner.workload.architectures.hierarchical import drop_path
 from rigplanner.workload.architectures.swinv2 import normalized

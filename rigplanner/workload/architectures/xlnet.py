@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rigplanner.workload.architectures.attention import activate
-from rigplanner.workload.architectures.decoder_forms import ACTS
+from rigplanner.workload.architectures.decoder_traits import ACTS
 from rigplanner.workload.architectures.encoder import class_loss
 from rigplanner.workload.tape import ops
 from rigplanner.workload.tape.net import Linear, Net, Norm, checkpointed
