@@ -35,7 +35,7 @@ LEAST_HOST = 400.0
 MOST_RENTED = 3
 WARNED_SHARE, WARNED_COST = 0.5, 1.25
 """How much less a rig with warnings counts in speed, and how much more in money: judgement."""
-PACED = ("P2P001",)
+PACED = ("P2P001", "HST004")
 """Warnings that say nothing but how fast it will be."""
 NEEDS: dict[Purpose, tuple[int, float, float]] = {
     "trying": (6, 16, 500),
