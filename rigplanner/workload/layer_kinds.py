@@ -268,6 +268,15 @@ def _every_fourth(config: dict[str, Any]) -> dict[str, Any]:
     return {"layer_types": kinds}
 
 
+def _t5gemma(config: dict[str, Any]) -> dict[str, Any]:
+    """Encoder and decoder are told apart; the sizes of the whole are the decoder's."""
+    parts = [config.get(side) if isinstance(config.get(side), dict) else {} for side in ("encoder", "decoder")]
+    names = ("hidden_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "head_dim", "intermediate_size",
+        "vocab_size")  # fmt: skip
+    told = {name: parts[1][name] for name in names if parts[1].get(name)}
+    return told | {"encoder_layers": parts[0].get("num_hidden_layers") or config["num_hidden_layers"]}
+
+
 LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "falcon": _falcon,
     "afmoe": _afmoe, "gemma4_text": _gemma4, "gemma3n_text": _gemma3n, "llama4_text": _llama4, "ernie4_5_moe": _ernie,
@@ -276,7 +285,7 @@ LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "falcon_mamba": _all_scan, "bamba": _bamba, "granitemoehybrid": _granite_hybrid, "nemotron_h": _nemotron_h,
     "jamba": _jamba, "lfm2": _lfm2, "lfm2_moe": _lfm2_moe, "hunyuan_v1_moe": _hunyuan_moe, "exaone_moe": _exaone_moe,
     "mellum": _dense_or_sparse, "hy_v3": _dense_or_sparse, "internlm3": _internlm3, "minicpm3": _plain_pairs, "zamba2": _zamba2,
-    "kimi_linear": _kimi_linear, "minimax": _minimax,
+    "kimi_linear": _kimi_linear, "minimax": _minimax, "t5gemma": _t5gemma,
     "recurrent_gemma": _recurrent_gemma, "qwen3_next": _every_fourth, "qwen3_5_text": _every_fourth,
     "qwen3_5_moe_text": _every_fourth,
 }  # fmt: skip

@@ -27,6 +27,7 @@ from rigplanner.workload.architectures.encoder_kin import BLOCKS, WHOLE, convber
 from rigplanner.workload.architectures.focalnet import FocalNet
 from rigplanner.workload.architectures.gemma3n import gemma3n
 from rigplanner.workload.architectures.gemma4 import gemma4
+from rigplanner.workload.architectures.hiera import Hiera
 from rigplanner.workload.architectures.hierarchical import Pvt2, Segformer, Swin
 from rigplanner.workload.architectures.hunyuan_video import HunyuanVideo
 from rigplanner.workload.architectures.hybrid import STATES
@@ -47,6 +48,7 @@ from rigplanner.workload.architectures.seq2seq import T5
 from rigplanner.workload.architectures.speech import SoundEncoder
 from rigplanner.workload.architectures.swiftformer import SwiftFormer
 from rigplanner.workload.architectures.swinv2 import Swin2
+from rigplanner.workload.architectures.t5gemma import T5Gemma
 from rigplanner.workload.architectures.traits import Form
 from rigplanner.workload.architectures.video_transformer import VideoTransformer
 from rigplanner.workload.architectures.vision import Vit
@@ -148,7 +150,7 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "mobilenet_v1": convnets.mobilenet_v1, "mobilenet_v2": convnets.mobilenet_v2,
     "vit": Vit, "deit": Vit, "beit": Vit, "dinov2": Vit,
     "dinov2_with_registers": Vit, "clip_vision_model": Vit, "siglip_vision_model": Vit, "ijepa": Vit,
-    "swin": Swin, "segformer": Segformer, "t5": T5, "umt5": T5, **dict.fromkeys(KIN, Bart),
+    "swin": Swin, "segformer": Segformer, "t5": T5, "umt5": T5, "t5gemma": T5Gemma, "hiera": Hiera, **dict.fromkeys(KIN, Bart),
     **dict.fromkeys(("wav2vec2", "hubert", "unispeech", "unispeech-sat"), SoundEncoder),
     "modernbert": ModernBert, "modernbert-decoder": ModernBert, "xlnet": Xlnet,
     "whisper": Whisper, "deberta-v2": Deberta, "deberta": Deberta, "swinv2": Swin2,

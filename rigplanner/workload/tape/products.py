@@ -8,7 +8,7 @@ from math import prod
 from rigplanner.workload.tape.layout import packed_strides
 from rigplanner.workload.tape.ops import cast_low, spread, wider
 from rigplanner.workload.tape.strided import Array, array, empty, joined, permuted, recorded, seen
-from rigplanner.workload.tape.tape import BOOL, F32, Grads, Tensor
+from rigplanner.workload.tape.tape import BOOL, F32, I64, Grads, Tensor
 
 
 def stacked(parts: Sequence[Array]) -> Array:
@@ -27,6 +27,14 @@ def chosen(where: Tensor, a: Array, b: Array) -> Array:
     """torch.where: keeps the choice."""
     made = joined(a.tape, a, b)
     return recorded(made, (a, b), lambda grad: (grad.like(), grad.like()), keeps=(where,))
+
+
+def largest(x: Array, axis: int) -> Array:
+    """x.max(axis).values: keeps the place of each; its gradient is written into zeros of the whole."""
+    tape, full, dtype = x.tape, x.shape, x.dtype
+    shape = tuple(side for at, side in enumerate(full) if at != axis % len(full))
+    places = empty(tape, shape, I64)
+    return recorded(empty(tape, shape, dtype), (x,), lambda grad: (empty(tape, full, dtype),), keeps=(places,))
 
 
 def xielu(x: Array, above: Array, below: Array) -> Array:
