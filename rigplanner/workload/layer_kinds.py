@@ -192,6 +192,73 @@ def _dense_or_sparse(config: dict[str, Any]) -> dict[str, Any]:
             "first_k_dense_replace": 0}  # fmt: skip
 
 
+def _first_dense(config: dict[str, Any], first: int) -> dict[str, Any]:
+    """Dense layers before and between layers of experts, told layer by layer or by a number, which is `first` unless told."""
+    kinds = config.get("mlp_layer_types")
+    if not kinds:
+        told = config.get("first_k_dense_replace")
+        return {"first_k_dense_replace": first if told is None else told}
+    kinds = kinds[: int(config["num_hidden_layers"])]
+    first = next((at for at, kind in enumerate(kinds) if kind != "dense"), len(kinds))
+    dense = [at for at, kind in enumerate(kinds) if kind == "dense" and at > first]
+    return {"first_k_dense_replace": first, "mlp_only_layers": dense, "mlp_layer_types": None}
+
+
+def _axk1(config: dict[str, Any]) -> dict[str, Any]:
+    """The first layer is dense unless told."""
+    return _first_dense(config, 1)
+
+
+def _picking(config: dict[str, Any]) -> dict[str, Any]:
+    """The first three layers are dense unless told, and every layer picks tokens by itself."""
+    count = int(config["num_hidden_layers"])
+    kinds = list(config.get("indexer_types") or ())[:count]
+    return _first_dense(config, 3) | {"indexer_types": kinds + ["full"] * (count - len(kinds))}
+
+
+def _mimo(config: dict[str, Any]) -> dict[str, Any]:
+    """The first layer and every sixth attend to everything; the first is dense."""
+    count = int(config["num_hidden_layers"])
+    kinds = config.get("layer_types") or ["sliding_attention" if at and (at + 1) % 6 else "full_attention" for at in range(count)]
+    return {"layer_types": kinds, **_first_dense(config, 1)}
+
+
+def _laguna(config: dict[str, Any]) -> dict[str, Any]:
+    """All layers attend to everything unless told; the first is dense."""
+    kinds = config.get("layer_types") or ["full_attention"] * int(config["num_hidden_layers"])
+    return {"layer_types": kinds, **_first_dense(config, 1)}
+
+
+def _kolibri(config: dict[str, Any]) -> dict[str, Any]:
+    """Every fifth layer attends to everything."""
+    count = int(config["num_hidden_layers"])
+    return {"layer_types": config.get("layer_types") or ["sliding_attention" if (at + 1) % 5 else "full_attention"
+        for at in range(count)]}  # fmt: skip
+
+
+def _flint(config: dict[str, Any]) -> dict[str, Any]:
+    """The first two layers, every fourth and the last attend to everything; the first two are dense."""
+    count, dense = int(config["num_hidden_layers"]), config.get("mlp_only_layers")
+    kinds = config.get("layer_types") or [
+        "full_attention" if at < 2 or at % 4 == 1 or at == count - 1 else "sliding_attention" for at in range(count)
+    ]
+    return {"layer_types": kinds, "mlp_only_layers": [0, 1] if dense is None else dense}
+
+
+def _lfm3(config: dict[str, Any]) -> dict[str, Any]:
+    """Layers convolve and attend by turns, to a window or to everything."""
+    kinds = config.get("layer_types") or [
+        "full_attention" if at % 4 == 2 else "sliding_attention" if at and at % 4 == 0 else "conv"
+        for at in range(int(config["num_hidden_layers"]))
+    ]
+    return {"layer_types": kinds}
+
+
+def _neox_japanese(config: dict[str, Any]) -> dict[str, Any]:
+    """The feed-forward layer is so many times as wide as the states."""
+    return {"intermediate_size": int(config["hidden_size"] * (config.get("intermediate_multiple_size") or 4))}
+
+
 def pick_first(config: dict[str, Any], *names: str) -> Any:
     """The first of the fields that is there."""
     return next((config[name] for name in names if config.get(name) is not None), None)
@@ -287,6 +354,7 @@ LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "mellum": _dense_or_sparse, "hy_v3": _dense_or_sparse, "internlm3": _internlm3, "minicpm3": _plain_pairs, "zamba2": _zamba2,
     "kimi_linear": _kimi_linear, "minimax": _minimax, "t5gemma": _t5gemma,
     "recurrent_gemma": _recurrent_gemma, "qwen3_next": _every_fourth, "qwen3_5_text": _every_fourth,
-    "qwen3_5_moe_text": _every_fourth,
+    "qwen3_5_moe_text": _every_fourth, "axk1": _axk1, "deepseek_v32": _picking, "glm_moe_dsa": _picking, "mimo_v2_flash": _mimo,
+    "laguna": _laguna, "kolibri1": _kolibri, "flint": _flint, "lfm3": _lfm3, "gpt_neox_japanese": _neox_japanese,
 }  # fmt: skip
 """Fields by kind of network that full configurations get besides."""

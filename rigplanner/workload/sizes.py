@@ -74,7 +74,7 @@ def sizes_of(config: dict[str, Any], params: float) -> dict[str, Any]:
     kv_heads = pick(config, "num_key_value_heads", "num_kv_heads", default=one)
     full, window, sharing = _full_layers(config), config.get("sliding_window") or 0, _sharing(config)
     kinds = config.get("layer_types") or ()
-    hybrid = full is not None and (not window or "linear_attention" in kinds)
+    hybrid = full is not None and (not window or "linear_attention" in kinds or "conv" in kinds)
     near = len([kind for kind in kinds if kind == "sliding_attention"]) if hybrid and window else 0
     halved = config["model_type"] in ("gemma2", "gpt_oss")
     tied = bool(config.get("tie_word_embeddings"))

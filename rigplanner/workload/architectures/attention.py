@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rigplanner.workload.architectures.traits import Form
 from rigplanner.workload.tape import ops
 from rigplanner.workload.tape.fused import Lies, fused_attention, plain_attention
@@ -163,8 +165,13 @@ class Attention:
         result = result.view(x.shape[0], x.shape[1], form.heads * form.head_dim)
         if gate is not None:
             result = ops.mul(tape, result, ops.keeping_result(tape, gate))
+        result = self._weighed(result, x)
         result = result if self.sub_norm is None else self.sub_norm(result)
         return self.out(result), weights
+
+    def _weighed(self, result: Tensor, x: Tensor) -> Tensor:
+        """What attention found, weighed by what else is seen of the states `x`."""
+        return result
 
     def _rotated(self, x: Tensor, rope: Rope) -> Tensor:
         tape, traits = self.net.tape, self.form.traits
@@ -299,6 +306,7 @@ class LatentAttention(Attention):
     """Multi-head latent attention (DeepSeek-V2): query, key and value pass through low-rank bottlenecks."""
 
     joins = True
+    picks = False
 
     def __init__(self, net: Net, form: Form) -> None:
         assert form.latent is not None
@@ -317,8 +325,10 @@ class LatentAttention(Attention):
     def __call__(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
         tape, form, latent = self.net.tape, self.form, self.latent
         batch, length = x.shape[0], x.shape[1]
-        narrow = self.query_norm(self.squeeze(x)) if self.squeeze and self.query_norm else x
-        query = self.query(narrow).view(batch, form.heads, length, latent.plain + latent.turned)
+        asked = self.query_norm(self.squeeze(x)) if self.squeeze and self.query_norm else x
+        query = self.query(asked).view(batch, form.heads, length, latent.plain + latent.turned)
+        seen = asked if self.picks else None
+        del asked
         stored, shared = ops.split(tape, self.down(x), (latent.value_rank, latent.turned))
         narrow, shared = self.value_norm(stored), shared.view(batch, 1, length, latent.turned)
         if latent.turns and rope is not None:
@@ -328,11 +338,18 @@ class LatentAttention(Attention):
             query = ops.cat(tape, (plain, turned))
             del plain, turned
         key, value = self._spread(narrow, shared)
+        mask, _held = self._masked(mask, x, seen, rope)
         if self.net.setting.eager:
             result, weights = self._eager(query, key, value, mask)
         else:
             result, weights = attend(self.net, query, key, value, mask, form.traits.attention_dropout, LIES), None
         return self.out(result.view(batch, length, form.heads * latent.value)), weights
+
+    def _masked(
+        self, mask: Tensor | None, x: Tensor, asked: Tensor | None, rope: Rope | None
+    ) -> tuple[Tensor | None, Sequence[Tensor]]:
+        """The mask of the layer, and what lives with it."""
+        return mask, ()
 
     def _spread(self, stored: Tensor, shared: Tensor) -> tuple[Tensor, Tensor]:
         """Keys and values of all heads from what is stored of them; the rotated part is the same for every head."""

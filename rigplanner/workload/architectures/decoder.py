@@ -151,13 +151,14 @@ class Block:
         return ops.add(tape, ops.add(tape, attended, fed), residual)
 
 
-def causal_mask(net: Net, dtype: str, eager: bool = False) -> Tensor | None:
-    """The mask the model makes once: byte for fused attention, float for eager; none where the kernel is causal by itself."""
+def causal_mask(net: Net, dtype: str, eager: bool = False, always: bool = False) -> Tensor | None:
+    """The mask the model makes once: byte for fused attention, float for eager; none where the kernel is causal by itself, unless
+    it is `always` made."""
     setting, tape = net.setting, net.tape
     shape = (setting.batch, 1, setting.length, setting.length)
     if setting.eager or eager:
         return new(tape, shape, dtype)
-    return new(tape, shape, BOOL) if tape.semantics.explicit_mask else None
+    return new(tape, shape, BOOL) if always or tape.semantics.explicit_mask else None
 
 
 class Decoder:
@@ -171,7 +172,7 @@ class Decoder:
     ) -> None:  # fmt: skip
         self.net, self.form, traits = net, form, form.traits
         inner = traits.embedding_width or form.hidden
-        self.table = net.parameter(form.vocab, inner)
+        self.table = net.parameter(form.vocab + form.spare_rows, inner)
         self.widen = net.linear("project_in", inner, form.hidden) if traits.embedding_width else None
         self.narrow = net.linear("project_out", form.hidden, inner) if traits.embedding_width else None
         self.positions = net.parameter(traits.learned_positions, form.hidden) if traits.learned_positions else None
@@ -221,7 +222,9 @@ class Decoder:
             x = self.first_norm(x)
         x = ops.dropout(tape, x, traits.embedding_dropout, net.setting.training)
         mask = (
-            None if self.maskless or (traits.mask_free and not net.setting.eager) else causal_mask(net, x.dtype, traits.eager_only)
+            None
+            if self.maskless or (traits.mask_free and not net.setting.eager)
+            else causal_mask(net, x.dtype, traits.eager_only, form.always_masked)
         )
         windowed = causal_mask(net, x.dtype, traits.eager_only) if traits.two_masks else None
         turned = form.latent.turned if form.latent else int(form.head_dim * traits.rope)
@@ -229,7 +232,10 @@ class Decoder:
         weights, beside = None, self.beside(x)
         for at, block in enumerate(self.blocks):
             block.returns_weights = traits.holds_weights
-            x = checkpointed(net, lambda y, *more, block=block, _kept=windowed: block(y, rope, mask, *more), x, *beside)
+            turns = None if at in form.unturned else rope
+            x = checkpointed(
+                net, lambda y, *more, block=block, turns=turns, _kept=windowed: block(y, turns, mask, *more), x, *beside
+            )
             weights, block.weights, block.returns_weights = block.weights, None, False
             x = self.between(x, at)
         x = x if self.norm is None else self.norm(x)

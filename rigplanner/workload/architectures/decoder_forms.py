@@ -59,8 +59,22 @@ def decoder_form(config: dict[str, Any], kind: str) -> Form:
             vocab=config["vocab_size"],
         tied=bool(pick(config, "tie_word_embeddings", default=kind in TIED_BY_DEFAULT)),
         traits=traits, latent=latent_form(config), delta=delta_form(config),
-        positions=(positions or 0) + (2 if kind == "xglm" else 0),
+        positions=(positions or 0) + (2 if kind == "xglm" else 0), unturned=unturned_layers(config, kind),
     )  # fmt: skip
+
+
+TURNED_IN_WINDOWS = {"afmoe", "kolibri1", "flint", "exaone4", "exaone_moe", "cohere2", "cohere2_moe"}
+"""Families that rotate queries and keys only where a layer attends within a window."""
+
+
+def unturned_layers(config: dict[str, Any], kind: str) -> tuple[int, ...]:
+    """The layers whose queries and keys are not rotated."""
+    kinds, turned = config.get("layer_types"), config.get("no_rope_layers")
+    if kind in TURNED_IN_WINDOWS and isinstance(kinds, list) and config.get("sliding_window"):
+        return tuple(at for at, one in enumerate(kinds) if one != "sliding_attention")
+    if kind == "smollm3" and isinstance(turned, list):
+        return tuple(at for at, turns in enumerate(turned) if not turns)
+    return ()
 
 
 def latent_form(config: dict[str, Any]) -> LatentForm | None:
@@ -78,20 +92,22 @@ def latent_form(config: dict[str, Any]) -> LatentForm | None:
 FLOAT_ROUTERS = {
     "deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "dots1", "glm4_moe", "glm4_moe_lite", "glm_moe_dsa",
     "mimo_v2_flash", "solar_open", "ernie4_5_moe", "exaone_moe", "hunyuan_v1_moe", "hy_v3",
-    "kimi_linear",
+    "kimi_linear", "kolibri1", "flint", "axk1", "axk2",
 }  # fmt: skip
 """Families whose router raises states and its own weight to float."""
 
 
 LOW_ODDS = {
     "olmoe", "qwen2_moe", "qwen3_moe", "qwen3_next", "qwen3_5_moe", "qwen3_5_moe_text", "granitemoe", "gpt_oss", "phimoe",
-    "ernie4_5_moe", "granitemoeshared", "flex_olmo", "mellum", "granitemoe_swa", "cohere2_moe", "aria_text",
+    "ernie4_5_moe", "granitemoeshared", "flex_olmo", "mellum", "granitemoe_swa", "cohere2_moe", "aria_text", "laguna",
 }  # fmt: skip
 """Families whose chosen odds are cast back to the type of the router's scores."""
 
 
-SHARED_FIRST = {"qwen2_moe", "qwen3_next", "qwen3_5_moe", "qwen3_5_moe_text", "ernie4_5_moe", "hunyuan_v1_moe"}
+SHARED_FIRST = {"qwen2_moe", "qwen3_next", "qwen3_5_moe", "qwen3_5_moe_text", "ernie4_5_moe", "hunyuan_v1_moe", "laguna"}
 """Families whose shared expert works before the router."""
+UNGATED = {"kolibri1", "flint", "laguna"}
+"""Families whose shared expert has a width of its own and no gate."""
 
 
 def expert_form(config: dict[str, Any]) -> ExpertForm | None:
@@ -102,9 +118,9 @@ def expert_form(config: dict[str, Any]) -> ExpertForm | None:
     ffn = pick(config, "moe_intermediate_size", "intermediate_size")
     shared = pick(config, "shared_expert_intermediate_size", "shared_expert_width") or (config.get("n_shared_experts") or 0) * ffn
     return ExpertForm(experts=experts, used=pick(config, "num_experts_per_tok", default=2), ffn=ffn, shared_ffn=shared,
-                      shared_gate=bool(config.get("shared_expert_intermediate_size")),
+                      shared_gate=bool(config.get("shared_expert_intermediate_size")) and config["model_type"] not in UNGATED,
                           dense_layers=config.get("first_k_dense_replace") or 0,
                       every=config.get("decoder_sparse_step") or 1, dense_at=tuple(config.get("mlp_only_layers") or ()),
                       biased=config["model_type"] == "gpt_oss", float_router=config["model_type"] in FLOAT_ROUTERS,
                       low_odds=config["model_type"] in LOW_ODDS,
-                      shared_first=config["model_type"] in SHARED_FIRST)  # fmt: skip
+                      shared_first=config["model_type"] in SHARED_FIRST, normed=config["model_type"] == "axk1")  # fmt: skip

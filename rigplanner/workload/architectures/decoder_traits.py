@@ -159,6 +159,18 @@ TRAITS: dict[str, Traits] = {
     "openai-gpt": Traits(names={"qkv_proj": "c_attn", "o_proj": "c_proj", "up_proj": "c_fc", "down_proj": "c_proj"}, norm="layer",
     block="after", projection="split", qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="gelu_new", rope=0.0,
     learned_positions=512, last_norm=False, scores="blended", eager_only=True),
+    "emu3_text_model": Traits(dropout=0.1, attention_dropout=0.1),
+    "mllama_text_model": Traits(),
+    "kolibri1": Traits(qk_norm="head", block="sandwich", two_masks=True),
+    "flint": Traits(norm="rms_wide", qk_norm="head", sinks=True, scores="float_sinks", eager_only=True, two_masks=True),
+    "laguna": Traits(qk_norm="head", rope_joins=True),
+    "mimo_v2_flash": Traits(rope=0.334, rope_joins=True, softmax="own", eager_only=True, two_masks=True),
+    "axk1": Traits(latent=True),
+    "deepseek_v32": Traits(latent=True),
+    "glm_moe_dsa": Traits(latent=True),
+    "gpt_neox_japanese": Traits(names=NEOX, norm="layer", projection="sliced", mlp="plain", act="gelu", rope_joins=True,
+    scores="from_zeros", eager_only=True, attention_dropout=0.1),
+    "lfm3": Traits(qk_norm="head", names={"gate_proj": "w1", "up_proj": "w3", "down_proj": "w2"}),
     "ctrl": Traits(softmax="own", names={"q_proj": "Wq", "k_proj": "Wk", "v_proj": "Wv", "o_proj": "dense", "up_proj": "0",
     "down_proj": "2"}, norm="layer", qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="relu", rope=0.0,
     head_bias=True, fixed_positions=True, scaled_embedding=True, scaled_in_place=True, holds_normed=True, holds_attended=True),
@@ -171,7 +183,9 @@ BIAS_EVERYWHERE = {
     "ministral3", "dots1", "phimoe", "granitemoe", "granitemoeshared", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text",
     "llama4_text", "gemma4_text", "afmoe", "bamba", "granitemoehybrid", "falcon_h1",
     "jais2", "hyperclovax", "vaultgemma", "bitnet", "flex_olmo", "exaone_moe", "hunyuan_v1_moe", "nanochat", "eurobert",
-    "internlm3", "ministral", "hy_v3", "diffllama", "granite_swa", "mellum", "granitemoe_swa", "aria_text", "cohere2_moe",
+    "internlm3", "ministral", "hy_v3", "flint", "laguna", "lfm3", "diffllama", "granite_swa", "mellum", "granitemoe_swa",
+    "aria_text",
+    "cohere2_moe",
 }  # fmt: skip
 """Families whose `attention_bias` adds a bias to query, key, value and output."""
 BIAS_BEFORE = {"glm", "glm4", "helium", "glm4_moe", "solar_open"}
@@ -198,7 +212,10 @@ def traits_of(config: dict[str, Any], kind: str) -> Traits:
         told |= {"qkv_bias": bias, "out_bias": bias and kind in BIAS_EVERYWHERE}
     if isinstance(config.get("mlp_bias"), bool) and traits.mlp in ("gated", "plain"):
         told["mlp_bias"] = config["mlp_bias"]
-    share = pick(config, "partial_rotary_factor", "rotary_pct")
+    turned = config.get("rope_parameters")
+    share = pick(config, "partial_rotary_factor", "rotary_pct") or (
+        turned.get("partial_rotary_factor") if isinstance(turned, dict) else None
+    )
     if traits.rope and isinstance(share, int | float) and not isinstance(share, bool):
         told["rope"] = float(share)
     if kind in ROPE_JOINS:
@@ -295,6 +312,10 @@ SPECIAL: dict[str, Callable[[dict[str, Any], Traits], dict[str, Any]]] = {
     },
     "openai-gpt": _gpt2,
     "ctrl": lambda config, traits: {**_gpt2(config, traits), "attention_dropout": 0.0},
+    "emu3_text_model": lambda config, traits: {"dropout": float(config.get("attention_dropout") or 0.0)},
+    "mllama_text_model": lambda config, traits: {"attention_dropout": float(config.get("dropout") or 0.0)},
+    "gpt_neox_japanese": lambda config, traits: {"dropout": float(config.get("hidden_dropout") or 0.0)},
+    "lfm3": lambda config, traits: {"block": "sandwich" if config.get("use_sandwich_norm", True) else "pre"},
     "cohere": lambda config, traits: {"qk_norm": "per_head"} if config.get("use_qk_norm") else {},
 }  # fmt: skip
 """What some families make of fields of their own."""

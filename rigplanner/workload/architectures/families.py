@@ -10,7 +10,6 @@ import msgspec
 
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.architectures import convnets
-from rigplanner.workload.architectures.afmoe import afmoe
 from rigplanner.workload.architectures.bart import KIN, Bart, BartAlone
 from rigplanner.workload.architectures.branched import TextNet, hgnet_v2
 from rigplanner.workload.architectures.composite import Composite, clip_edge
@@ -18,6 +17,7 @@ from rigplanner.workload.architectures.cvt import Cvt
 from rigplanner.workload.architectures.deberta import Deberta
 from rigplanner.workload.architectures.decoder import Decoder, Mlp
 from rigplanner.workload.architectures.decoder_forms import decoder_form, expert_form
+from rigplanner.workload.architectures.decoder_kin import gpt_neox_japanese, mimo, mllama
 from rigplanner.workload.architectures.decoder_traits import ACTS, TRAITS
 from rigplanner.workload.architectures.detectors import DenseDetector, RegionDetector
 from rigplanner.workload.architectures.detr import Detr
@@ -25,12 +25,14 @@ from rigplanner.workload.architectures.efficient import efficientnet, poolformer
 from rigplanner.workload.architectures.encoder import Encoder, EncoderBlock, EncoderForm, drawn_tables
 from rigplanner.workload.architectures.encoder_kin import BLOCKS, WHOLE, convbert_width
 from rigplanner.workload.architectures.focalnet import FocalNet
+from rigplanner.workload.architectures.gated import afmoe, laguna
 from rigplanner.workload.architectures.gemma3n import gemma3n
 from rigplanner.workload.architectures.gemma4 import gemma4
 from rigplanner.workload.architectures.hiera import Hiera
 from rigplanner.workload.architectures.hierarchical import Pvt2, Segformer, Swin
 from rigplanner.workload.architectures.hunyuan_video import HunyuanVideo
 from rigplanner.workload.architectures.hybrid import STATES
+from rigplanner.workload.architectures.indexed import indexed
 from rigplanner.workload.architectures.joint_kin import Flux2, QwenImage
 from rigplanner.workload.architectures.joint_transformer import JointTransformer
 from rigplanner.workload.architectures.latent_unet import LatentUnet
@@ -164,8 +166,11 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
 
 
 DECODERS: dict[str, Callable[[dict[str, Any], Form], Callable[[Net], Decoder]]] = {"llama4_text": llama4, "gemma4_text": gemma4,
-    "gemma3n_text": gemma3n}  # fmt: skip
+    "gemma3n_text": gemma3n, "deepseek_v32": indexed, "glm_moe_dsa": indexed, "mllama_text_model": mllama, "mimo_v2_flash": mimo,
+    "gpt_neox_japanese": gpt_neox_japanese}  # fmt: skip
 """Decoders with layers of their own."""
+GATED = {"afmoe": afmoe, "laguna": laguna}
+"""Decoders of experts with a gate beside attention."""
 OWN: dict[str, Callable[[dict[str, Any]], Callable[[Net], Any]]] = {**RECURRENT, "zamba2": zamba2, "minimax": minimax}
 """Decoders that make their layers themselves."""
 
@@ -225,8 +230,8 @@ def _text(config: dict[str, Any]) -> Callable[[Net], Any]:
     if kind in DECODERS:
         return DECODERS[kind](full, form)
     experts = expert_form(full)
-    if kind == "afmoe" and experts is not None:
-        return afmoe(full, form, experts)
+    if kind in GATED and experts is not None:
+        return GATED[kind](full, form, experts)
     if experts is None:
         return lambda net: Decoder(net, form)
     return lambda net: Decoder(

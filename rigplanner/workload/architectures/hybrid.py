@@ -11,6 +11,7 @@ from rigplanner.workload.architectures.attention import Attention, LatentAttenti
 from rigplanner.workload.architectures.decoder import Decoder, Mlp, next_token_loss
 from rigplanner.workload.architectures.decoder_forms import decoder_form, expert_form
 from rigplanner.workload.architectures.delta import KimiAttention
+from rigplanner.workload.architectures.gated import LateGate
 from rigplanner.workload.architectures.mamba import Mamba, Mamba2, StateForm
 from rigplanner.workload.architectures.moe import Experts
 from rigplanner.workload.architectures.traits import Form, Traits
@@ -136,11 +137,16 @@ def first_form(config: dict[str, Any]) -> StateForm:
     )  # fmt: skip
 
 
-def _attends(config: dict[str, Any], make: Callable[[Net, Form], Mixer]) -> Callable[[Net, Form, int], Any]:
+LOOKING = ("full_attention", "sliding_attention")
+
+
+def _attends(
+    config: dict[str, Any], make: Callable[[Net, Form], Mixer], attention: Callable[[Net, Form], Any] = Attention
+) -> Callable[[Net, Form, int], Any]:
     kinds = config["layer_types"]
 
     def attends(net: Net, form: Form, at: int) -> Any:
-        return Attention(net, form) if kinds[at] == "full_attention" else Scans(make(net, form))
+        return attention(net, form) if kinds[at] in LOOKING else Scans(make(net, form))
 
     return attends
 
@@ -245,9 +251,16 @@ class ShortConv:
 
 
 def lfm2(config: dict[str, Any]) -> Callable[[Net], Decoder]:
-    """LFM2 (transformers, Lfm2Config): short convolutions and some layers that attend."""
+    """LFM2 and LFM3 (transformers, Lfm2Config, Lfm3Config): short convolutions and some layers that attend."""
     form, kernel, bias = decoder_form(config, config["model_type"]), config["conv_L_cache"], bool(config.get("conv_bias"))
-    attends = _attends(config, lambda net, form: ShortConv(net, form.hidden, kernel, bias))
+    gates = config["model_type"] == "lfm3" and config.get("use_attention_gate", True)
+    attends = _attends(
+        config,
+        lambda net, form: ShortConv(net, form.hidden, kernel, bias),
+        (lambda net, form: LateGate(net, form, by_head=True, soft=False)) if gates else Attention,
+    )
+    near = "sliding_attention" in config["layer_types"]
+    form = structs.replace(form, traits=structs.replace(form.traits, two_masks=near))
     experts = expert_form(config)
 
     def feed(net: Net, form: Form, at: int) -> Any:
@@ -335,7 +348,7 @@ def state_values(config: dict[str, Any]) -> float:
         joint = 2 * config["linear_num_key_heads"] * width + config["linear_num_value_heads"] * depth
         kernel = config.get("linear_conv_kernel_dim") or 4
         return float(scans * (joint * kernel + 2 * config["linear_num_value_heads"] * width * depth))
-    if family in ("lfm2", "lfm2_moe"):
+    if family in ("lfm2", "lfm2_moe", "lfm3"):
         return float(scans * config["hidden_size"] * config["conv_L_cache"])
     if family == "recurrent_gemma":
         return float(scans * (config.get("lru_width") or config["hidden_size"]) * (2 + config["conv1d_width"] - 1))
@@ -361,7 +374,7 @@ PLAIN = ("mamba", "mamba2", "falcon_mamba")
 """Networks of state-space layers alone."""
 STATES: dict[str, Callable[[dict[str, Any]], Callable[[Net], Decoder]]] = {
     "mamba": mamba, "mamba2": mamba, "falcon_mamba": mamba, "bamba": bamba, "granitemoehybrid": granite_hybrid,
-    "jamba": jamba, "nemotron_h": nemotron_h, "lfm2": lfm2, "lfm2_moe": lfm2, "falcon_h1": falcon_h1,
+    "jamba": jamba, "nemotron_h": nemotron_h, "lfm2": lfm2, "lfm2_moe": lfm2, "lfm3": lfm2, "falcon_h1": falcon_h1,
     "kimi_linear": kimi_linear,
 }  # fmt: skip
 """Networks with state-space layers by model_type."""

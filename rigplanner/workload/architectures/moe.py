@@ -10,7 +10,7 @@ from rigplanner.workload.architectures.attention import activate
 from rigplanner.workload.architectures.decoder import Mlp
 from rigplanner.workload.architectures.traits import Form
 from rigplanner.workload.tape import ops
-from rigplanner.workload.tape.net import Net
+from rigplanner.workload.tape.net import Net, Norm
 from rigplanner.workload.tape.tape import F32, I64, Grads, Tape, Tensor, new, record
 
 
@@ -19,7 +19,7 @@ class ExpertForm(Struct, frozen=True, kw_only=True):
     gate scales the shared one. The first `dense_layers`, those of `dense_at` and all but one in `every` have an ordinary
     feed-forward layer. `biased` experts add a bias (gpt-oss). `float_router`: it works on float copies of the states and of
     its weight. `low_odds`: the chosen odds are cast back to the type of the scores. `plain` experts have no gate but that
-    activation. `shared_first`: the shared expert works before the router."""
+    activation. `shared_first`: the shared expert works before the router. `normed`: a norm stands after all of them."""
 
     experts: int
     used: int
@@ -34,6 +34,7 @@ class ExpertForm(Struct, frozen=True, kw_only=True):
     low_odds: bool = False
     plain: str = ""
     shared_first: bool = False
+    normed: bool = False
 
     def dense(self, at: int) -> bool:
         """Whether layer `at` (from 0) has an ordinary feed-forward layer."""
@@ -56,6 +57,7 @@ class Experts:
             ]
         self.shared = Mlp(net, form, experts.shared_ffn) if experts.shared_ffn else None
         self.gate = net.linear("shared_expert_gate", form.hidden, 1) if experts.shared_gate else None
+        self.norm = Norm(net, form.traits.norm, form.hidden) if experts.normed else None
 
     def __call__(self, x: Tensor) -> Tensor:
         tape, shape = self.net.tape, x.shape
@@ -68,7 +70,8 @@ class Experts:
             beside = self.shared(x)
         if self.gate is not None:
             beside = ops.mul(tape, ops.keeping_result(tape, self.gate(x)), beside)
-        return ops.add(tape, routed, beside)
+        whole = ops.add(tape, routed, beside)
+        return whole if self.norm is None else self.norm(whole)
 
     def _route(self, x: Tensor) -> Tensor:
         tape, form = self.net.tape, self.experts

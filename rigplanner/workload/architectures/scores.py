@@ -71,6 +71,39 @@ class FilledScores(Attention):
         return result, weights
 
 
+class FromZeros(Attention):
+    """The product is added to a tensor of zeros (GPT-NeoX Japanese), which lives as long as the layer attends."""
+
+    def _eager(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        tape, form, setting = self.net.tape, self.form, self.net.setting
+        shape = (setting.batch, form.heads, setting.length, setting.length)
+        _zeros = new(tape, shape, query.dtype)
+        scores = ops.bmm(tape, query, key, shape)
+        scores = scores if mask is None else ops.add(tape, scores, mask)
+        weights = self._softmax(scores, F32) if tape.autocast else ops.keeping_result(tape, scores)
+        weights = ops.cast(tape, ops.dropout(tape, weights, form.traits.attention_dropout, setting.training), value.dtype)
+        result = ops.bmm(tape, weights, ops.packed(tape, value), query.shape)
+        return ops.unpacked(tape, result), weights
+
+
+class FloatSinks(Attention):
+    """Query and key are raised to float, and so stay the scores and the sink of every head (Flint)."""
+
+    def _eager(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        tape, form, setting = self.net.tape, self.form, self.net.setting
+        keys, values = repeat_heads(tape, key, form.heads), repeat_heads(tape, value, form.heads)
+        repeated = 1 < key.shape[1] < form.heads
+        shape = (setting.batch, form.heads, setting.length, setting.length)
+        autocast, tape.autocast = tape.autocast, None
+        weights = ops.sub_self(tape, self._scores(ops.cast(tape, query, F32), ops.cast(tape, keys, F32), repeated, shape))
+        tape.autocast = autocast
+        weights = weights if mask is None else ops.add(tape, weights, mask)
+        weights = ops.cast(tape, self._with_sinks(weights), value.dtype)
+        weights = ops.dropout(tape, weights, form.traits.attention_dropout, setting.training)
+        values = values if repeated else ops.packed(tape, values)
+        return ops.unpacked(tape, ops.bmm(tape, weights, values, query.shape)), weights
+
+
 class CappedBelow(Attention):
     """Scores are kept above the least number of their type by torch.max, which keeps both of its sides; queries, keys and values
     are laid out at once (XGLM)."""
@@ -202,5 +235,5 @@ class Differential(Attention):
 
 SCORES: dict[str, type[Attention]] = {"": Attention, "float": FloatScores, "biased": BiasedScores, "filled": FilledScores,
     "capped_below": CappedBelow, "blended": BlendedScores,
-    "differential": Differential, "sunk": SunkScores}  # fmt: skip
+    "differential": Differential, "sunk": SunkScores, "float_sinks": FloatSinks, "from_zeros": FromZeros}  # fmt: skip
 """Kinds of attention by the trait `scores`."""

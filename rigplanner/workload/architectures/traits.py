@@ -97,7 +97,9 @@ class LatentForm(Struct, frozen=True, kw_only=True):
 
 
 class Form(Struct, frozen=True, kw_only=True):
-    """The sizes of a decoder. `entering`: the width of what attention takes in (0: that of the states)."""
+    """The sizes of a decoder. `entering`: the width of what attention takes in (0: that of the states). `unturned`: layers whose
+    queries and keys are not rotated. `spare_rows`: rows of the embedding for which there is no logit. `always_masked`: a mask is
+    made whatever the kernel could do without."""
 
     layers: int
     hidden: int
@@ -112,3 +114,6 @@ class Form(Struct, frozen=True, kw_only=True):
     delta: DeltaForm | None = None
     positions: int = 0
     entering: int = 0
+    unturned: tuple[int, ...] = ()
+    spare_rows: int = 0
+    always_masked: bool = False

@@ -1,0 +1,115 @@
+"""Decoders that differ from the shared block in one piece: layers that text passes by, kinds of heads by layer, a last bias."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import structs
+
+from rigplanner.workload.architectures.attention import Attention, Rope, qk_norm, repeat_heads
+from rigplanner.workload.architectures.decoder import Block, Decoder, Feed, Mlp, attention_of
+from rigplanner.workload.architectures.decoder_forms import expert_form
+from rigplanner.workload.architectures.moe import Experts
+from rigplanner.workload.architectures.scores import FromZeros
+from rigplanner.workload.architectures.traits import Form
+from rigplanner.workload.tape import ops
+from rigplanner.workload.tape.net import Net, Norm
+from rigplanner.workload.tape.tape import Tensor
+
+
+class PassedBy:
+    """A layer that looks at pictures: text without any passes it by."""
+
+    def __init__(self, net: Net, form: Form) -> None:
+        self.returns_weights, self.weights = False, None
+        with net.unreached():
+            self.attention, self.mlp = Attention(net, form), Mlp(net, form)
+            self.norms = [Norm(net, "rms", form.hidden) for _ in range(2)]
+            self.heads = [qk_norm(net, structs.replace(form, traits=structs.replace(form.traits, qk_norm="head")), 1) for _ in "qk"]
+            self.gates = [net.parameter(1) for _ in range(2)]
+
+    def __call__(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> Tensor:
+        return x
+
+
+def mllama(config: dict[str, Any], form: Form) -> Callable[[Net], Decoder]:
+    """The text part of Llama 3.2 Vision (transformers, MllamaTextConfig), without a picture."""
+    looks = config.get("cross_attention_layers") or ()
+    form = structs.replace(form, spare_rows=8)
+
+    def block(net: Net, form: Form, feed: Feed, at: int, attends: Any) -> PassedBy | Block:
+        return PassedBy(net, form) if at in looks else Block(net, form, feed, at, attends)
+
+    return lambda net: Decoder(net, form, block=block)
+
+
+class LastBias(FromZeros):
+    """Attention whose result gets a bias."""
+
+    def __init__(self, net: Net, form: Form) -> None:
+        super().__init__(net, form)
+        self.bias = net.parameter(form.hidden)
+
+    def __call__(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        result, weights = super().__call__(x, rope, mask)
+        return ops.add(self.net.tape, result, self.bias), weights
+
+
+def gpt_neox_japanese(config: dict[str, Any], form: Form) -> Callable[[Net], Decoder]:
+    """The network of a configuration (transformers, GPTNeoXJapaneseConfig): only the last layer's attention has a bias."""
+
+    def attends(net: Net, form: Form, at: int) -> Any:
+        return LastBias(net, form) if at == form.layers - 1 else attention_of(net, form, at)
+
+    return lambda net: Decoder(net, form, attends=attends)
+
+
+class NarrowValues(Attention):
+    """Values of another width than queries and keys, scaled at once; in layers of a window every head has a sink (MiMo-V2)."""
+
+    def __init__(self, net: Net, form: Form, values: int) -> None:
+        super().__init__(net, form)
+        bias = form.traits.qkv_bias
+        self.value = net.linear("v_proj", form.hidden, form.kv_heads * values, bias)
+        self.out, self.values = net.linear("o_proj", form.heads * values, form.hidden), values
+
+    def __call__(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        tape, form = self.net.tape, self.form
+        query, key = self._heads(self.query(x), form.heads), self._heads(self.key(x), form.kv_heads)
+        value = ops.sub_self(tape, self.value(x)).view(x.shape[0], form.kv_heads, x.shape[1], self.values)
+        if rope is not None:
+            query, key = self._rotated(query, rope), self._rotated(key, rope)
+        keys, values = repeat_heads(tape, key, form.heads), repeat_heads(tape, value, form.heads)
+        square = (x.shape[0], form.heads, x.shape[1], x.shape[1])
+        scores = ops.sub_self(tape, self._scores(query, keys, True, square))
+        scores = scores if mask is None else ops.add(tape, scores, mask)
+        weights = self._weights(scores)
+        weights = ops.dropout(tape, weights, form.traits.attention_dropout, self.net.setting.training)
+        values = values if values is not value else ops.packed(tape, values)
+        result = ops.unpacked(tape, ops.bmm(tape, weights, values, (*query.shape[:3], self.values)))
+        return self.out(result.view(x.shape[0], x.shape[1], form.heads * self.values)), weights
+
+    def _weights(self, scores: Tensor) -> Tensor:
+        """Scores less the greatest of each row, weighed in their own type; the sink is one more column."""
+        tape, shape = self.net.tape, scores.shape
+        if self.sinks is not None:
+            column = Tensor((*shape[:-1], 1), self.sinks.dtype, self.sinks.storage)
+            scores = ops.cat(tape, (scores, column))
+        weights = ops.keeping_result(tape, ops.shift(tape, scores))
+        return weights if self.sinks is None else ops.cut(tape, weights, shape)
+
+
+def mimo(config: dict[str, Any], form: Form) -> Callable[[Net], Decoder]:
+    """The network of a configuration (transformers, MiMoV2FlashConfig): twice the heads of keys in layers of a window."""
+    experts, kinds, values = expert_form(config), config["layer_types"], config["v_head_dim"]
+
+    def attends(net: Net, form: Form, at: int) -> NarrowValues:
+        near = kinds[at] == "sliding_attention"
+        own = structs.replace(form, kv_heads=form.kv_heads * (2 if near else 1), traits=structs.replace(form.traits, sinks=near))
+        return NarrowValues(net, own, values)
+
+    def feed(net: Net, form: Form, at: int) -> Mlp | Experts:
+        return Mlp(net, form) if experts is None or experts.dense(at) else Experts(net, form, experts)
+
+    return lambda net: Decoder(net, form, feed, attends)
