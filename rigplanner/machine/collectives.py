@@ -1,9 +1,7 @@
-"""All-reduce: bus bandwidth over the machine's links, and time against message size.
+"""All-reduce: bus bandwidth over the machine's links; `collective_time` has the time against message size.
 
 Bus bandwidth is what nccl-tests prints: algorithm bandwidth x 2 (n - 1) / n, one way per GPU, in GB/s.
 """
-
-import math
 
 from msgspec import Struct
 
@@ -57,15 +55,6 @@ SOURCES = {
 HOPPER = 9
 NVLS_SHARE = {9: 0.85, 10: 0.74, 12: 0.74}
 """NCCL's efficiency of NVLink SHARP by compute capability's major number."""
-
-BASE_US = {"ring": (6.6, 8.4), "tree": (6.8, 8.4)}
-"""Start of a collective in microseconds with the LL and the Simple protocol."""
-HOP_US = {"nvlink": {"ring": (0.6, 3.4), "tree": (0.6, 4.0)}, "pcie": {"ring": (1.0, 5.7), "tree": (1.0, 4.0)}}
-"""One hop likewise, by kind of link."""
-OVER_NVLINK = ("nvlink", "nvlink-hopper-bridge", "nvswitch", "nvls", "xgmi")
-NVLS_US = 25.0
-LL_SHARE = 0.5
-TREE_SHARE = 0.92
 
 NODE_NETWORK_GBS = {
     "7.0": 100.0, "8.0": 200.0, "9.0": 400.0, "10.0": 400.0, "10.3": 800.0, "gfx90a": 100.0, "gfx942": 400.0, "gfx950": 400.0,
@@ -190,24 +179,6 @@ def _network(gpu: GPU, inside: int, link: str) -> float:
     if not named or gpu.form_factor == "pcie" or capability not in NODE_NETWORK_GBS:
         return PLAIN_NETWORK_GBS
     return NODE_NETWORK_GBS[capability] * min(1.0, inside / NODE_GPUS.get(capability, 8))
-
-
-def allreduce_time_s(size_bytes: float, estimate: Estimate, count: int, trees: bool = True) -> float:
-    """Return the seconds of one all-reduce of `size_bytes` over `count` GPUs: the fastest of ring and tree with NCCL's LL and
-    Simple protocols, or NVLink SHARP, each as latency plus bytes over algorithm bandwidth. NCCL before 2.4 has no `trees`."""
-    if count < 2:
-        return 0.0
-    algorithm_gbs = estimate.value / (2 * (count - 1) / count)
-    kind = estimate.steps[-1].name if estimate.steps else "pcie-host"
-    family = "nvlink" if kind in OVER_NVLINK else "pcie"
-    times = [NVLS_US * 1e-6 + size_bytes / (algorithm_gbs * 1e9)] if kind == "nvls" else []
-    hops = {"ring": 2 * (count - 1), "tree": 2 * math.ceil(math.log2(count))}
-    for shape, share in (("ring", 1.0), ("tree", TREE_SHARE))[: 2 if trees else 1]:
-        for protocol, protocol_share in enumerate((LL_SHARE, 1.0)):
-            latency_us = BASE_US[shape][protocol] + hops[shape] * HOP_US[family][shape][protocol]
-            slowed = algorithm_gbs * share * protocol_share * (0.9 if kind == "nvls" else 1.0)
-            times.append(latency_us * 1e-6 + size_bytes / (slowed * 1e9))
-    return min(times)
 
 
 def island_rates(machine: Machine) -> tuple[tuple[tuple[int, ...], Estimate], ...]:

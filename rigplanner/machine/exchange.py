@@ -1,5 +1,7 @@
-"""Published rates between GPUs and to the host against what the machine model says of them: `resources/machine/exchange.json`."""
+"""Published rates between GPUs and to the host against what the machine model says of them: `resources/machine/exchange.json` holds
+rates of large messages, `exchange_sizes.json` times of all-reduces by size."""
 
+import math
 from functools import cache
 from typing import Literal
 
@@ -10,6 +12,7 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU
 from rigplanner.data import data_path
 from rigplanner.evidence import Estimate
+from rigplanner.machine.collective_time import allreduce_time
 from rigplanner.machine.collectives import allreduce, allreduce_of_link
 from rigplanner.machine.copies import copy_rates
 from rigplanner.machine.formats.from_matrix import machine_of_matrix
@@ -33,6 +36,33 @@ class Exchanged(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     note: str = ""
     nodes: int = 1
     network: float | None = None
+
+
+class Swept(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Times in microseconds of one sweep of nccl-tests or rccl-tests by message size in bytes, the shorter of out-of-place and
+    in-place. `peer_driver` marks a driver patched for peer access; `kept_apart` sweeps were not looked at while the model was made,
+    only when it was judged (its constants were then fitted to all)."""
+
+    gpu: str
+    count: int
+    link: str
+    source: str
+    read: str
+    us: dict[int, float]
+    nodes: int = 1
+    network: float | None = None
+    peer_driver: bool = False
+    kept_apart: bool = False
+    note: str = ""
+
+
+class JudgedTime(Struct, frozen=True):
+    """One size of a sweep: the natural logarithm of predicted over measured time, and whether the range holds the measured one."""
+
+    row: Swept
+    size_bytes: int
+    log_error: float
+    inside: bool
 
 
 class Judged(Struct, frozen=True):
@@ -59,6 +89,29 @@ def measured_exchange() -> tuple[Exchanged, ...]:
     """Return the published rates."""
     path = data_path("resources") / "machine" / "exchange.json"
     return tuple(msgspec.json.decode(path.read_bytes(), type=list[Exchanged]))
+
+
+@cache
+def measured_sweeps() -> tuple[Swept, ...]:
+    """Return the published sweeps over sizes."""
+    path = data_path("resources") / "machine" / "exchange_sizes.json"
+    return tuple(msgspec.json.decode(path.read_bytes(), type=list[Swept]))
+
+
+def judge_sweeps(catalog: Catalog) -> tuple[JudgedTime, ...]:
+    """Return each published time of an all-reduce with its prediction."""
+    return tuple(time for row in measured_sweeps() for time in _judged_times(row, catalog.get(row.gpu)))
+
+
+def _judged_times(row: Swept, gpu: object) -> list[JudgedTime]:
+    if not isinstance(gpu, GPU):
+        return []
+    known = msgspec.structs.replace(gpu, p2p="yes") if row.peer_driver else gpu
+    estimate = allreduce_of_link(known, row.count, row.link, row.nodes, row.network)
+    if estimate is None:
+        return []
+    found = [(size, us * 1e-6, allreduce_time(size, estimate, row.count, row.nodes)) for size, us in row.us.items()]
+    return [JudgedTime(row, size, math.log(time.value / taken), time.low <= taken <= time.high) for size, taken, time in found]
 
 
 def judge_exchange(catalog: Catalog) -> tuple[Judged, ...]:

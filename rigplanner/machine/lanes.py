@@ -75,6 +75,8 @@ def places_of(layout: Layout) -> list[Slot | DrivePort]:
 
 def root_of(layout: Layout, origin: str | None) -> str:
     """Return where a place hangs in the end: cpu0, cpu1, ..., chipset, or "" when it is not known."""
+    if not layout.switches:
+        return origin or ""
     switches = {switch.id: switch for switch in layout.switches}
     for _ in range(len(switches) + 1):
         if origin not in switches:

@@ -66,9 +66,16 @@ class Tree(Struct, frozen=True):
     numa_before: int
     numa_nodes: tuple[int, ...]
     bridges: tuple[tuple[str, ...], ...]
+    located: dict[tuple[str | None, str, str | None], Location]
 
     def locate(self, origin: str | None, place: str, root: str | None = None) -> Location:
         """Return where a place with this origin hangs."""
+        asked = origin, place, root
+        if asked not in self.located:
+            self.located[asked] = self._locate(*asked)
+        return self.located[asked]
+
+    def _locate(self, origin: str | None, place: str, root: str | None) -> Location:
         layout = self.board.layout
         chain, top = chain_of(layout, origin)
         base = root_of(layout, origin)
@@ -126,8 +133,10 @@ class Tree(Struct, frozen=True):
 
 def chain_of(layout: Layout, origin: str | None) -> tuple[list[str], str]:
     """Return the switches from a place up to its root, and the uppermost one ("" for none)."""
-    switches = {switch.id: switch for switch in layout.switches}
     chain: list[str] = []
+    if not layout.switches:
+        return chain, ""
+    switches = {switch.id: switch for switch in layout.switches}
     while origin in switches and origin not in chain:
         chain.append(str(origin))
         origin = switches[str(origin)].origin
@@ -177,13 +186,14 @@ def tree_of(board: Board, cpus: tuple[CPU | None, ...], first_cpu: int, numa_bef
     for socket in range(count):
         names: list[str] = []
         for place in layout.slots:
-            if socket_of(root_of(layout, place.origin)) == socket and root_of(layout, place.origin) != "chipset":
+            root = root_of(layout, place.origin)
+            if root != "chipset" and socket_of(root) == socket:
                 _, top = chain_of(layout, place.origin)
                 names.append(bridge_name(layout, socket, top or place.id, place.root or _root_on(layout, top)))
         rows.append(tuple(dict.fromkeys(names)) or (f"cpu{socket}",))
     names_of = (*layout.sockets, *("",) * count)
     numa = tuple(_numa_count(cpus[n] if n < len(cpus) else None, names_of[n], per_socket) for n in range(count))
-    return Tree(board, cpus, first_cpu, numa_before, numa, tuple(rows))
+    return Tree(board, cpus, first_cpu, numa_before, numa, tuple(rows), {})
 
 
 NUMA_SETTINGS = {

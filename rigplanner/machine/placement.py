@@ -118,11 +118,14 @@ class _Search:
         free.sort(key=lambda card: (not card.is_gpu, -_appetite(card), card.columns, card.part.id, card.riser or ""))
         self.free = _seated_at_most(free, len(self.slots))
         self.choices = [self._ranked(card) for card in self.free]
+        by_model = bool(bridges)
+        self.twins = [False, *(one.swaps_with(other, by_model) for one, other in itertools.pairwise(self.free)), False]
         self.classes = _slot_classes(seating, cards, bridges, columns)
         self.rates: dict[tuple[str, int | None, int | None], float] = {}
         self.driven: dict[object, dict[str, str]] = {}
         self.most_bridges = most_bridges(bridges, self.slots.values())
         self.most_drives = len(self._ports_for(start))
+        self.polish = POLISH if self._leaves_air() else 0
         self.root_sizes = sorted(Counter(seating.roots[slot] for slot in self.slots).values(), reverse=True)
         self.steps, self.limit = 0, steps
         self.best: Score | None = None
@@ -149,19 +152,20 @@ class _Search:
             return
         card, choices = self.free[depth], self.choices[depth]
         tried: set[object] = set()
-        for rank in range(last + 1 if self._is_twin(depth) else 0, len(choices)):
+        for rank in range(last + 1 if self.twins[depth] else 0, len(choices)):
             slot = choices[rank][0]
             kind = self.classes[slot.id]
+            if self.steps > self.limit and self.best is not None:
+                return
             if kind not in tried and self._admits(standing, card, slot):
                 tried.add(kind)
                 self._descend(depth + 1, standing.with_card(card, slot), rank)
         self._descend(depth + 1, standing, len(choices))
 
-    def _is_twin(self, depth: int) -> bool:
-        """Say whether a card may be swapped with the one before it; with bridges in the rig only equal models may."""
-        if not 0 < depth < len(self.free):
-            return False
-        return self.free[depth - 1].swaps_with(self.free[depth], bool(self.bridges))
+    def _leaves_air(self) -> bool:
+        """Say whether placements of equal links may differ yet: in the air between GPUs, or in drives that cards push aside."""
+        aired = {slot.kind for slot in self.slots.values() if slot.position is not None}
+        return bool(self.seating.touched) or sum(self.cards[name].kind in aired for name in self.gpus) > 1
 
     def _admits(self, standing: Standing, card: Card, slot: Slot) -> bool:
         if slot.id in standing.taken or in_the_way(standing, card, slot, self.slots):
@@ -182,7 +186,7 @@ class _Search:
         places: set[str] = set()
         rank = last
         for index in range(depth, len(self.free)):
-            rank = rank + 1 if self._is_twin(index) else 0
+            rank = rank + 1 if self.twins[index] else 0
             choices = self.choices[index]
             if rank < len(choices):
                 (open_rates if self.free[index].is_gpu else open_others).append(choices[rank][1])
@@ -224,7 +228,7 @@ class _Search:
             self.best = score
             self.found = Standing(standing.slots, standing.taken, ports, standing.hidden)
             if score[:_LINKS] >= self.ideal[:_LINKS]:
-                self.limit = min(self.limit, self.steps + POLISH)
+                self.limit = min(self.limit, self.steps + self.polish)
 
     def _ports_for(self, standing: Standing) -> dict[str, str]:
         """Return the ports of the drives; they depend on cards only through the places that lane modes speak of."""
@@ -287,12 +291,13 @@ def _slot_classes(seating: Seating, cards: list[Card], bridges: list[BridgeSeeke
     no card is thick enough to reach the next slot or the end of the case and nothing is bridged."""
     positions = sorted(slot.position for slot in seating.layout.slots if slot.position is not None)
     gap = min((after - before for before, after in itertools.pairwise(positions)), default=math.inf)
-    apart = not bridges and all(card.columns <= gap for card in cards)
+    sizes = list({(card.columns, card.riser is None): card for card in cards}.values())
+    apart = not bridges and all(card.columns <= gap for card in sizes)
     classes: dict[str, object] = {}
     for slot in seating.layout.slots:
         offer, root = seating.offers[slot.id], seating.roots[slot.id]
         alone = slot.id in seating.touched or not (apart or slot.position is None)
-        over = max((columns_over(card, slot, columns) for card in cards), default=0)
+        over = max((columns_over(card, slot, columns) for card in sizes), default=0)
         alike = (slot.kind, slot.mechanical, slot.open_ended, offer.width, offer.gen, slot.origin, slot.root, root, over)
         classes[slot.id] = slot.id if alone else alike
     return classes

@@ -3,7 +3,7 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rigplanner.catalog.parts import Bridge, Chassis, Riser, System
+from rigplanner.catalog.parts import GPU, Bridge, Chassis, NetworkCard, Riser, Storage, System
 from rigplanner.machine.adapters import Adapter, fit_adapters, is_extension
 from rigplanner.machine.bridging import BridgeSeeker
 from rigplanner.machine.enclosures import docked, enclosed, is_dock, is_enclosure
@@ -89,6 +89,8 @@ def _sorted_by_home(counted: Pieces, boards: tuple[Board, ...]) -> tuple[dict[st
     loose = _Waiting([], [], [], [])
     risers: list[Adapter] = []
     for piece in counted.pieces:
+        if not isinstance(piece.part, Riser | Bridge | GPU | NetworkCard | Storage):
+            continue
         home = home_of(piece.name, boards)
         group = loose if home is None else homes.setdefault(home.name, _Waiting([], [], [], []))
         wish = counted.wishes[piece.name]

@@ -27,6 +27,8 @@ def place_drives(seating: Seating, drives: list[Drive], used: frozenset[str], pl
     free = [drive for drive in drives if not drive.wish]
     free.sort(key=lambda drive: (sum(speaks(drive, port) for port in ports.values()), -drive_rate(drive, None), drive.name))
     found = _in_order(seating, drives, free, ports, used, placed, cost)
+    if not seating.touched:
+        return found
     idle = cost(frozenset((*used, *placed.values())), _protocols(drives, placed))
 
     def worth(ways: dict[str, str]) -> tuple[object, ...]:
@@ -36,7 +38,7 @@ def place_drives(seating: Seating, drives: list[Drive], used: frozenset[str], pl
         rates = sum(drive_rate(drive, offers[ways[drive.name]]) for drive in free if drive.name in ways)
         return (len(ways), tuple(-part for part in harm), rates)
 
-    if not seating.touched or worth(found)[:2] == (len(placed) + len(free), tuple(-part for part in idle)):
+    if worth(found)[:2] == (len(placed) + len(free), tuple(-part for part in idle)):
         return found
     firsts = {drive.part.id: drive for drive in reversed(free)}
     orders = [sorted(free, key=lambda drive: drive.part.id != first) for first in list(firsts)[:MOST_ORDERS]]
@@ -114,13 +116,13 @@ def _best(
 ) -> str:
     """Return the port that costs the cards least, then the fastest, then the first."""
     idle = cost(used, protocols) if any(seating.cares(port.id) for port in options) else ()
+    offers = seating.at(used, protocols)
 
     def rank(port: DrivePort) -> tuple[object, ...]:
-        after, spoken = used, protocols
-        if seating.cares(port.id):
-            after, spoken = used | {port.id}, {**protocols, port.id: drive.part.interface}
-        harm = cost(after, spoken) if seating.cares(port.id) else idle
-        return (harm, -drive_rate(drive, seating.at(after, spoken)[port.id]), _kind_rank(drive, port))
+        if not seating.cares(port.id):
+            return (idle, -drive_rate(drive, offers[port.id]), _kind_rank(drive, port))
+        after, spoken = used | {port.id}, {**protocols, port.id: drive.part.interface}
+        return (cost(after, spoken), -drive_rate(drive, seating.at(after, spoken)[port.id]), _kind_rank(drive, port))
 
     return min(options, key=rank).id
 
