@@ -337,11 +337,11 @@ def _every_fourth(config: dict[str, Any]) -> dict[str, Any]:
 
 def _t5gemma(config: dict[str, Any]) -> dict[str, Any]:
     """Encoder and decoder are told apart; the sizes of the whole are the decoder's."""
-    parts = [config.get(side) if isinstance(config.get(side), dict) else {} for side in ("encoder", "decoder")]
+    encoder, decoder = (dict(config.get(side) or {}) for side in ("encoder", "decoder"))
     names = ("hidden_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "head_dim", "intermediate_size",
         "vocab_size")  # fmt: skip
-    told = {name: parts[1][name] for name in names if parts[1].get(name)}
-    return told | {"encoder_layers": parts[0].get("num_hidden_layers") or config["num_hidden_layers"]}
+    told = {name: decoder[name] for name in names if decoder.get(name)}
+    return told | {"encoder_layers": encoder.get("num_hidden_layers") or config["num_hidden_layers"]}
 
 
 LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {

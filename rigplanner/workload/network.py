@@ -354,7 +354,7 @@ ENCODER_KINDS = {
     "bert", "roberta", "xlm-roberta", "distilbert", "electra", "albert", "deberta-v2", "modernbert", "roformer", "convbert",
     "eurobert", "nomic_bert", "mobilebert", "squeezebert", "wav2vec2", "hubert", "unispeech",
     "unispeech-sat", "deberta", "gte", "jina_embeddings_v3", "fnet",
-    "big_bird", "tapas",
+    "big_bird", "tapas", "longformer",
 }  # fmt: skip
 """Networks that see all tokens at once and cache nothing."""
 

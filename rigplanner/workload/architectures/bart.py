@@ -3,6 +3,7 @@ decoders alone (TrOCR has no other)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -21,7 +22,8 @@ from rigplanner.workload.tape.tape import BOOL, F32, I64, Tensor, new
 class Kin(Struct, frozen=True):
     """What sets a family apart. `early`: norms stand before the parts; `first_norm` and `last_norm` of a stack; `positions`:
     learned, frozen (sines in a table that does not train) or buffer (sines beside the parameters), `offset` rows longer
-    than asked; `tokens_first`: the decoder norms the tokens before positions are added; `bias`: one is added to the logits."""
+    than asked; `tokens_first`: the decoder norms the tokens before positions are added; `bias`: one is added to the logits;
+    `scaled`: the embedding is multiplied by a number, even if that is one."""
 
     early: bool = False
     first_norm: bool = False
@@ -30,6 +32,7 @@ class Kin(Struct, frozen=True):
     offset: int = 0
     tokens_first: bool = False
     bias: bool = True
+    scaled: bool = True
 
 
 KIN = {
@@ -42,6 +45,7 @@ KIN = {
     "blenderbot": Kin(early=True, last_norm=True),
     "blenderbot-small": Kin(first_norm=True, tokens_first=True),
     "trocr": Kin(offset=2),
+    "led": Kin(first_norm=True, scaled=False),
     "m2m_100": Kin(early=True, last_norm=True, positions="buffer", offset=2, bias=False),
 }
 SPREAD_POSITIONS = {"bart", "plbart", "mbart", "mvp"}
@@ -91,7 +95,7 @@ class MergedAttention(BartAttention):
         tape, source = self.net.tape, x if memory is None else memory
         batch, length, seen = x.shape[0], x.shape[1], source.shape[1]
         query, key, value = self._merged(ops.sub_self(tape, self.query(x))), self.key(source), self.value(source)
-        key, value = self._merged(key), self._merged(value)
+        key, value = (self._cached(side) if self.caches else self._merged(side) for side in (key, value))
         weights = bmm(query, key.transpose(1, 2))
         if mask is not None:
             weights = (weights.reshape(batch, self.heads, length, seen) + mask).reshape(batch * self.heads, length, seen)
@@ -101,6 +105,11 @@ class MergedAttention(BartAttention):
         result = bmm(kept, value).reshape(batch, self.heads, length, -1)
         return self.out(result.transpose(1, 2).reshape(batch, length, self.hidden))
 
+    def _cached(self, x: Tensor) -> Array:
+        stored = ops.copy(self.net.tape, x)
+        self.net.held.append(stored)
+        return array(self.net.tape, stored.view(x.shape[0] * self.heads, x.shape[1], self.hidden // self.heads))
+
     def _merged(self, x: Tensor) -> Array:
         split = array(self.net.tape, x).reshape(x.shape[0], x.shape[1], self.heads, self.hidden // self.heads)
         return split.transpose(1, 2).reshape(x.shape[0] * self.heads, x.shape[1], self.hidden // self.heads)
@@ -109,10 +118,14 @@ class MergedAttention(BartAttention):
 class BartBlock:
     """One layer of a stack."""
 
-    def __init__(self, net: Net, config: dict[str, Any], side: str, early: bool, alone: bool = False) -> None:
+    def __init__(
+        self, net: Net, config: dict[str, Any], side: str, early: bool, alone: bool = False,
+        attends: type[BartAttention] = BartAttention,
+    ) -> None:  # fmt: skip
         hidden, self.net, self.share, self.early = config["d_model"], net, config["dropout"], early
         heads, ffn, share = config[f"{side}_attention_heads"], config[f"{side}_ffn_dim"], config["attention_dropout"]
-        attends = MergedAttention if config["model_type"] == "trocr" else BartAttention
+        attends = MergedAttention if config["model_type"] == "trocr" else attends
+        self.attention: Callable[[Tensor, Tensor | None, Tensor | None], Tensor]
         self.attention = attends(net, hidden, heads, share, side == "decoder" and not alone)
         self.norms = [Norm(net, "layer", hidden)]
         self.cross = None
@@ -121,7 +134,7 @@ class BartBlock:
                 BartAttention(net, hidden, heads, share, width=config.get("cross_attention_hidden_size") or 0)
                 Norm(net, "layer", hidden)
         elif side == "decoder":
-            self.cross = BartAttention(net, hidden, heads, share, True)
+            self.cross = attends(net, hidden, heads, share, True)
             self.norms.append(Norm(net, "layer", hidden))
         self.up, self.down = net.linear("fc1", hidden, ffn, True), net.linear("fc2", ffn, hidden, True)
         self.norms.append(Norm(net, "layer", hidden))
@@ -157,9 +170,9 @@ class Bart:
         self.tables = [net.parameter(*self.table.shape) if apart and at else self.table for at in range(2)]
         if apart:
             net.parameter(*self.table.shape, frozen=True)
-        self.positions = [self._positions() for _ in range(2)]
-        self.encoder = [BartBlock(net, config, "encoder", self.kin.early) for _ in range(config["encoder_layers"])]
-        self.decoder = [BartBlock(net, config, "decoder", self.kin.early) for _ in range(config["decoder_layers"])]
+        self.positions = [self._positions(at) for at in range(2)]
+        self.encoder = [self._block("encoder", at) for at in range(config["encoder_layers"])]
+        self.decoder = [self._block("decoder", at) for at in range(config["decoder_layers"])]
         self.first_norms = [Norm(net, "layer", hidden) for _ in range(2)] if self.kin.first_norm else []
         self.last_norms = [Norm(net, "layer", hidden) for _ in range(2)] if self.kin.last_norm else []
         self.head = Linear(net, net.parameter(*self.table.shape) if apart else self.table, None)
@@ -168,7 +181,10 @@ class Bart:
             net.buffer(config["vocab_size"], dtype=net.setting.dtype)
             self.bias = net.held[-1]
 
-    def _positions(self) -> Tensor:
+    def _block(self, side: str, at: int) -> BartBlock:
+        return BartBlock(self.net, self.config, side, self.kin.early)
+
+    def _positions(self, at: int) -> Tensor:
         net, rows = self.net, (self.config.get("max_position_embeddings") or self.config["max_target_positions"]) + self.kin.offset
         if self.kin.positions == "buffer":
             net.buffer(rows, self.config["d_model"], dtype=net.setting.dtype)
@@ -180,7 +196,8 @@ class Bart:
         net, tape, kin = self.net, self.net.tape, self.kin
         shape = (net.setting.batch, net.setting.length)
         spread = kin.positions == "buffer" or (at == 0 and self.config["model_type"] in SPREAD_POSITIONS)
-        tokens = entering(net, ops.sub_self(tape, ops.embedding(tape, self.tables[at], shape)))
+        tokens = ops.embedding(tape, self.tables[at], shape)
+        tokens = entering(net, ops.sub_self(tape, tokens) if kin.scaled else tokens)
         placed = ops.embedding(tape, self.positions[at], (shape[0] if spread else 1, shape[1]))
         early = kin.tokens_first and at == 1
         tokens = self.first_norms[at](tokens) if early else tokens
@@ -223,7 +240,7 @@ class BartAlone(Bart):
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
         self.net, self.config, self.kin, hidden = net, config, KIN[config["model_type"]], config["d_model"]
         self.table = net.parameter(config["vocab_size"], hidden)
-        self.tables, self.positions = [self.table] * 2, [self._positions()] * 2
+        self.tables, self.positions = [self.table] * 2, [self._positions(1)] * 2
         first = self.kin.first_norm if config["model_type"] != "trocr" else config.get("layernorm_embedding", True)
         self.first_norms = [Norm(net, "layer", hidden)] * 2 if first else []
         self.decoder = [BartBlock(net, config, "decoder", self.kin.early, True) for _ in range(config["decoder_layers"])]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from rigplanner.workload.architectures.attention import Rope, activate, attend, rope_tables, rotate_wide
 from rigplanner.workload.tape import ops
@@ -35,7 +35,7 @@ class EncoderForm(Struct, frozen=True, kw_only=True):
     across, down, height and width (LayoutLM). `float_loss`: the scores are raised to float (causal language models).
     `poolers`: those that work and whose result the head does not use. `spare_entities`: the head of entities has a table of its
     own. `counts_places`: every sample's tokens are numbered by themselves, so that padding is passed over (RoBERTa).
-    `float_softmax`: written attention weighs in float (LayoutLM)."""
+    `float_softmax`: written attention weighs in float (LayoutLM). `several`: tokens are filled up to a multiple of it."""
 
     layers: int
     hidden: int
@@ -81,6 +81,7 @@ class EncoderForm(Struct, frozen=True, kw_only=True):
     spare_entities: bool = False
     counts_places: bool = False
     float_softmax: bool = False
+    several: int = 1
     names: tuple[str, str, str, str, str, str] = ("query", "key", "value", "dense", "dense", "dense")
 
 
@@ -283,6 +284,13 @@ class Encoder:
 
     def hidden(self) -> Tensor:
         """The states after the last block."""
+        net, given, several = self.net, self.net.setting, self.form.several
+        net.setting = structs.replace(given, length=-(-given.length // several) * several)
+        states, net.setting = self._states(), given
+        shape = (*states.shape[:1], given.length, states.shape[2])
+        return states if states.shape == shape else ops.copy(net.tape, ops.cut(net.tape, states, shape))
+
+    def _states(self) -> Tensor:
         net, form = self.net, self.form
         embedded = self._narrow()
         x = embedded if self.widen is None else self.widen(embedded)

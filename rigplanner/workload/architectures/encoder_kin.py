@@ -12,6 +12,7 @@ from rigplanner.workload.architectures.decoder import Decoder
 from rigplanner.workload.architectures.decoder_forms import decoder_form
 from rigplanner.workload.architectures.decoder_traits import ACTS
 from rigplanner.workload.architectures.encoder import EncoderBlock, EncoderForm, class_loss
+from rigplanner.workload.architectures.sliding import sliding_block
 from rigplanner.workload.tape import ops
 from rigplanner.workload.tape.net import Linear, Net, Norm, checkpointed
 from rigplanner.workload.tape.products import added_in_place, cat, conv1d, dense, matmul, unfolded
@@ -346,6 +347,7 @@ BLOCKS: dict[str, Callable[[dict[str, Any]], Callable[[Net, EncoderForm], Encode
     "roformer": lambda _: RoformerBlock,
     "fnet": lambda _: FourierBlock,
     "convbert": lambda config: lambda net, form: ConvBertBlock(net, form, config),
+    "longformer": sliding_block,
 }
 """Layers of encoders that are otherwise BERT's."""
 WHOLE: dict[str, Callable[[dict[str, Any]], Callable[[Net], Any]]] = {

@@ -36,6 +36,7 @@ from rigplanner.workload.architectures.indexed import indexed
 from rigplanner.workload.architectures.joint_kin import Flux2, QwenImage
 from rigplanner.workload.architectures.joint_transformer import JointTransformer
 from rigplanner.workload.architectures.latent_unet import LatentUnet
+from rigplanner.workload.architectures.led import Led
 from rigplanner.workload.architectures.lightning import minimax
 from rigplanner.workload.architectures.llama4 import llama4
 from rigplanner.workload.architectures.ltx import Ltx
@@ -47,6 +48,7 @@ from rigplanner.workload.architectures.pvt import Pvt
 from rigplanner.workload.architectures.recurrent import RECURRENT
 from rigplanner.workload.architectures.segmenters import PixelClassifier
 from rigplanner.workload.architectures.seq2seq import T5
+from rigplanner.workload.architectures.sliding import windows
 from rigplanner.workload.architectures.speech import SoundEncoder
 from rigplanner.workload.architectures.swiftformer import SwiftFormer
 from rigplanner.workload.architectures.swinv2 import Swin2
@@ -82,9 +84,11 @@ ENCODERS: dict[str, dict[str, Any]] = {
     "fnet": {"projects": True, "spare_bias": False, "pools": True},
     "bert-generation": {"plain_head": True, "masked": False}, "roc_bert": {},
     "luke": {"masked": True, "eager_only": True, "tied": False, "spare_bias": False},
+    "longformer": {"square_mask": True, "eager_only": True},
     "esm": {"early": True, "contacts": True, "act": "gelu_erf", "head_act": "gelu_erf", "spare_bias": False},
 }  # fmt: skip
-COUNTING = {"roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "data2vec-text", "mpnet", "esm", "luke"}
+COUNTING = {"roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "data2vec-text", "mpnet", "esm", "luke",
+    "longformer"}  # fmt: skip
 """Encoders that number every sample's tokens by themselves."""
 HEADS_OF_CONFIG = {
     "bert",
@@ -116,6 +120,8 @@ def encoder_form(config: dict[str, Any], kind: str) -> EncoderForm:
         told["head_width"] = config["output_embedding_size"]
     if kind == "roformer":
         told["fixed_places"] = config["max_position_embeddings"]
+    if kind == "longformer":
+        told["several"] = max(windows(config, config["num_hidden_layers"]))
     if kind == "convbert":
         told["inner"] = convbert_width(config)[1]
     if kind == "tapas":
@@ -152,7 +158,8 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "mobilenet_v1": convnets.mobilenet_v1, "mobilenet_v2": convnets.mobilenet_v2,
     "vit": Vit, "deit": Vit, "beit": Vit, "dinov2": Vit,
     "dinov2_with_registers": Vit, "clip_vision_model": Vit, "siglip_vision_model": Vit, "ijepa": Vit,
-    "swin": Swin, "segformer": Segformer, "t5": T5, "umt5": T5, "t5gemma": T5Gemma, "hiera": Hiera, **dict.fromkeys(KIN, Bart),
+    "swin": Swin, "segformer": Segformer, "t5": T5, "umt5": T5, "t5gemma": T5Gemma, "hiera": Hiera,
+    **dict.fromkeys(KIN, Bart), "led": Led,
     **dict.fromkeys(("wav2vec2", "hubert", "unispeech", "unispeech-sat"), SoundEncoder),
     "modernbert": ModernBert, "modernbert-decoder": ModernBert, "xlnet": Xlnet,
     "whisper": Whisper, "deberta-v2": Deberta, "deberta": Deberta, "swinv2": Swin2,

@@ -29,6 +29,23 @@ def chosen(where: Tensor, a: Array, b: Array) -> Array:
     return recorded(made, (a, b), lambda grad: (grad.like(), grad.like()), keeps=(where,))
 
 
+def overlapped(x: Array, chunks: int, size: int, step: int) -> Array:
+    """Overlapping pieces of the tokens of (batch, tokens, width) without a copy (as_strided). Their gradients are added where they
+    belong, by the place of every value."""
+    tape, full, (batch, _, width) = x.tape, x.shape, x.shape
+    first, row, _ = x.strides
+    shape, values = (batch, chunks, size, width), x.size
+
+    def pull(grad: Array) -> Grads:
+        made = empty(tape, full, grad.dtype)
+        _places = empty(tape, (values,), I64)
+        _spread = empty(tape, (grad.size,), I64)
+        _flat = grad.contiguous()
+        return (made,)
+
+    return recorded(seen(x, shape, (first, step * row, row, 1)), (x,), pull)
+
+
 def largest(x: Array, axis: int) -> Array:
     """x.max(axis).values: keeps the place of each; its gradient is written into zeros of the whole."""
     tape, full, dtype = x.tape, x.shape, x.dtype
