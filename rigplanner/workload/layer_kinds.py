@@ -216,6 +216,13 @@ def _picking(config: dict[str, Any]) -> dict[str, Any]:
     return _first_dense(config, 3) | {"indexer_types": kinds + ["full"] * (count - len(kinds))}
 
 
+def _hy_v4(config: dict[str, Any]) -> dict[str, Any]:
+    """The first layer is dense; one layer in four picks tokens, the others take over what it picked."""
+    count = int(config["num_hidden_layers"])
+    kinds = config.get("indexer_types") or ["full" if not at or (at - 1) % 4 == 0 else "shared" for at in range(count)]
+    return _first_dense(config, 1) | {"indexer_types": kinds, "rope_interleave": False}
+
+
 def _mimo(config: dict[str, Any]) -> dict[str, Any]:
     """The first layer and every sixth attend to everything; the first is dense."""
     count = int(config["num_hidden_layers"])
@@ -354,7 +361,7 @@ LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "mellum": _dense_or_sparse, "hy_v3": _dense_or_sparse, "internlm3": _internlm3, "minicpm3": _plain_pairs, "zamba2": _zamba2,
     "kimi_linear": _kimi_linear, "minimax": _minimax, "t5gemma": _t5gemma,
     "recurrent_gemma": _recurrent_gemma, "qwen3_next": _every_fourth, "qwen3_5_text": _every_fourth,
-    "qwen3_5_moe_text": _every_fourth, "axk1": _axk1, "deepseek_v32": _picking, "glm_moe_dsa": _picking, "mimo_v2_flash": _mimo,
+    "qwen3_5_moe_text": _every_fourth, "axk1": _axk1, "axk2": _axk1, "hy_v4": _hy_v4, "deepseek_v32": _picking, "glm_moe_dsa": _picking, "mimo_v2_flash": _mimo,
     "laguna": _laguna, "kolibri1": _kolibri, "flint": _flint, "lfm3": _lfm3, "gpt_neox_japanese": _neox_japanese,
 }  # fmt: skip
 """Fields by kind of network that full configurations get besides."""

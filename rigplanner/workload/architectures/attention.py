@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rigplanner.workload.architectures.traits import Form
 from rigplanner.workload.tape import ops
 from rigplanner.workload.tape.fused import Lies, fused_attention, plain_attention
-from rigplanner.workload.tape.net import Net, Norm
+from rigplanner.workload.tape.net import Linear, Net, Norm
 from rigplanner.workload.tape.tape import F32, WIDTH, Grads, Tape, Tensor, new, record
 
 Rope = tuple[Tensor, Tensor]
@@ -316,7 +316,7 @@ class LatentAttention(Attention):
         rank = latent.query_rank
         self.squeeze = net.linear("q_a_proj", hidden, rank) if rank else None
         self.query_norm = Norm(net, "rms", rank) if rank else None
-        self.query = net.linear("q_b_proj" if rank else "q_proj", rank or hidden, wide)
+        self.query = self._query_of(net, rank, wide)
         self.down = net.linear("kv_a_proj_with_mqa", hidden, latent.value_rank + latent.turned)
         self.value_norm = Norm(net, "rms", latent.value_rank)
         self.up = net.linear("kv_b_proj", latent.value_rank, heads * (latent.plain + latent.value))
@@ -325,8 +325,8 @@ class LatentAttention(Attention):
     def __call__(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
         tape, form, latent = self.net.tape, self.form, self.latent
         batch, length = x.shape[0], x.shape[1]
-        asked = self.query_norm(self.squeeze(x)) if self.squeeze and self.query_norm else x
-        query = self.query(asked).view(batch, form.heads, length, latent.plain + latent.turned)
+        asked, query = self._asked(x)
+        query = query.view(batch, form.heads, length, latent.plain + latent.turned)
         seen = asked if self.picks else None
         del asked
         stored, shared = ops.split(tape, self.down(x), (latent.value_rank, latent.turned))
@@ -339,11 +339,20 @@ class LatentAttention(Attention):
             del plain, turned
         key, value = self._spread(narrow, shared)
         mask, _held = self._masked(mask, x, seen, rope)
-        if self.net.setting.eager:
+        if self.net.setting.eager or form.traits.eager_only:
             result, weights = self._eager(query, key, value, mask)
         else:
             result, weights = attend(self.net, query, key, value, mask, form.traits.attention_dropout, LIES), None
-        return self.out(result.view(batch, length, form.heads * latent.value)), weights
+        result = self._weighed(result.view(batch, length, form.heads * latent.value), x)
+        return self.out(result), weights
+
+    def _query_of(self, net: Net, rank: int, wide: int) -> Linear:
+        return net.linear("q_b_proj" if rank else "q_proj", rank or self.form.hidden, wide)
+
+    def _asked(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """What queries are made of, and queries."""
+        asked = self.query_norm(self.squeeze(x)) if self.squeeze and self.query_norm else x
+        return asked, self.query(asked)
 
     def _masked(
         self, mask: Tensor | None, x: Tensor, asked: Tensor | None, rope: Rope | None

@@ -197,6 +197,14 @@ class Decoder:
         """The embedded tokens and what is added to them."""
         return x
 
+    def before(self, x: Tensor) -> Tensor:
+        """What the first layer takes in."""
+        return x
+
+    def after(self, x: Tensor) -> Tensor:
+        """What the last norm takes in."""
+        return x
+
     def between(self, x: Tensor, at: int) -> Tensor:
         """What the layer after layer `at` takes in."""
         return x
@@ -229,7 +237,7 @@ class Decoder:
         windowed = causal_mask(net, x.dtype, traits.eager_only) if traits.two_masks else None
         turned = form.latent.turned if form.latent else int(form.head_dim * traits.rope)
         rope = rope_tables(net, turned, F32 if traits.rope_float else x.dtype) if traits.rope else None
-        weights, beside = None, self.beside(x)
+        weights, beside, x = None, self.beside(x), self.before(x)
         for at, block in enumerate(self.blocks):
             block.returns_weights = traits.holds_weights
             turns = None if at in form.unturned else rope
@@ -238,6 +246,7 @@ class Decoder:
             )
             weights, block.weights, block.returns_weights = block.weights, None, False
             x = self.between(x, at)
+        x = self.after(x)
         x = x if self.norm is None else self.norm(x)
         del weights
         x = x if self.narrow is None else self.narrow(x)

@@ -92,7 +92,7 @@ def latent_form(config: dict[str, Any]) -> LatentForm | None:
 FLOAT_ROUTERS = {
     "deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "dots1", "glm4_moe", "glm4_moe_lite", "glm_moe_dsa",
     "mimo_v2_flash", "solar_open", "ernie4_5_moe", "exaone_moe", "hunyuan_v1_moe", "hy_v3",
-    "kimi_linear", "kolibri1", "flint", "axk1", "axk2",
+    "kimi_linear", "kolibri1", "flint", "axk1", "axk2", "hy_v4",
 }  # fmt: skip
 """Families whose router raises states and its own weight to float."""
 
@@ -123,4 +123,5 @@ def expert_form(config: dict[str, Any]) -> ExpertForm | None:
                       every=config.get("decoder_sparse_step") or 1, dense_at=tuple(config.get("mlp_only_layers") or ()),
                       biased=config["model_type"] == "gpt_oss", float_router=config["model_type"] in FLOAT_ROUTERS,
                       low_odds=config["model_type"] in LOW_ODDS,
-                      shared_first=config["model_type"] in SHARED_FIRST, normed=config["model_type"] == "axk1")  # fmt: skip
+                      shared_first=config["model_type"] in SHARED_FIRST, normed=config["model_type"] == "axk1",
+                      clamped=config["model_type"] == "hy_v4")  # fmt: skip

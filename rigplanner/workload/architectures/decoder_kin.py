@@ -11,7 +11,7 @@ from rigplanner.workload.architectures.attention import Attention, Rope, qk_norm
 from rigplanner.workload.architectures.decoder import Block, Decoder, Feed, Mlp, attention_of
 from rigplanner.workload.architectures.decoder_forms import expert_form
 from rigplanner.workload.architectures.moe import Experts
-from rigplanner.workload.architectures.scores import FromZeros
+from rigplanner.workload.architectures.scores import FromZeros, below_greatest
 from rigplanner.workload.architectures.traits import Form
 from rigplanner.workload.tape import ops
 from rigplanner.workload.tape.net import Net, Norm
@@ -69,10 +69,12 @@ class NarrowValues(Attention):
     """Values of another width than queries and keys, scaled at once; in layers of a window every head has a sink (MiMo-V2)."""
 
     def __init__(self, net: Net, form: Form, values: int) -> None:
-        super().__init__(net, form)
-        bias = form.traits.qkv_bias
+        self.net, self.form, self.values, bias = net, form, values, form.traits.qkv_bias
+        self.query = net.linear("q_proj", form.hidden, form.heads * form.head_dim, bias)
+        self.key = net.linear("k_proj", form.hidden, form.kv_heads * form.head_dim, bias)
         self.value = net.linear("v_proj", form.hidden, form.kv_heads * values, bias)
-        self.out, self.values = net.linear("o_proj", form.heads * values, form.hidden), values
+        self.out = net.linear("o_proj", form.heads * values, form.hidden)
+        self.sinks, self.joins = (net.parameter(form.heads) if form.traits.sinks else None), True
 
     def __call__(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
         tape, form = self.net.tape, self.form
@@ -84,20 +86,11 @@ class NarrowValues(Attention):
         square = (x.shape[0], form.heads, x.shape[1], x.shape[1])
         scores = ops.sub_self(tape, self._scores(query, keys, True, square))
         scores = scores if mask is None else ops.add(tape, scores, mask)
-        weights = self._weights(scores)
+        weights = below_greatest(tape, scores, self.sinks)
         weights = ops.dropout(tape, weights, form.traits.attention_dropout, self.net.setting.training)
         values = values if values is not value else ops.packed(tape, values)
         result = ops.unpacked(tape, ops.bmm(tape, weights, values, (*query.shape[:3], self.values)))
         return self.out(result.view(x.shape[0], x.shape[1], form.heads * self.values)), weights
-
-    def _weights(self, scores: Tensor) -> Tensor:
-        """Scores less the greatest of each row, weighed in their own type; the sink is one more column."""
-        tape, shape = self.net.tape, scores.shape
-        if self.sinks is not None:
-            column = Tensor((*shape[:-1], 1), self.sinks.dtype, self.sinks.storage)
-            scores = ops.cat(tape, (scores, column))
-        weights = ops.keeping_result(tape, ops.shift(tape, scores))
-        return weights if self.sinks is None else ops.cut(tape, weights, shape)
 
 
 def mimo(config: dict[str, Any], form: Form) -> Callable[[Net], Decoder]:

@@ -32,7 +32,8 @@ from rigplanner.workload.architectures.hiera import Hiera
 from rigplanner.workload.architectures.hierarchical import Pvt2, Segformer, Swin
 from rigplanner.workload.architectures.hunyuan_video import HunyuanVideo
 from rigplanner.workload.architectures.hybrid import STATES
-from rigplanner.workload.architectures.indexed import indexed
+from rigplanner.workload.architectures.hyper import hy_v4
+from rigplanner.workload.architectures.indexed import axk2, indexed
 from rigplanner.workload.architectures.joint_kin import Flux2, QwenImage
 from rigplanner.workload.architectures.joint_transformer import JointTransformer
 from rigplanner.workload.architectures.latent_unet import LatentUnet
@@ -173,7 +174,8 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
 
 
 DECODERS: dict[str, Callable[[dict[str, Any], Form], Callable[[Net], Decoder]]] = {"llama4_text": llama4, "gemma4_text": gemma4,
-    "gemma3n_text": gemma3n, "deepseek_v32": indexed, "glm_moe_dsa": indexed, "mllama_text_model": mllama, "mimo_v2_flash": mimo,
+    "gemma3n_text": gemma3n, "deepseek_v32": indexed, "glm_moe_dsa": indexed, "axk2": axk2, "hy_v4": hy_v4,
+    "mllama_text_model": mllama, "mimo_v2_flash": mimo,
     "gpt_neox_japanese": gpt_neox_japanese}  # fmt: skip
 """Decoders with layers of their own."""
 GATED = {"afmoe": afmoe, "laguna": laguna}

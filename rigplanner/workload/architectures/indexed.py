@@ -1,4 +1,5 @@
-"""Latent attention that looks at the tokens an indexer picks (DeepSeek-V3.2, GLM-5), as transformers writes it: by a mask."""
+"""Latent attention that looks at the tokens an indexer picks (DeepSeek-V3.2, GLM-5, A.X-K2), as transformers writes it: by a
+mask."""
 
 from __future__ import annotations
 
@@ -8,12 +9,12 @@ from typing import Any
 from msgspec import structs
 
 from rigplanner.workload.architectures.attention import LatentAttention, Rope, rotate, rotate_pairs
-from rigplanner.workload.architectures.decoder import Decoder, Mlp
+from rigplanner.workload.architectures.decoder import Block, Decoder, Feed, Mlp
 from rigplanner.workload.architectures.decoder_forms import expert_form
 from rigplanner.workload.architectures.moe import Experts
 from rigplanner.workload.architectures.traits import Form
 from rigplanner.workload.tape import ops
-from rigplanner.workload.tape.net import Net, Norm
+from rigplanner.workload.tape.net import Linear, Net, Norm
 from rigplanner.workload.tape.tape import BOOL, F32, I64, Tensor, new
 
 
@@ -23,6 +24,7 @@ class Indexer:
     def __init__(self, net: Net, form: Form, config: dict[str, Any]) -> None:
         assert form.latent is not None
         self.net, self.turned, self.paired = net, form.latent.turned, config["model_type"] == "glm_moe_dsa"
+        self.scaled = config["model_type"] != "hy_v4"
         self.heads, self.width, self.best = (config[name] for name in ("index_n_heads", "index_head_dim", "index_topk"))
         with net.unreached():
             self.query = net.linear("wq_b", form.latent.query_rank, self.heads * self.width)
@@ -73,7 +75,7 @@ class Indexer:
         keys = Tensor(spread, key.dtype, key.storage) if batch == 1 else new(tape, spread, key.dtype)
         product = ops.bmm(tape, query, keys, (batch, length, self.heads, length))
         del keys
-        return ops.sub_self(tape, product)
+        return ops.sub_self(tape, product) if self.scaled else product
 
 
 class IndexedAttention(LatentAttention):
@@ -102,20 +104,89 @@ class IndexedAttention(LatentAttention):
         return made, (picked, hidden)
 
 
-def indexed(config: dict[str, Any], form: Form) -> Callable[[Net], Decoder]:
-    """The network of a configuration (transformers, DeepseekV32Config, GlmMoeDsaConfig)."""
-    form, experts, kinds = structs.replace(form, always_masked=True), expert_form(config), config.get("indexer_types")
+Picks = type[IndexedAttention]
 
-    def feed(net: Net, form: Form, at: int) -> Mlp | Experts:
-        return Mlp(net, form) if experts is None or experts.dense(at) else Experts(net, form, experts)
 
-    def made(net: Net) -> Decoder:
+def picking(config: dict[str, Any], attention: Picks = IndexedAttention) -> Callable[[Net], Callable[[Net, Form, int], Any]]:
+    """Makes the attention of every layer; those without an indexer of their own share what the layer before picked."""
+    kinds = config.get("indexer_types")
+
+    def made(net: Net) -> Callable[[Net, Form, int], Any]:
         shared: list[Tensor] = []
 
         def attends(net: Net, form: Form, at: int) -> IndexedAttention:
             own = None if kinds and kinds[at] == "shared" else Indexer(net, form, config)
-            return IndexedAttention(net, form, own, shared)
+            return attention(net, form, own, shared)
 
-        return Decoder(net, form, feed, attends)
+        return attends
 
     return made
+
+
+def feeding(config: dict[str, Any]) -> Callable[[Net, Form, int], Mlp | Experts]:
+    """Makes the feed-forward layer of every layer."""
+    experts = expert_form(config)
+
+    def feed(net: Net, form: Form, at: int) -> Mlp | Experts:
+        return Mlp(net, form) if experts is None or experts.dense(at) else Experts(net, form, experts)
+
+    return feed
+
+
+def indexed(config: dict[str, Any], form: Form) -> Callable[[Net], Decoder]:
+    """The network of a configuration (transformers, DeepseekV32Config, GlmMoeDsaConfig)."""
+    form, feed, attends = structs.replace(form, always_masked=True), feeding(config), picking(config)
+    return lambda net: Decoder(net, form, feed, attends(net))
+
+
+class GatedQueries(IndexedAttention):
+    """Queries and a gate are made together of what was compressed, normed and not (A.X-K2)."""
+
+    def _query_of(self, net: Net, rank: int, wide: int) -> Linear:
+        return net.linear("q_gate_proj", 2 * rank, wide + self.form.heads * self.latent.value)
+
+    def _asked(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        tape, latent, heads = self.net.tape, self.latent, self.form.heads
+        assert self.squeeze is not None and self.query_norm is not None
+        low = self.squeeze(x)
+        asked = self.query_norm(low)
+        width = latent.plain + latent.turned
+        both = self.query(ops.cat(tape, (asked, low))).view(*x.shape[:2], heads, width + latent.value)
+        query, gate = ops.split(tape, both, (width, latent.value))
+        self.gate = ops.copy(tape, gate)
+        return asked, query
+
+    def _weighed(self, result: Tensor, x: Tensor) -> Tensor:
+        tape, gate = self.net.tape, self.gate
+        self.gate = None
+        assert gate is not None
+        odds = ops.keeping_result(tape, ops.cast(tape, gate.view(*result.shape), F32))
+        return ops.cast(tape, ops.mul(tape, result, odds), result.dtype)
+
+
+class GatedNorm:
+    """A norm whose result is weighed by two narrow layers of itself."""
+
+    def __init__(self, net: Net, norm: Norm, hidden: int, rank: int) -> None:
+        self.net, self.norm = net, norm
+        self.down, self.up = net.linear("fc1", hidden, rank), net.linear("fc2", rank, hidden)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        tape, y = self.net.tape, self.norm(x)
+        odds = self.up(ops.keeping_input(tape, self.down(y)))
+        odds = ops.keeping_result(tape, ops.cast(tape, odds, F32))
+        return ops.cast(tape, ops.mul(tape, y, odds), y.dtype)
+
+
+def axk2(config: dict[str, Any], form: Form) -> Callable[[Net], Decoder]:
+    """The network of a configuration (transformers, AXK2Config)."""
+    form, feed, attends = structs.replace(form, always_masked=True), feeding(config), picking(config, GatedQueries)
+    rank = config["gated_norm_rank"]
+
+    def block(net: Net, form: Form, feed: Feed, at: int, attends: Any) -> Block:
+        made = Block(net, form, feed, at, attends)
+        sides = 1 if isinstance(made.mlp, Mlp) else 2
+        made.norms = [*(GatedNorm(net, norm, form.hidden, rank) for norm in made.norms[:sides]), *made.norms[sides:]]
+        return made
+
+    return lambda net: Decoder(net, form, feed, attends(net), block)

@@ -19,7 +19,8 @@ class ExpertForm(Struct, frozen=True, kw_only=True):
     gate scales the shared one. The first `dense_layers`, those of `dense_at` and all but one in `every` have an ordinary
     feed-forward layer. `biased` experts add a bias (gpt-oss). `float_router`: it works on float copies of the states and of
     its weight. `low_odds`: the chosen odds are cast back to the type of the scores. `plain` experts have no gate but that
-    activation. `shared_first`: the shared expert works before the router. `normed`: a norm stands after all of them."""
+    activation. `shared_first`: the shared expert works before the router. `normed`: a norm stands after all of them.
+    `clamped`: gate and input are clamped before they are multiplied."""
 
     experts: int
     used: int
@@ -35,6 +36,7 @@ class ExpertForm(Struct, frozen=True, kw_only=True):
     plain: str = ""
     shared_first: bool = False
     normed: bool = False
+    clamped: bool = False
 
     def dense(self, at: int) -> bool:
         """Whether layer `at` (from 0) has an ordinary feed-forward layer."""
@@ -100,6 +102,8 @@ def visit(
         hidden = activate(tape, hidden, form.plain)
     else:
         gate, up = ops.split(tape, hidden, (form.ffn, form.ffn))
+        if form.clamped:
+            gate, up = ops.keeping_input(tape, gate), ops.keeping_input(tape, up)
         hidden = ops.mul(tape, ops.keeping_input(tape, gate), up)
         del gate, up
     hidden = grouped(tape, hidden, back, width)

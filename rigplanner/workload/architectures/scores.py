@@ -71,6 +71,15 @@ class FilledScores(Attention):
         return result, weights
 
 
+def below_greatest(tape: Tape, scores: Tensor, sinks: Tensor | None) -> Tensor:
+    """Scores less the greatest of each row, weighed in their own type; a sink is one more column, which is cut off again."""
+    shape = scores.shape
+    if sinks is not None:
+        scores = ops.cat(tape, (scores, Tensor((*shape[:-1], 1), sinks.dtype, sinks.storage)))
+    weights = ops.keeping_result(tape, ops.shift(tape, scores))
+    return weights if sinks is None else ops.cut(tape, weights, shape)
+
+
 class FromZeros(Attention):
     """The product is added to a tensor of zeros (GPT-NeoX Japanese), which lives as long as the layer attends."""
 
