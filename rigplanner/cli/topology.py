@@ -16,6 +16,7 @@ from rigplanner.cli.reading import open_catalog, open_rig
 from rigplanner.evidence import Estimate
 from rigplanner.machine.alternatives import Alternative, alternatives
 from rigplanner.machine.assemble import assemble
+from rigplanner.machine.collective_time import allreduce_time
 from rigplanner.machine.collectives import allreduce
 from rigplanner.machine.copies import copy_rates
 from rigplanner.machine.formats.from_matrix import machine_of_matrix
@@ -28,6 +29,7 @@ from rigplanner.machine.formats.pci_paths import PciDevice, nvidia_gpus, path_ce
 from rigplanner.machine.formats.rocm_matrix import parse_rocm
 from rigplanner.machine.formats.smi_matrix import MatrixFault, SmiMatrix, format_matrix, missing_rows, parse_matrix
 from rigplanner.machine.formats.smi_query import QueriedGpu, QueryFault, parse_query
+from rigplanner.machine.interconnect import boards_of
 from rigplanner.machine.machine import Machine
 from rigplanner.machine.this_machine import read_this_machine, recognise
 from rigplanner.report.language import tr
@@ -36,6 +38,7 @@ from rigplanner.report.words_machine import move_text
 
 FORMATS = ("matrix", "json", "nccl", "svg", "dot")
 SPREAD = ("value", "low", "high")
+MESSAGE_BYTES = tuple(2**power for power in range(10, 34, 2))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -203,6 +206,16 @@ def _spread(estimate: Estimate | None) -> dict[str, float] | None:
     return {name: round(getattr(estimate, name), 2) for name in SPREAD} if estimate else None
 
 
+def _times(estimate: Estimate | None, machine: Machine) -> dict[str, dict[str, float]]:
+    """Return the microseconds of an all-reduce by its bytes."""
+    count = len(machine.gpus)
+    if estimate is None:
+        return {}
+    nodes = len(boards_of(machine, tuple(range(count))))
+    taken = {size: allreduce_time(size, estimate, count, nodes) for size in MESSAGE_BYTES}
+    return {str(size): {name: round(1e6 * getattr(time, name), 1) for name in SPREAD} for size, time in taken.items()}
+
+
 def _json(machine: Machine) -> str:
     count = len(machine.gpus)
     estimate = allreduce(machine)
@@ -211,6 +224,7 @@ def _json(machine: Machine) -> str:
         "links": [list(row[:count]) for row in machine.matrix[:count]],
         "islands": [list(island) for island in machine.islands],
         "allreduce_busbw_gbps": _spread(estimate) or dict.fromkeys(SPREAD),
+        "allreduce_us": _times(estimate, machine),
         "p2p": [list(row) for row in machine.p2p],
         "copy_gbps": [[_spread(rate) for rate in row] for row in copy_rates(machine)],
         "host_copy_gbps": [round(gpu.host_gbs, 2) if gpu.host_gbs else None for gpu in machine.gpus],

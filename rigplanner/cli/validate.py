@@ -13,7 +13,7 @@ from rigplanner.catalog.parts import GPU
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.written import written
 from rigplanner.report.accuracy import AccuracyRow, AccuracyTable, as_markdown, as_text
-from rigplanner.report.exchange_table import exchange_table
+from rigplanner.report.exchange_table import exchange_table, sizes_table
 from rigplanner.whole_file import read_within
 from rigplanner.workload.accuracy import ErrorRow
 
@@ -246,7 +246,7 @@ def _shipped() -> list[AccuracyTable]:
             f"{100 * points.mean:.1f} points off in the mean ({points.rows} rows). {FITTED_IN_VIEW}"
         )
         tables.append(AccuracyTable(title=f"Speed, left out: {scheme}", note=note, rows=made))
-    return [*tables, *(_refitted(scheme) for scheme in ("GPU", "source")), exchange_table()]
+    return [*tables, *(_refitted(scheme) for scheme in ("GPU", "source")), exchange_table(), sizes_table()]
 
 
 REFITTED_NOW = {"GPU": "15.9 %", "source": "22.5 %"}

@@ -40,8 +40,8 @@ class Exchanged(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 class Swept(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Times in microseconds of one sweep of nccl-tests or rccl-tests by message size in bytes, the shorter of out-of-place and
-    in-place. `peer_driver` marks a driver patched for peer access; `kept_apart` sweeps were not looked at while the model was made,
-    only when it was judged (its constants were then fitted to all)."""
+    in-place. `peer_driver` marks a driver patched for peer access; `kept_apart` sweeps had no part in the first fit and judged it;
+    the constants that ship are fitted to all."""
 
     gpu: str
     count: int

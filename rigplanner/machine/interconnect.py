@@ -112,15 +112,21 @@ def _host_rate(machine: Machine, chosen: tuple[int, ...]) -> float | None:
 def _network(machine: Machine, chosen: tuple[int, ...]) -> float | None:
     """Return the rate of the slowest board's network ports in GB/s when the GPUs stand on several boards, else None. Where ports
     share switches with GPUs the others are taken for storage and management."""
-    board_of = {use.piece: use.board for use in machine.slots if use.piece is not None}
-    boards = {board_of.get(machine.gpus[index].piece, "") for index in chosen}
+    boards = boards_of(machine, chosen)
     if len(boards) < 2:
         return None
+    board_of = {use.piece: use.board for use in machine.slots if use.piece is not None}
     count = len(machine.gpus)
     near = {nic.index for nic in machine.nics if {"PIX", "PXB"} & {machine.matrix[gpu][count + nic.index] for gpu in chosen}}
     ports = [nic for nic in machine.nics if not near or nic.index in near]
     rates = [sum(nic.gbps or 0.0 for nic in ports if board_of.get(nic.piece) == board) / 8 for board in boards]
     return across_rate(min(rates) or PLAIN_NETWORK_GBS, len(boards), len(chosen))
+
+
+def boards_of(machine: Machine, chosen: tuple[int, ...]) -> set[str]:
+    """Return the boards that GPUs stand on: the nodes of a machine."""
+    board_of = {use.piece: use.board for use in machine.slots if use.piece is not None}
+    return {board_of.get(machine.gpus[index].piece, "") for index in chosen}
 
 
 def across_rate(network: float, nodes: int, count: int) -> float:

@@ -4,7 +4,8 @@ import msgspec
 
 from rigplanner.catalog.parts import GPU
 from rigplanner.evidence import Estimate, Step
-from rigplanner.machine.collectives import allreduce, allreduce_of_link, allreduce_time_s
+from rigplanner.machine.collective_time import busbw_of_message
+from rigplanner.machine.collectives import allreduce, allreduce_of_link
 from rigplanner.machine.machine import Machine
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.stacks import find_stack
@@ -44,7 +45,7 @@ def predict_collective(
         found = allreduce(machine) if machine else allreduce_of_link(gpu, count, link, nodes)
         if found and link == "nvlink-bridge" and not machine and gpu.nvlink and gpu.nvlink.links >= MANY_LINKS:
             found = msgspec.structs.replace(found, low=found.low / BRIDGES)
-        found = found and _of_message(found, workload.message_bytes, count)
+        found = found and _of_message(found, workload.message_bytes, count, nodes)
     if found is None:
         raise WorkloadFault(f"hardware.link: no rate is known between {count} of {gpu.name} over '{link}'.")
     return SpeedEstimate(
@@ -59,16 +60,12 @@ def predict_collective(
     )
 
 
-def _of_message(found: Estimate, message_bytes: int | None, count: int) -> Estimate:
-    """Bus bandwidth of a message of known size: what NCCL's times for its algorithms and protocols come to."""
+def _of_message(found: Estimate, message_bytes: int | None, count: int, nodes: int) -> Estimate:
+    """Bus bandwidth of a message of known size, else that of large ones."""
     if not message_bytes:
         return found
-    taken = allreduce_time_s(message_bytes, found, count)
-    reached = message_bytes * 2 * (count - 1) / count / taken / 1e9
-    share = min(1.0, reached / found.value)
-    step = Step("message", "bytes x 2 (n - 1) / n / time", {"bytes": float(message_bytes), "ms": 1e3 * taken}, reached, "GB/s",
-                "NVIDIA/nccl src/graph/tuning")  # fmt: skip
-    return Estimate(found.value * share, found.low * share, found.high, "GB/s", (*found.steps, step))
+    reached = busbw_of_message(message_bytes, found, count, nodes)
+    return msgspec.structs.replace(reached, steps=(*found.steps, *reached.steps))
 
 
 def _copy(workload: Workload, gpu: GPU, link: str) -> Estimate:

@@ -36,6 +36,9 @@ def test_json_of_a_bridged_pair(samples: list[Path], capsys: pytest.CaptureFixtu
     assert answer["p2p"] == [["X", "OK"], ["OK", "X"]]
     bandwidth = answer["allreduce_busbw_gbps"]
     assert bandwidth["low"] < bandwidth["value"] < bandwidth["high"]
+    times = answer["allreduce_us"]
+    assert 5 < times["1024"]["low"] < times["1024"]["value"] < 30
+    assert times["4294967296"]["value"] == pytest.approx(2**32 / bandwidth["value"] / 1e3, rel=0.05)
 
 
 @pytest.mark.parametrize(("form", "start"), [("matrix", "\tGPU0"), ("nccl", "<system"), ("svg", "<svg"), ("dot", "graph")])
@@ -48,6 +51,7 @@ def test_one_gpu_has_no_bandwidth(samples: list[Path], capsys: pytest.CaptureFix
     assert main(["topology", sample(samples, "gtx-1080-ti"), "--format", "json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["allreduce_busbw_gbps"] == {"value": None, "low": None, "high": None}
+    assert answer["allreduce_us"] == {}
 
 
 def test_captured_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

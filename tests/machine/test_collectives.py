@@ -11,7 +11,8 @@ from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU, NvlinkPort
 from rigplanner.machine.assemble import assemble
-from rigplanner.machine.collectives import allreduce, allreduce_of_link, allreduce_time_s, island_rates
+from rigplanner.machine.collective_time import allreduce_time, busbw_of_message
+from rigplanner.machine.collectives import allreduce, allreduce_of_link, island_rates
 from rigplanner.machine.formats.from_matrix import machine_of_matrix
 from rigplanner.machine.formats.smi_matrix import SmiMatrix
 from rigplanner.machine.interconnect import ring_rate
@@ -67,11 +68,14 @@ def test_a_narrow_slot_holds_the_ring_back() -> None:
 def test_time_grows_with_size_and_has_a_floor() -> None:
     estimate = allreduce_of_link(gpu(), 4, "pcie")
     assert estimate is not None
-    small, large = allreduce_time_s(8, estimate, 4), allreduce_time_s(1e9, estimate, 4)
-    assert 5e-6 < small < 5e-5
-    assert large == pytest.approx(1e9 * 1.5 / (estimate.value * 1e9), rel=0.01)
-    assert allreduce_time_s(1e9, estimate, 1) == 0
-    assert allreduce_time_s(8, estimate, 64, trees=False) > allreduce_time_s(8, estimate, 64)
+    small, large = allreduce_time(8, estimate, 4), allreduce_time(1e11, estimate, 4)
+    assert 5e-6 < small.low < small.value < small.high < 5e-5
+    assert large.value == pytest.approx(1e11 * 1.5 / (estimate.value * 1e9), rel=0.01)
+    assert busbw_of_message(1e11, estimate, 4).low == pytest.approx(estimate.low, rel=0.01)
+    assert allreduce_time(1e9, estimate, 1).value == 0
+    assert allreduce_time(8, estimate, 64, 8, trees=False).value > allreduce_time(8, estimate, 64, 8).value
+    ordered = [busbw_of_message(2.0**power, estimate, 4).value for power in range(8, 34)]
+    assert ordered == sorted(ordered)
 
 
 def test_nvlink_sharp_needs_a_switch_and_hopper() -> None:
@@ -153,7 +157,7 @@ def test_a_bridged_hopper_pair_states_the_one_published_rate(catalog: Catalog) -
         assert "only pair published" in estimate.steps[-1].source
         slow = allreduce_of_link(gpu, 2, "pcie")
         assert slow is not None
-        assert allreduce_time_s(8, estimate, 2) < allreduce_time_s(8, slow, 2), "hops over a bridge are hops over NVLink"
+        assert allreduce_time(8, estimate, 2).value < allreduce_time(8, slow, 2).value, "hops over a bridge are hops over NVLink"
         if name.startswith("h100-pcie"):
             assert estimate.low < 116.3 < 208.0 < estimate.high
     ampere = catalog.parts["nvidia.datacenter.a100-pcie-80gb"]
