@@ -18,9 +18,9 @@ NOTE = (
 DECADES = {"to 4 KiB": 2**12, "to 64 KiB": 2**16, "to 1 MiB": 2**20, "to 16 MiB": 2**24, "to 256 MiB": 2**28, "above": math.inf}
 SIZES_NOTE = (
     "Published sweeps of nccl-tests and rccl-tests (resources/machine/exchange_sizes.json) against the modelled time of an "
-    "all-reduce. Five constants, fitted to the other half first, were fitted to all once the sweeps kept apart had judged them, and "
-    "moved little. Launching, host memory and networks differ most between machines: small messages and cards without peer access "
-    "are off most."
+    "all-reduce. Five constants, fitted to the other half first, were fitted to all once the sweeps kept apart had judged "
+    "them, and moved little. Launching, host memory and networks differ most between machines: small messages and cards "
+    "without peer access are off most."
 )
 
 
