@@ -17,7 +17,7 @@ from rigplanner.workload.architectures.detr import residual
 from rigplanner.workload.architectures.ears import hearing_params, uncounted
 from rigplanner.workload.architectures.families import HEADED, VISION, builder
 from rigplanner.workload.architectures.towers import tower_params
-from rigplanner.workload.config import SAME_AS, full_config, pick
+from rigplanner.workload.config import SAME_AS, VISION_PARTS, full_config, pick
 from rigplanner.workload.limits import check_image
 from rigplanner.workload.seen import sees
 from rigplanner.workload.shallow import shallow
@@ -148,6 +148,8 @@ def resolve(workload: Workload, zoo: Zoo) -> Network:
 def _headed(config: dict[str, Any], head: str | None) -> dict[str, Any]:
     """The configuration with the class that a tracer's specification means by its head, where it names none."""
     kind = str(config.get("model_type"))
+    if head == "image" and kind in VISION_PARTS:
+        config = {name: value for name, value in config.items() if name != "text_config"}
     alone = head == "causal_lm" and "architectures" not in config and SAME_AS.get(kind, kind) in HEADED
     return {**config, "architectures": ["ForCausalLM"]} if alone else config
 

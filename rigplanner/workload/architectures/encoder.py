@@ -35,7 +35,8 @@ class EncoderForm(Struct, frozen=True, kw_only=True):
     across, down, height and width (LayoutLM). `float_loss`: the scores are raised to float (causal language models).
     `poolers`: those that work and whose result the head does not use. `spare_entities`: the head of entities has a table of its
     own. `counts_places`: every sample's tokens are numbered by themselves, so that padding is passed over (RoBERTa).
-    `float_softmax`: written attention weighs in float (LayoutLM). `several`: tokens are filled up to a multiple of it."""
+    `float_softmax`: written attention weighs in float (LayoutLM). `several`: tokens are filled up to a multiple of it.
+    `shadowed`: a tensor of whole numbers lies beside every weight of the layers and tables (I-BERT)."""
 
     layers: int
     hidden: int
@@ -82,6 +83,7 @@ class EncoderForm(Struct, frozen=True, kw_only=True):
     counts_places: bool = False
     float_softmax: bool = False
     several: int = 1
+    shadowed: bool = False
     names: tuple[str, str, str, str, str, str] = ("query", "key", "value", "dense", "dense", "dense")
 
 
@@ -185,6 +187,8 @@ class Encoder:
             net.parameter(form.hidden, frozen=True)
             for _ in range(2):
                 net.buffer(form.positions, dtype=I64)
+        for weight in list(net.held) if form.shadowed else []:
+            net.buffer(*weight.shape, dtype=weight.dtype)
         with net.unreached():
             self.poolers = [net.linear("dense", form.hidden, form.hidden, True) for _ in range(form.poolers)]
         if form.entities:

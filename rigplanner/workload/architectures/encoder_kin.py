@@ -82,6 +82,44 @@ class ConvBertBlock(EncoderBlock):
         return matmul(windows, kernels).reshape(*heads)
 
 
+class AdaptedBlock(EncoderBlock):
+    """The feed-forward layer is followed by a narrow one of the text's language, one of several that are there (X-MOD)."""
+
+    def __init__(self, net: Net, form: EncoderForm, config: dict[str, Any]) -> None:
+        super().__init__(net, form)
+        self.config, hidden, inner = config, form.hidden, form.hidden // config["adapter_reduction_factor"]
+        self.own_norm = Norm(net, "layer", hidden) if config["adapter_layer_norm"] else None
+        self.adapters = [
+            (net.linear("dense1", hidden, inner, True), net.linear("dense2", inner, hidden, True)) for _ in config["languages"]
+        ]
+
+    def __call__(self, x: Tensor, bias: Tensor | None = None, rope: Rope | None = None) -> tuple[Tensor, Tensor | None]:
+        tape, early = self.net.tape, self.config["pre_norm"]
+        attended, _ = self._attend(self.first_norm(x) if early else x, bias, rope)
+        residual = ops.add(tape, self._drop(self.out(attended)), x)
+        residual = residual if early else self.first_norm(residual)
+        fed = self.down(activate(tape, self.up(self.last_norm(residual) if early else residual), self.form.act))
+        made = self._adapted(ops.add(tape, self._drop(fed), residual))
+        return (made if early else self.last_norm(made)), None
+
+    def _adapted(self, x: Tensor) -> Tensor:
+        tape, before = self.net.tape, self.config["ln_before_adapter"]
+        plain, norm = x, self.own_norm or (self.last_norm if self.config["adapter_reuse_layer_norm"] else None)
+        x = norm(x) if norm else x
+        residual, whole = (x if before else plain), new(tape, x.shape, x.dtype)
+        down, up = self.adapters[0]
+        _place = new(tape, (x.size // x.shape[-1],), I64)
+        rows = self._picked(x)
+        made = up(activate(tape, down(rows), self.form.act))
+        filled = record(tape, Tensor(x.shape, x.dtype, whole.storage), (made,), lambda grad: (new(tape, made.shape, grad.dtype),))
+        return ops.add_in_place(tape, self._drop(filled), residual)
+
+    def _picked(self, x: Tensor) -> Tensor:
+        """The tokens of a language: a copy, whose gradient is written into zeros."""
+        tape, shape = self.net.tape, x.shape
+        return record(tape, new(tape, shape, x.dtype), (x,), lambda grad: (new(tape, shape, grad.dtype),))
+
+
 class FourierBlock(EncoderBlock):
     """The real part of a Fourier transform over tokens and width in the place of attention (FNet)."""
 
@@ -348,6 +386,7 @@ BLOCKS: dict[str, Callable[[dict[str, Any]], Callable[[Net, EncoderForm], Encode
     "fnet": lambda _: FourierBlock,
     "convbert": lambda config: lambda net, form: ConvBertBlock(net, form, config),
     "longformer": sliding_block,
+    "xmod": lambda config: lambda net, form: AdaptedBlock(net, form, config),
 }
 """Layers of encoders that are otherwise BERT's."""
 WHOLE: dict[str, Callable[[dict[str, Any]], Callable[[Net], Any]]] = {

@@ -85,11 +85,13 @@ ENCODERS: dict[str, dict[str, Any]] = {
     "fnet": {"projects": True, "spare_bias": False, "pools": True},
     "bert-generation": {"plain_head": True, "masked": False}, "roc_bert": {},
     "luke": {"masked": True, "eager_only": True, "tied": False, "spare_bias": False},
+    "ibert": {"masked": True, "square_mask": True, "eager_only": True, "spare_bias": False, "shadowed": True},
+    "xmod": {"spare_bias": False},
     "longformer": {"square_mask": True, "eager_only": True},
     "esm": {"early": True, "contacts": True, "act": "gelu_erf", "head_act": "gelu_erf", "spare_bias": False},
 }  # fmt: skip
 COUNTING = {"roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "data2vec-text", "mpnet", "esm", "luke",
-    "longformer"}  # fmt: skip
+    "longformer", "ibert", "xmod"}  # fmt: skip
 """Encoders that number every sample's tokens by themselves."""
 HEADS_OF_CONFIG = {
     "bert",
@@ -159,7 +161,7 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "mobilenet_v1": convnets.mobilenet_v1, "mobilenet_v2": convnets.mobilenet_v2,
     "vit": Vit, "deit": Vit, "beit": Vit, "dinov2": Vit,
     "dinov2_with_registers": Vit, "clip_vision_model": Vit, "siglip_vision_model": Vit, "ijepa": Vit,
-    "swin": Swin, "segformer": Segformer, "t5": T5, "umt5": T5, "t5gemma": T5Gemma, "hiera": Hiera,
+    "swin": Swin, "donut-swin": Swin, "segformer": Segformer, "t5": T5, "umt5": T5, "t5gemma": T5Gemma, "hiera": Hiera,
     **dict.fromkeys(KIN, Bart), "led": Led,
     **dict.fromkeys(("wav2vec2", "hubert", "unispeech", "unispeech-sat"), SoundEncoder),
     "modernbert": ModernBert, "modernbert-decoder": ModernBert, "xlnet": Xlnet,

@@ -112,7 +112,7 @@ class SwinMerge:
 
 
 class Swin:
-    """Swin Transformer (Liu et al. 2021)."""
+    """Swin Transformer (Liu et al. 2021); Donut's has no norm at the end."""
 
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
         self.net, width, side = net, config["embed_dim"], net.setting.length // config["patch_size"]
@@ -126,7 +126,8 @@ class Swin:
             if stage + 1 < len(config["depths"]):
                 self.blocks.append(SwinMerge(net, width))
                 width, side = 2 * width, side // 2
-        self.norm = Norm(net, "layer", width)
+        self.plain = config["model_type"] == "donut-swin"
+        self.norm = Norm(net, "none" if self.plain else "layer", width)
         self.head = net.linear("classifier", width, net.classes, True)
 
     def loss(self) -> Tensor:
@@ -135,11 +136,27 @@ class Swin:
         image = net.given(net.setting.batch, 3, side, side, dtype=net.setting.dtype)
         x = self.stem(image)
         x = embedded = self.stem_norm(x.view(x.shape[0], x.shape[2] * x.shape[3], x.shape[1]))
-        x = self._stages(x)
-        x = self.norm(x)
+        whole = self.plain and net.setting.checkpointing
+        x = self._whole_stages(x) if whole else self._stages(x)
+        x = x if self.plain else self.norm(x)
         scores = self.head(ops.reduce_to(tape, x, (x.shape[0], x.shape[2])))
         del image, embedded
         return class_loss(net, scores) if net.setting.training else scores
+
+    def _whole_stages(self, x: Tensor) -> Tensor:
+        """The same where a stage is run again as a whole (Donut)."""
+
+        def run(y: Tensor, blocks: list[SwinBlock | SwinMerge]) -> Tensor:
+            for block in blocks:
+                y = block(y)[0] if isinstance(block, SwinBlock) else block(y)
+            return y
+
+        stage: list[SwinBlock | SwinMerge] = []
+        for block in self.blocks:
+            stage.append(block)
+            if isinstance(block, SwinMerge) or block is self.blocks[-1]:
+                x, stage = checkpointed(self.net, partial(run, blocks=stage), x), []
+        return x
 
     def _stages(self, x: Tensor) -> Tensor:
         """Blocks and reductions; the input of a stage, and the weights of the block and of the stage before, live on meanwhile."""
