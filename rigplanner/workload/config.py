@@ -43,7 +43,7 @@ SAME_AS = {
     "qwen2_vl": "qwen2", "qwen2_vl_text": "qwen2", "qwen2_5_vl": "qwen2", "qwen2_5_omni_text": "qwen2",
     "qwen3_vl_moe_text": "qwen3_moe", "qwen3_omni_moe_text": "qwen3_moe", "glm4v_text": "glm4", "glm_ocr_text": "glm4",
     "glm4v_moe_text": "glm4_moe", "paddleocr_vl_text": "ernie4_5",
-    "phi4_multimodal": "phi3", "gemma4_unified": "gemma4_text", "gemma4_unified_text": "gemma4_text",
+    "gemma4_unified": "gemma4_text", "gemma4_unified_text": "gemma4_text",
     "data2vec-vision": "beit", "vit_msn": "vit", "metaclip_2_vision_model": "clip_vision_model",
 }  # fmt: skip
 """Families whose blocks we walk as those of a relative; what differs is small beside the interval that is then given."""

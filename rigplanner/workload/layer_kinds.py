@@ -223,6 +223,20 @@ def _hy_v4(config: dict[str, Any]) -> dict[str, Any]:
     return _first_dense(config, 1) | {"indexer_types": kinds, "rope_interleave": False}
 
 
+def _olmo_hybrid(config: dict[str, Any]) -> dict[str, Any]:
+    """Three layers of four follow the delta rule, whose keys are three quarters as wide as the states and values twice that."""
+    count, heads = int(config["num_hidden_layers"]), int(config["num_attention_heads"])
+    told = config.get("layer_types") or ["full_attention" if at % 4 == 3 else "linear_attention" for at in range(count)]
+    kinds = told if "full_attention" in told else [*told[:-1], "full_attention"]
+    keys = config.get("linear_num_key_heads") or heads
+    width = config.get("linear_key_head_dim") or int(0.75 * config["hidden_size"] / keys)
+    return {
+        "layer_types": kinds, "linear_num_key_heads": keys, "linear_key_head_dim": width,
+        "linear_num_value_heads": config.get("linear_num_value_heads") or heads,
+        "linear_value_head_dim": config.get("linear_value_head_dim") or 2 * width,
+    }  # fmt: skip
+
+
 def _mimo(config: dict[str, Any]) -> dict[str, Any]:
     """The first layer and every sixth attend to everything; the first is dense."""
     count = int(config["num_hidden_layers"])
@@ -361,7 +375,8 @@ LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "mellum": _dense_or_sparse, "hy_v3": _dense_or_sparse, "internlm3": _internlm3, "minicpm3": _plain_pairs, "zamba2": _zamba2,
     "kimi_linear": _kimi_linear, "minimax": _minimax, "t5gemma": _t5gemma,
     "recurrent_gemma": _recurrent_gemma, "qwen3_next": _every_fourth, "qwen3_5_text": _every_fourth,
-    "qwen3_5_moe_text": _every_fourth, "axk1": _axk1, "axk2": _axk1, "hy_v4": _hy_v4, "deepseek_v32": _picking, "glm_moe_dsa": _picking, "mimo_v2_flash": _mimo,
+    "qwen3_5_moe_text": _every_fourth, "axk1": _axk1, "axk2": _axk1, "hy_v4": _hy_v4, "olmo_hybrid": _olmo_hybrid,
+    "deepseek_v32": _picking, "glm_moe_dsa": _picking, "mimo_v2_flash": _mimo,
     "laguna": _laguna, "kolibri1": _kolibri, "flint": _flint, "lfm3": _lfm3, "gpt_neox_japanese": _neox_japanese,
 }  # fmt: skip
 """Fields by kind of network that full configurations get besides."""

@@ -10,9 +10,11 @@ from msgspec import structs
 from rigplanner.workload.architectures.attention import Attention, Rope, qk_norm, repeat_heads
 from rigplanner.workload.architectures.decoder import Block, Decoder, Feed, Mlp, attention_of
 from rigplanner.workload.architectures.decoder_forms import expert_form
+from rigplanner.workload.architectures.delta import ApartDelta
 from rigplanner.workload.architectures.moe import Experts
 from rigplanner.workload.architectures.scores import FromZeros, below_greatest
 from rigplanner.workload.architectures.traits import Form
+from rigplanner.workload.config import defaults
 from rigplanner.workload.tape import ops
 from rigplanner.workload.tape.net import Net, Norm
 from rigplanner.workload.tape.tape import Tensor
@@ -44,6 +46,62 @@ def mllama(config: dict[str, Any], form: Form) -> Callable[[Net], Decoder]:
     return lambda net: Decoder(net, form, block=block)
 
 
+def olmo_hybrid(config: dict[str, Any], form: Form) -> Callable[[Net], Decoder]:
+    """The network of a configuration (transformers, OlmoHybridConfig): norms stand before layers that follow the delta rule, and
+    after those that attend."""
+    delta = form.delta
+    early = structs.replace(form, traits=structs.replace(form.traits, block="pre"))
+
+    def attends(net: Net, form: Form, at: int) -> Any:
+        return ApartDelta(net, form.hidden, delta) if delta is not None and at in delta.layers else Attention(net, form)
+
+    def block(net: Net, form: Form, feed: Feed, at: int, attends: Any) -> Block:
+        return Block(net, early if delta is not None and at in delta.layers else form, feed, at, attends)
+
+    return lambda net: Decoder(net, form, attends=attends, block=block)
+
+
+def phi4_multimodal(config: dict[str, Any], form: Form) -> Callable[[Net], Decoder]:
+    """The language model of a configuration (transformers, Phi4MultimodalConfig); the parts that see and hear are there, and text
+    without a picture or a sound does not reach them."""
+    told = {
+        name: {**(defaults().get(f"phi4_multimodal_{name}") or {}), **(config.get(f"{name}_config") or {})}
+        for name in ("vision", "audio")
+    }
+    beside = _seeing(told["vision"], form.hidden) + _hearing(told["audio"], form.hidden)
+
+    def made(net: Net) -> Decoder:
+        with net.unreached():
+            net.parameter(beside)
+        return Decoder(net, form)
+
+    return made
+
+
+def _seeing(told: dict[str, Any], text: int) -> int:
+    """Values of SigLIP's tower with its pooling head, marks between pieces, and two linear layers to the text."""
+    width, ffn, patch = int(told["hidden_size"]), int(told["intermediate_size"]), int(told["patch_size"])
+    fed, places = 2 * width * ffn + ffn + width, (int(told["image_size"]) // patch) ** 2
+    layer = 4 * (width * width + width) + fed + 4 * width
+    head = 4 * (width * width + width) + fed + 3 * width
+    stem = 3 * patch * patch * width + width + places * width
+    return int(told["num_hidden_layers"]) * layer + head + stem + 4 * width + (width + 1) * text + (text + 1) * text
+
+
+def _hearing(told: dict[str, Any], text: int) -> int:
+    """Values of the Conformer, its convolutions over bands and time, a table of distances, and two pairs of linear layers."""
+    width, ffn, inner = int(told["hidden_size"]), int(told["intermediate_size"]), int(told["nemo_conv_channels"])
+    out, apart = int(told["ext_pw_out_channel"]), int(told["depthwise_separable_out_channel"])
+    kernel = int(told["kernel_size"])
+    fed = 2 * width + (width + 1) * 2 * ffn + (ffn + 1) * width
+    spread = width * int(told["depthwise_multiplier"])
+    mixed = 2 * width + 2 * out + (width + 1) * 2 * out + spread * (kernel + 1) + (spread + 1) * apart + (width + 1) * out
+    layer = 2 * fed + 4 * (width + 1) * width + mixed + 4 * width
+    stem = 3 * 10 * inner + 2 * (inner + 1) * inner + (inner * int(told["nemo_final_size"]) + 1) * width
+    table = 2 * int(told["bias_max_distance"]) * int(told["num_attention_heads"])
+    return int(told["num_blocks"]) * layer + stem + table + 2 * ((width + 1) * text + (text + 1) * text)
+
+
 class LastBias(FromZeros):
     """Attention whose result gets a bias."""
 
@@ -70,6 +128,7 @@ class NarrowValues(Attention):
 
     def __init__(self, net: Net, form: Form, values: int) -> None:
         self.net, self.form, self.values, bias = net, form, values, form.traits.qkv_bias
+        self.turned = []
         self.query = net.linear("q_proj", form.hidden, form.heads * form.head_dim, bias)
         self.key = net.linear("k_proj", form.hidden, form.kv_heads * form.head_dim, bias)
         self.value = net.linear("v_proj", form.hidden, form.kv_heads * values, bias)

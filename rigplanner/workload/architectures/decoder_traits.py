@@ -37,7 +37,7 @@ TRAITS: dict[str, Traits] = {
     out_bias=True, mlp="plain", mlp_bias=True, act="relu", rope=0.0, learned_positions=2050, dropout=0.1),
     "olmo": Traits(norm="layer_bare", rope_float=True),
     "olmo2": Traits(norm="rms_wide", rope_float=True, block="post", qk_norm="full"),
-    "stablelm": Traits(holds_unturned=True, norm="layer", rope=0.25),
+    "stablelm": Traits(holds_unturned=True, holds_normed=True, holds_attended=True, norm="layer", rope=0.25),
     "starcoder2": Traits(names={"up_proj": "c_fc", "down_proj": "c_proj"}, norm="layer", qkv_bias=True, out_bias=True,
     mlp="plain", mlp_bias=True, act="gelu"),
     "granite": Traits(scaled_embedding=True, scaled_residual=True, scaled_logits=True),
@@ -171,6 +171,8 @@ TRAITS: dict[str, Traits] = {
     "gpt_neox_japanese": Traits(names=NEOX, norm="layer", projection="sliced", mlp="plain", act="gelu", rope_joins=True,
     scores="from_zeros", eager_only=True, attention_dropout=0.1, holds_weights=True),
     "axk2": Traits(latent=True),
+    "olmo_hybrid": Traits(norm="rms_wide", rope_float=True, block="post", qk_norm="full"),
+    "phi4_multimodal": Traits(projection="sliced", mlp="gated_fused"),
     "hy_v4": Traits(latent=True, eager_only=True),
     "lfm3": Traits(qk_norm="head", names={"gate_proj": "w1", "up_proj": "w3", "down_proj": "w2"}),
     "ctrl": Traits(softmax="own", names={"q_proj": "Wq", "k_proj": "Wk", "v_proj": "Wv", "o_proj": "dense", "up_proj": "0",
@@ -186,15 +188,14 @@ BIAS_EVERYWHERE = {
     "llama4_text", "gemma4_text", "afmoe", "bamba", "granitemoehybrid", "falcon_h1",
     "jais2", "hyperclovax", "vaultgemma", "bitnet", "flex_olmo", "exaone_moe", "hunyuan_v1_moe", "nanochat", "eurobert",
     "internlm3", "ministral", "hy_v3", "flint", "laguna", "lfm3", "diffllama", "granite_swa", "mellum", "granitemoe_swa",
-    "aria_text",
-    "cohere2_moe",
+    "aria_text", "olmo_hybrid", "cohere2_moe",
 }  # fmt: skip
 """Families whose `attention_bias` adds a bias to query, key, value and output."""
 BIAS_BEFORE = {"glm", "glm4", "helium", "glm4_moe", "solar_open"}
 """Families whose `attention_bias` adds one to query, key and value only."""
 ROPE_JOINS = {
     "phi", "phi3", "gpt_neox", "glm", "glm4", "glm4_moe", "nemotron", "stablelm", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text",
-    "gptj", "codegen", "bamba", "persimmon", "minimax_m2", "recurrent_gemma",
+    "gptj", "codegen", "bamba", "persimmon", "minimax_m2", "recurrent_gemma", "phi4_multimodal",
 }  # fmt: skip
 """Families that cut the rotated part out of the head and join the rest even where there is none."""
 NO_ATTENTION_DROPOUT = {"ernie4_5", "mpt", "ctrl"}
@@ -297,6 +298,8 @@ SPECIAL: dict[str, Callable[[dict[str, Any], Traits], dict[str, Any]]] = {
         "embedding_dropout": float(config.get("embed_dropout") or 0.0),
     },
     "phi": lambda config, traits: _gpt2(config, traits) | {"qk_norm": "head" if config.get("qk_layernorm") else "none"},
+    "olmo_hybrid": lambda config, traits: {"rope": 1.0 if (config.get("rope_parameters") or {}).get("rope_theta") else 0.0},
+    "phi4_multimodal": lambda config, traits: {"dropout": float(config.get("resid_pdrop") or 0.0)},
     "phi3": lambda config, traits: {"dropout": float(config.get("resid_pdrop") or 0.0)},
     "bloom": lambda config, traits: {"dropout": float(config.get("hidden_dropout") or 0.0)},
     "glm4_moe": lambda config, traits: {"qk_norm": "head" if config.get("use_qk_norm") else "none"},

@@ -72,7 +72,10 @@ class DeltaAttention:
         sizes = (self.keys, form.key_dim), (self.keys, form.key_dim), (self.values, form.value_dim)
         pieces = mixed.split(*(size for size, _ in sizes))
         query, key, value = (piece.reshape(*x.shape[:2], -1, width) for piece, (_, width) in zip(pieces, sizes, strict=True))
+        states = array(tape, x)
+        sides = sides or [dense(side, states) for side in self.sides]
         rates = sides[0].of_result()
+        rates = rates if form.fused or gate is not None else -rates
         bend = (sides[1].float() + self.steps[0]).of_input()
         decay = -array(tape, self.steps[1]).float().of_result() * bend
         if tape.semantics.explicit_mask:
@@ -80,13 +83,13 @@ class DeltaAttention:
         else:
             result = delta_kernel(query, key, value, decay, rates)
         result = result.reshape(-1, form.value_dim)
-        gate = gate.reshape(-1, form.value_dim)
+        gate = (dense(self.gate, states) if gate is None else gate).reshape(-1, form.value_dim)
         gated = array(tape, self.norm(result))
         gated = gated * gate.float().of_input()
         gated = gated.to(x.dtype)
         return dense(self.out, gated.reshape(*x.shape[:2], self.values)), None
 
-    def _apart(self, x: Tensor) -> tuple[Array, Array, list[Array]]:
+    def _apart(self, x: Tensor) -> tuple[Array, Array | None, list[Array]]:
         states = array(self.net.tape, x)
         mixed = dense(self.joint, states).transpose(1, 2)
         gate = dense(self.gate, states).reshape(*x.shape[:2], -1, self.form.value_dim)
@@ -104,6 +107,25 @@ class DeltaAttention:
         rates, steps = (side.reshape(*shape, form.value_heads) for side in (rates, steps))
         mixed = cat([side.reshape(*shape, -1) for side in (*pieces[:2], value)], -1)
         return mixed.transpose(1, 2), gate, [rates, steps]
+
+
+class ApartDelta(DeltaAttention):
+    """Queries, keys and values by projections of their own, joined for the convolution; the gate is made last (OLMo hybrid)."""
+
+    def __init__(self, net: Net, hidden: int, form: DeltaForm) -> None:
+        self.net, self.form = net, form
+        self.keys, self.values = form.key_heads * form.key_dim, form.value_heads * form.value_dim
+        widths = {"q_proj": self.keys, "k_proj": self.keys, "v_proj": self.values}
+        self.parts = [net.linear(name, hidden, width) for name, width in widths.items()]
+        self.sides = [net.linear(name, hidden, form.value_heads) for name in ("b_proj", "a_proj")]
+        self.gate = net.linear("g_proj", hidden, self.values)
+        self.filter = net.parameter(2 * self.keys + self.values, 1, form.kernel)
+        self.steps = [net.parameter(form.value_heads) for _ in range(2)]
+        self.norm, self.out = Norm(net, "rms", form.value_dim), net.linear("o_proj", self.values, hidden)
+
+    def _apart(self, x: Tensor) -> tuple[Array, None, list[Array]]:
+        states = array(self.net.tape, x)
+        return cat([dense(part, states) for part in self.parts], -1).transpose(1, 2), None, []
 
 
 def delta_kernel(query: Array, key: Array, value: Array, decay: Array, rates: Array) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from msgspec import structs
@@ -42,9 +43,8 @@ class Joined:
 
     def _odds(self, x: Tensor) -> Tensor:
         tape = self.net.tape
-        scale, base = (
-            Tensor((n,), F32, side.storage, None, side.trains) for n, side in ((1, self.scale), (x.shape[-1], self.base))
-        )
+        sides = (1, self.scale), (x.shape[-1], self.base)
+        scale, base = (Tensor((width,), F32, side.storage, None, side.trains) for width, side in sides)
         return ops.shift(tape, ops.keeping_result(tape, ops.add(tape, ops.mul(tape, x, scale), base)))
 
 
@@ -115,9 +115,8 @@ class GatedPicks(IndexedAttention):
         square = (*query.shape[:3], query.shape[2])
         weights = ops.sub_self(tape, self._scores(query, key, True, square))
         weights = weights if mask is None else ops.add(tape, weights, mask)
-        weights = ops.dropout(
-            tape, below_greatest(tape, weights, self.sinks), form.traits.attention_dropout, self.net.setting.training
-        )
+        weights = below_greatest(tape, weights, self.sinks)
+        weights = ops.dropout(tape, weights, form.traits.attention_dropout, self.net.setting.training)
         result = ops.bmm(tape, weights, ops.packed(tape, value), (*query.shape[:3], value.shape[3]))
         return ops.unpacked(tape, result), weights
 
@@ -128,7 +127,7 @@ def hy_v4(config: dict[str, Any], form: Form) -> Callable[[Net], Decoder]:
     streams = config["hc_mult"]
 
     def made(net: Net) -> Decoder:
-        decoder = StreamDecoder(net, form, feed, attends(net), lambda *all_of: StreamBlock(*all_of, streams))
+        decoder = StreamDecoder(net, form, feed, attends(net), partial(StreamBlock, streams=streams))
         decoder.streams, decoder.joined = streams, Joined(net, form.hidden, streams, False)
         return decoder
 

@@ -186,7 +186,8 @@ def axk2(config: dict[str, Any], form: Form) -> Callable[[Net], Decoder]:
     def block(net: Net, form: Form, feed: Feed, at: int, attends: Any) -> Block:
         made = Block(net, form, feed, at, attends)
         sides = 1 if isinstance(made.mlp, Mlp) else 2
-        made.norms = [*(GatedNorm(net, norm, form.hidden, rank) for norm in made.norms[:sides]), *made.norms[sides:]]
+        gated: list[Any] = [GatedNorm(net, norm, form.hidden, rank) for norm in made.norms[:sides]]
+        made.norms = [*gated, *made.norms[sides:]]
         return made
 
     return lambda net: Decoder(net, form, feed, attends(net), block)
