@@ -12,9 +12,10 @@ def plug_demands(pieces: tuple[Piece, ...], supplies: list[Supply]) -> tuple[Plu
     needed: Counter[str] = Counter()
     users: defaultdict[str, list[str]] = defaultdict(list)
     for piece in pieces:
-        for kind, count in _sockets(piece).items():
-            needed[kind] += count
-            users[kind].append(piece.name)
+        if isinstance(piece.part, GPU | Motherboard | System) and "/" not in piece.name:
+            for kind, count in _sockets(piece.part).items():
+                needed[kind] += count
+                users[kind].append(piece.name)
     known = bool(supplies) and all(supply.plugs is not None for supply in supplies)
     have: Counter[str] = Counter()
     for supply in supplies:
@@ -25,16 +26,13 @@ def plug_demands(pieces: tuple[Piece, ...], supplies: list[Supply]) -> tuple[Plu
     )
 
 
-def _sockets(piece: Piece) -> Counter[str]:
-    """Return the power sockets of a piece by type."""
-    part = piece.part
+def _sockets(part: GPU | Motherboard | System) -> Counter[str]:
+    """Return the power sockets of a part by type."""
     found: Counter[str] = Counter()
-    if "/" in piece.name:
-        return found
     if isinstance(part, GPU):
         for plug in part.connectors or ():
             found[plug.type] += plug.count
-    elif isinstance(part, Motherboard) or (isinstance(part, System) and part.supply is None):
+    elif isinstance(part, Motherboard) or part.supply is None:
         found["eps8"] += part.layout.eps8 or 0
         found["eps4"] += part.layout.eps4 or 0
     return +found

@@ -75,7 +75,6 @@ class Box(Struct, frozen=True):
     """What candidates bring while their figures, told by their places, and sums of them lie between two values each."""
 
     holds: Brought
-    says_no: bool
     ranges: tuple[tuple[int, float, float], ...] = ()
     sums: tuple[tuple[Terms, float, float], ...] = ()
 
@@ -124,27 +123,25 @@ class Shelf(dict[Hashable, Said]):
         return said
 
 
-Shelves = dict[frozenset[str], Shelf]
-"""Where the answers to the questions of a stage are kept, by the fields that were read for them."""
+class Shelves(dict[frozenset[str], Shelf]):
+    """Where the answers to the questions of a stage are kept, by the fields that were read for them."""
+
+    def __missing__(self, fields: frozenset[str]) -> Shelf:
+        shelf = self[fields] = Shelf(fields)
+        return shelf
+
+    def said(self, row: Row) -> list[Said]:
+        """Return what is known of candidates such as one in a row."""
+        return [shelf[shelf.take(row)] for shelf in self.values()]
 
 
 class Alike:
-    """Candidates that agree in all that tells them apart but in their figures: the boxes of figures for which it is known what is
-    brought, and by the fields that were read where the answers about them are kept."""
+    """Candidates that agree in all that tells them apart but in their figures, and the boxes of figures for which it is known what
+    is brought."""
 
     def __init__(self, row: Row) -> None:
         self.row = row
         self.boxes: list[Box] = []
-        self.known: dict[frozenset[str], Said] = {}
-
-    def said(self, shelves: Shelves) -> Iterable[Said]:
-        """Return what is known of these candidates."""
-        if len(self.known) < len(shelves):
-            row, known = self.row, self.known
-            for fields, shelf in shelves.items():
-                if fields not in known:
-                    known[fields] = shelf[shelf.take(row)]
-        return self.known.values()
 
 
 class Tally:
@@ -195,7 +192,7 @@ class Tally:
             for counted, ends in ranges.items()
             if not isinstance(counted, str)
         ]
-        return Box(brought, says_no(brought), single, tuple(sums))
+        return Box(brought, single, tuple(sums))
 
     def _keep_within(self, box: Box) -> None:
         self.brought += box.holds
@@ -211,7 +208,6 @@ class Tally:
         ranges = tuple([(place, *ends) for place, ends in self._ranges.items() if ends != ANYWHERE])
         return Box(
             tuple(self.brought),
-            says_no(self.brought),
             ranges,
             tuple([(terms, low, high) for terms, (low, high) in self._sums.items()]),
         )

@@ -1,7 +1,7 @@
 """Candidates of one kind tried in one rig, each rule asked once per different set of the fields that it reads."""
 
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, cast
@@ -29,11 +29,10 @@ from rigplanner.rules.fitting.answers import (
     Fitting,
     Remembered,
     Row,
-    Said,
-    Shelf,
     Shelves,
     Tally,
     holding,
+    says_no,
 )
 from rigplanner.rules.fitting.figures import FIGURES, Reading, observed
 from rigplanner.rules.fitting.likeness import ID, Likeness, naming
@@ -70,6 +69,8 @@ REMARKS = ("RIG003",)
 
 WHOLE = ("system",)
 """Kinds of which each makes a machine of its own: it is asked all rules at once, unwatched, which then is faster."""
+MODULES = ("mxm", "oam", "sxm2", "sxm3", "sxm4", "sxm5")
+"""Form factors of GPU modules: the first that a rig has no slots for stands for all without a slot."""
 UNREAD = frozenset(("id", "name", "aliases", "status", "released", "sources", "doubts", "unpublished", "prices", "notes"))
 """Fields of these that no verdict reads, but for ids that other parts name."""
 
@@ -136,42 +137,27 @@ def _cases(over: Cases, situation: Situation) -> tuple[Any, ...]:
 
 
 class Stage:
-    """Rules that are asked together of candidates that those before left open. Candidates are told apart by what these rules read.
+    """Rules that are asked together of candidates that those before left open.
 
     `bits` stands for the rules; `questions` has by the bit of each the cases that it is asked over, with the bits of all rules over
     these; `shelves` keep the answers."""
 
-    def __init__(self, rig: Rig, codes: Iterable[str], likeness: Likeness) -> None:
+    def __init__(self, rig: Rig, codes: Iterable[str]) -> None:
         asked = [code for code in codes if code not in rig.ignored and (code not in REMARKS or code in rig.severities)]
         together: dict[Cases, int] = {}
         for code in asked:
             over = RULES_BY_CODE[code].over
             together[over] = together.get(over, 0) | _BITS[code]
-        self.likeness, self.shelves, self.bits = likeness, Shelves(), sum(together.values())
+        self.shelves, self.bits = Shelves(), sum(together.values())
         self.questions = {_BITS[code]: (RULES_BY_CODE[code].over, together[RULES_BY_CODE[code].over]) for code in asked}
-        self.alike: dict[Hashable, Alike] = {}
         self.scenes: dict[Hashable, Scene] = {}
 
-    def said(self, alike: Alike, row: Row, fields: frozenset[str]) -> Said:
-        """Return where answers about candidates such as one in `row` are kept for which these fields were read."""
-        said = alike.known.get(fields)
-        if said is None:
-            shelf = self.shelves.get(fields)
-            if shelf is None:
-                shelf = self.shelves[fields] = Shelf(fields)
-            said = alike.known[fields] = shelf[shelf.take(row)]
-        return said
 
-
-def _stages(rig: Rig, kind: str, likeness: Callable[[], Likeness]) -> tuple[Stage, ...]:
+def _stages(rig: Rig, kind: str) -> tuple[Stage, ...]:
     """Return the rules in the order in which candidates of a kind are asked."""
-    if kind in WHOLE:
-        told = likeness()
-        told.note(Reading(frozenset(KINDS[kind].__struct_fields__) - UNREAD, {}))
-        return (Stage(rig, _CODES, told),)
     stages, asked = [], set[str]()
     for codes in (*ORDER.get(kind, (TELLING,)), _CODES):
-        stages.append(Stage(rig, [code for code in codes if code not in asked], likeness()))
+        stages.append(Stage(rig, [code for code in codes if code not in asked]))
         asked.update(codes)
     return tuple(stages)
 
@@ -186,7 +172,11 @@ class Trial:
         machine = machine_of(rig, catalog)
         parts = [piece.part for piece in machine.pieces]
         self.name_of = naming(rig, catalog, parts)
-        self.stages = _stages(rig, kind, lambda: Likeness(kind, parts, self._decided))
+        self.stages = _stages(rig, kind)
+        self.likeness = Likeness(kind, parts, self._decided)
+        if kind in WHOLE:
+            self.likeness.note(Reading(frozenset(KINDS[kind].__struct_fields__) - UNREAD, {}))
+        self.alike: dict[Hashable, Alike] = {}
         self.before = found_before(rig, catalog, uid, today)
         self.fastest, self.kinds = _fastest_place(machine), frozenset[str](use.slot.kind for use in machine.slots)
         self.placements: Remembered[Placement] = Remembered()
@@ -198,30 +188,27 @@ class Trial:
         """Return the fitting of each part, from what is known of its like."""
         found = []
         for part in parts:
-            brought: Brought = ()
             named = self.name_of(part)
-            for stage in self.stages:
-                key, figures = stage.likeness.told(part, named)
-                alike = stage.alike.get(key)
-                if alike is None:
-                    alike = stage.alike[key] = Alike(stage.likeness.row(part, named))
-                box = holding(alike.boxes, figures) or self._judge(stage, alike, part)
-                if box.holds:
-                    brought = brought + box.holds if brought else box.holds
-                if box.says_no:
-                    break
-            found.append(self.made.get(brought) or self._fitting(brought))
+            key, figures = self.likeness.told(part, named)
+            alike = self.alike.get(key)
+            if alike is None:
+                alike = self.alike[key] = Alike(self.likeness.row(part, named))
+            box = holding(alike.boxes, figures) or self._judge(alike, part)
+            found.append(self.made.get(box.holds) or self._fitting(box.holds))
         return tuple(found)
 
-    def _judge(self, stage: Stage, alike: Alike, part: AnyPart) -> Box:
-        """Return what the questions of a stage bring to light, and in which ranges of its figures."""
+    def _judge(self, alike: Alike, part: AnyPart) -> Box:
+        """Return what the questions bring to light, stage by stage until one says no, and in which ranges of its figures."""
         if self.kind in WHOLE:
-            box = Box(self._brought_by_all(alike.row), False)
+            box = Box(self._brought_by_all(alike.row))
         else:
-            tally = Tally(stage.likeness.figures, stage.likeness.figures_of(part))
-            tally.recall(alike.said(stage.shelves))
-            if stage.bits & ~tally.bits:
-                self._complete(stage, alike, part, tally)
+            tally = Tally(self.likeness.figures, self.likeness.figures_of(part))
+            for stage in self.stages:
+                tally.recall(stage.shelves.said(alike.row))
+                if stage.bits & ~tally.bits:
+                    self._complete(stage, alike, part, tally)
+                if says_no(tally.brought):
+                    break
             box = tally.box()
         alike.boxes.append(box)
         return box
@@ -241,7 +228,7 @@ class Trial:
 
     def _complete(self, stage: Stage, alike: Alike, part: AnyPart, tally: Tally) -> None:
         """Ask those of the rules whose answers are not known, and keep what they say under the fields that they read."""
-        likeness, missing = stage.likeness, stage.bits & ~tally.bits
+        likeness, missing = self.likeness, stage.bits & ~tally.bits
         row = alike.row if alike.row.part is part else likeness.row(part, str(alike.row[ID]))
         scene = self._scene(stage, row)
         with self._listed(str(row[ID]), scene.part):
@@ -255,7 +242,8 @@ class Trial:
                     bit, brought = together & missing, ()
                 if likeness.note(read):
                     tally.measure(likeness.figures, likeness.figures_of(part))
-                tally.learn(stage.said(alike, row, read.fields), bit, brought, read.ranges)
+                shelf = stage.shelves[read.fields]
+                tally.learn(shelf[shelf.take(row)], bit, brought, read.ranges)
                 missing ^= bit
 
     def _answer(self, situation: Situation, code: str) -> tuple[Brought, Reading]:
@@ -270,7 +258,7 @@ class Trial:
             scene = stage.scenes[row[ID]] = Scene(row.part, row, FIGURES.get(self.kind, ()))
             scene.situation = self._situation(scene)
         else:
-            scene.turn_to(row.part, row, stage.likeness.fields)
+            scene.turn_to(row.part, row, self.likeness.fields)
         return scene
 
     def _situation(self, scene: Scene) -> Situation:
@@ -345,11 +333,12 @@ class Trial:
 
 def _as_the_board_sees(part: AnyPart, fastest: int, kinds: frozenset[str]) -> AnyPart:
     """Return a card as its place sees it: no generation beyond the fastest place's; without a slot of its kind its edge does not
-    count."""
+    count, nor of a module which kind it is."""
     if not isinstance(part, GPU):
         return part
     if slot_kind(part) not in (*kinds, None):
-        return replace(part, edge_gen=None, edge_width=None, slots=None)
+        forms = [form for form in MODULES if form not in kinds] if part.form_factor != "pcie" else []
+        return replace(part, form_factor=(*forms, part.form_factor)[0], edge_gen=None, edge_width=None, slots=None)
     return part if part.edge_gen is None or part.edge_gen <= fastest else replace(part, edge_gen=fastest)
 
 
