@@ -40,6 +40,7 @@ from rigplanner.workload.architectures.latent_unet import LatentUnet
 from rigplanner.workload.architectures.led import Led
 from rigplanner.workload.architectures.lightning import minimax
 from rigplanner.workload.architectures.llama4 import llama4
+from rigplanner.workload.architectures.longt5 import LongT5
 from rigplanner.workload.architectures.ltx import Ltx
 from rigplanner.workload.architectures.mobilevit import MobileVit, MobileVit2
 from rigplanner.workload.architectures.modernbert import ModernBert
@@ -162,7 +163,7 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "vit": Vit, "deit": Vit, "beit": Vit, "dinov2": Vit,
     "dinov2_with_registers": Vit, "clip_vision_model": Vit, "siglip_vision_model": Vit, "ijepa": Vit,
     "swin": Swin, "donut-swin": Swin, "segformer": Segformer, "t5": T5, "umt5": T5, "t5gemma": T5Gemma, "hiera": Hiera,
-    **dict.fromkeys(KIN, Bart), "led": Led,
+    **dict.fromkeys(KIN, Bart), "led": Led, "longt5": LongT5,
     **dict.fromkeys(("wav2vec2", "hubert", "unispeech", "unispeech-sat"), SoundEncoder),
     "modernbert": ModernBert, "modernbert-decoder": ModernBert, "xlnet": Xlnet,
     "whisper": Whisper, "deberta-v2": Deberta, "deberta": Deberta, "swinv2": Swin2,

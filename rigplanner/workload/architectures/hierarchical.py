@@ -31,13 +31,14 @@ def drop_rates(config: dict[str, Any]) -> list[float]:
     return [config.get("drop_path_rate", 0.0) * at / max(1, total - 1) for at in range(total)]
 
 
-def eager(tape: Tape, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor]:
-    """Eager attention with a float softmax; operands are transposed views."""
+def eager(tape: Tape, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, wide: bool = True) -> tuple[Tensor, Tensor]:
+    """Eager attention with a float softmax, or (`wide` False) one of the scores' own type; operands are transposed views."""
     shape = (*query.shape[:-1], key.shape[-2])
     weights = ops.sub_self(tape, ops.bmm(tape, ops.packed(tape, query), ops.packed(tape, key), shape))
     if bias is not None:
         weights = ops.add(tape, weights, bias)
-    weights = ops.cast(tape, softmax_wide(tape, weights), query.dtype)
+    wide = wide or bool(tape.autocast and tape.semantics.float_norms)
+    weights = ops.cast(tape, softmax_wide(tape, weights), query.dtype) if wide else ops.keeping_result(tape, weights)
     return ops.unpacked(tape, ops.bmm(tape, weights, ops.packed(tape, value), query.shape)), weights
 
 
@@ -46,7 +47,7 @@ class SwinBlock:
 
     def __init__(self, net: Net, config: dict[str, Any], width: int, heads: int, side: int, shifted: bool, rate: float) -> None:
         self.net, self.heads, self.side, self.rate = net, heads, side, rate
-        self.window = min(config["window_size"], side)
+        self.window, self.plain = min(config["window_size"], side), config["model_type"] == "donut-swin"
         self.shifted = shifted and side > config["window_size"]
         self.query, self.key, self.value = (
             net.linear(name, width, width, config.get("qkv_bias", True)) for name in ("q_proj", "k_proj", "v_proj")
@@ -94,7 +95,7 @@ class SwinBlock:
             bias = ops.add(tape, bias, Tensor((count, 1, area, area), spread.dtype, spread.storage))
         if not self.net.setting.eager:
             return self.out(attend(self.net, query, key, value, bias, 0.0).view(count, area, width)), None
-        result, weights = eager(tape, query, key, value, bias)
+        result, weights = eager(tape, query, key, value, bias, not self.plain)
         return self.out(result.view(count, area, width)), weights
 
 

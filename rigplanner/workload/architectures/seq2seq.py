@@ -32,7 +32,8 @@ layer but the first, held by cycles of references (traced with one to three laye
 class T5Attention:
     """Attention whose scores get a bias per relative position."""
 
-    def __init__(self, net: Net, config: dict[str, Any], relative: bool) -> None:
+    def __init__(self, net: Net, config: dict[str, Any], relative: bool, decodes: bool = False) -> None:
+        self.caches = decodes and not net.setting.training and net.tape.semantics.caches
         self.net, self.heads, self.width, self.share = net, config["num_heads"], config["d_kv"], config["dropout_rate"]
         inner, outer = self.heads * self.width, config["d_model"]
         self.query, self.key, self.value = (net.linear(name, outer, inner) for name in "qkv")
@@ -47,21 +48,25 @@ class T5Attention:
         source = x if memory is None else memory
         shape = (batch, self.heads, length, self.width)
         query, key, value = self.query(x).view(*shape), self.key(source).view(*shape), self.value(source).view(*shape)
+        if self.caches:
+            key, value = ops.copy(tape, key), ops.copy(tape, value)
+            self.net.held += [key, value]
         if bias is None:
             bias = self._bias(query.dtype)
         if not setting.eager:
             result = attend(self.net, query, key, value, self._joined(bias, mask), self.share)
             return self.out(result.view(batch, length, self.heads * self.width)), bias, None
-        weights = ops.sub_self(
-            tape, ops.bmm(tape, ops.packed(tape, query), ops.packed(tape, key), (batch, self.heads, length, length))
-        )
+        weights = ops.sub_self(tape, ops.bmm(tape, ops.packed(tape, query), self._lying(key), (batch, self.heads, length, length)))
         weights = ops.add(tape, weights, bias)
         if mask is not None:
             weights = ops.add(tape, weights, mask)
         weights = ops.keeping_result(tape, weights)
         weights = ops.dropout(tape, weights, self.share, setting.training)
-        result = ops.unpacked(tape, ops.bmm(tape, weights, ops.packed(tape, value), shape))
+        result = ops.unpacked(tape, ops.bmm(tape, weights, self._lying(value), shape))
         return self.out(result.view(batch, length, self.heads * self.width)), bias, weights
+
+    def _lying(self, x: Tensor) -> Tensor:
+        return x if self.caches else ops.packed(self.net.tape, x)
 
     def _joined(self, bias: Tensor, mask: Tensor | None) -> Tensor:
         """What fused attention adds: the bias, and where a token sees nothing the least number, as each layer makes it anew."""
@@ -88,16 +93,20 @@ class T5Attention:
 class T5Block:
     """Self-attention, cross-attention in the decoder, feed-forward, each behind a norm."""
 
-    def __init__(self, net: Net, config: dict[str, Any], relative: bool, decodes: bool) -> None:
+    def __init__(
+        self, net: Net, config: dict[str, Any], relative: bool, decodes: bool, attends: type[T5Attention] = T5Attention
+    ) -> None:
         self.net, self.share, outer, inner = net, config["dropout_rate"], config["d_model"], config["d_ff"]
+        self.weights: list[Tensor | None] = []
+        self.returns_weights = False
         self.gated = config["feed_forward_proj"].startswith("gated")
         self.act = (
             "gelu_new"
             if self.gated and "gelu" in config["feed_forward_proj"]
             else config["feed_forward_proj"].removeprefix("gated-")
         )
-        self.attention, self.first_norm = T5Attention(net, config, relative), T5Norm(net, outer)
-        self.cross = (T5Attention(net, config, False), T5Norm(net, outer)) if decodes else None
+        self.attention, self.first_norm = attends(net, config, relative, decodes), T5Norm(net, outer)
+        self.cross = (T5Attention(net, config, False, True), T5Norm(net, outer)) if decodes else None
         self.up = net.linear("wi_0" if self.gated else "wi", outer, inner)
         self.gate = net.linear("wi_1", outer, inner) if self.gated else None
         self.down, self.last_norm = net.linear("wo", inner, outer), T5Norm(net, outer)
@@ -106,12 +115,14 @@ class T5Block:
         self, x: Tensor, bias: Tensor | None, mask: Tensor | None, memory: Tensor | None, cross_bias: Tensor | None
     ) -> tuple[Tensor, Tensor, Tensor | None]:
         tape, seen = self.net.tape, None
-        attended, bias, _weights = self.attention(self.first_norm(x), None, bias, mask)
+        attended, bias, weights = self.attention(self.first_norm(x), None, bias, mask)
+        self.weights = [weights] if self.returns_weights else []
         x = ops.add(tape, x, self._drop(attended))
         del attended
         if self.cross is not None:
             attention, norm = self.cross
-            attended, seen, _weights = attention(norm(x), memory, cross_bias, None)
+            attended, seen, weights = attention(norm(x), memory, cross_bias, None)
+            self.weights += [weights] if self.returns_weights else []
             x = ops.add(tape, x, self._drop(attended))
             del attended
         return ops.add(tape, x, self._drop(self._feed(self.last_norm(x)))), bias, seen
@@ -129,14 +140,18 @@ class T5Block:
 
 
 class T5:
-    """Encoder, decoder, head; the loss of the target tokens."""
+    """Encoder, decoder, head; the loss of the target tokens. `near`: how the encoder attends; `holds_weights`: those of a
+    layer of the decoder live while the next one runs."""
+
+    near: type[T5Attention] = T5Attention
+    holds_weights = False
 
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
         self.net, self.config, self.share = net, config, config["dropout_rate"]
         outer, layers = config["d_model"], config["num_layers"]
         self.table = net.parameter(config["vocab_size"], outer)
         every = config["model_type"] == "umt5"
-        self.encoder = [T5Block(net, config, at == 0 or every, False) for at in range(layers)]
+        self.encoder = [T5Block(net, config, at == 0 or every, False, self.near) for at in range(layers)]
         self.encoder_norm = T5Norm(net, outer)
         self.every = every
         self.decoder = [T5Block(net, config, at == 0 or every, True) for at in range(config.get("num_decoder_layers") or layers)]
@@ -149,6 +164,7 @@ class T5:
         embedded = ops.embedding(tape, self.table, (net.setting.batch, net.setting.length))
         x = self._drop(embedded)
         shared: list[tuple[Tensor, Tensor | None]] = []
+        weights: list[Tensor | None] = []
         for block in blocks:
             bias, cross = shared[0] if shared else (None, None)
             bias, cross = (None, None) if self.every else (bias, cross)
@@ -161,8 +177,11 @@ class T5:
                     shared.append((made, seen))
                 return y
 
+            block.returns_weights = self.holds_weights and memory is not None
             x = checkpointed(net, run, x, *([memory] if memory is not None else []))
+            weights, block.weights, block.returns_weights = block.weights, [], False
         x = self._drop(norm(x))
+        weights.clear()
         del embedded
         return x
 
