@@ -237,6 +237,13 @@ def _olmo_hybrid(config: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _zaya(config: dict[str, Any]) -> dict[str, Any]:
+    """All layers attend, to everything or within a window, by words of their own."""
+    told = config.get("layer_types") or ["hybrid"] * int(config["num_hidden_layers"])
+    words = {"hybrid": "full_attention", "hybrid_sliding": "sliding_attention"}
+    return {"layer_types": [words.get(kind, kind) for kind in told]}
+
+
 def _mimo(config: dict[str, Any]) -> dict[str, Any]:
     """The first layer and every sixth attend to everything; the first is dense."""
     count = int(config["num_hidden_layers"])
@@ -375,7 +382,7 @@ LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "mellum": _dense_or_sparse, "hy_v3": _dense_or_sparse, "internlm3": _internlm3, "minicpm3": _plain_pairs, "zamba2": _zamba2,
     "kimi_linear": _kimi_linear, "minimax": _minimax, "t5gemma": _t5gemma,
     "recurrent_gemma": _recurrent_gemma, "qwen3_next": _every_fourth, "qwen3_5_text": _every_fourth,
-    "qwen3_5_moe_text": _every_fourth, "axk1": _axk1, "axk2": _axk1, "hy_v4": _hy_v4, "olmo_hybrid": _olmo_hybrid,
+    "qwen3_5_moe_text": _every_fourth, "axk1": _axk1, "axk2": _axk1, "hy_v4": _hy_v4, "olmo_hybrid": _olmo_hybrid, "zaya": _zaya,
     "deepseek_v32": _picking, "glm_moe_dsa": _picking, "mimo_v2_flash": _mimo,
     "laguna": _laguna, "kolibri1": _kolibri, "flint": _flint, "lfm3": _lfm3, "gpt_neox_japanese": _neox_japanese,
 }  # fmt: skip

@@ -24,15 +24,11 @@ class PassedBy:
     """A layer that looks at pictures: text without any passes it by."""
 
     def __init__(self, net: Net, form: Form) -> None:
-        self.returns_weights, self.weights = False, None
         with net.unreached():
             self.attention, self.mlp = Attention(net, form), Mlp(net, form)
             self.norms = [Norm(net, "rms", form.hidden) for _ in range(2)]
             self.heads = [qk_norm(net, structs.replace(form, traits=structs.replace(form.traits, qk_norm="head")), 1) for _ in "qk"]
             self.gates = [net.parameter(1) for _ in range(2)]
-
-    def __call__(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> Tensor:
-        return x
 
 
 def mllama(config: dict[str, Any], form: Form) -> Callable[[Net], Decoder]:
@@ -43,7 +39,12 @@ def mllama(config: dict[str, Any], form: Form) -> Callable[[Net], Decoder]:
     def block(net: Net, form: Form, feed: Feed, at: int, attends: Any) -> PassedBy | Block:
         return PassedBy(net, form) if at in looks else Block(net, form, feed, at, attends)
 
-    return lambda net: Decoder(net, form, block=block)
+    def made(net: Net) -> Decoder:
+        decoder = Decoder(net, form, block=block)
+        decoder.blocks = [one for one in decoder.blocks if not isinstance(one, PassedBy)]
+        return decoder
+
+    return made
 
 
 def olmo_hybrid(config: dict[str, Any], form: Form) -> Callable[[Net], Decoder]:

@@ -171,6 +171,7 @@ TRAITS: dict[str, Traits] = {
     "gpt_neox_japanese": Traits(names=NEOX, norm="layer", projection="sliced", mlp="plain", act="gelu", rope_joins=True,
     scores="from_zeros", eager_only=True, attention_dropout=0.1, holds_weights=True),
     "axk2": Traits(latent=True),
+    "zaya": Traits(rope=0.5, rope_joins=True),
     "olmo_hybrid": Traits(norm="rms_wide", rope_float=True, block="post", qk_norm="full"),
     "phi4_multimodal": Traits(projection="sliced", mlp="gated_fused"),
     "hy_v4": Traits(latent=True, eager_only=True),
@@ -188,7 +189,7 @@ BIAS_EVERYWHERE = {
     "llama4_text", "gemma4_text", "afmoe", "bamba", "granitemoehybrid", "falcon_h1",
     "jais2", "hyperclovax", "vaultgemma", "bitnet", "flex_olmo", "exaone_moe", "hunyuan_v1_moe", "nanochat", "eurobert",
     "internlm3", "ministral", "hy_v3", "flint", "laguna", "lfm3", "diffllama", "granite_swa", "mellum", "granitemoe_swa",
-    "aria_text", "olmo_hybrid", "cohere2_moe",
+    "aria_text", "olmo_hybrid", "cohere2_moe", "zaya",
 }  # fmt: skip
 """Families whose `attention_bias` adds a bias to query, key, value and output."""
 BIAS_BEFORE = {"glm", "glm4", "helium", "glm4_moe", "solar_open"}

@@ -62,6 +62,7 @@ from rigplanner.workload.architectures.wan import Wan
 from rigplanner.workload.architectures.whisper import Whisper, WhisperAlone
 from rigplanner.workload.architectures.xlnet import Xlnet
 from rigplanner.workload.architectures.zamba import zamba2
+from rigplanner.workload.architectures.zaya import zaya
 from rigplanner.workload.config import SAME_AS, full_config, pick
 from rigplanner.workload.seen import sees
 from rigplanner.workload.tape.net import Net
@@ -178,7 +179,7 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
 
 DECODERS: dict[str, Callable[[dict[str, Any], Form], Callable[[Net], Decoder]]] = {"llama4_text": llama4, "gemma4_text": gemma4,
     "gemma3n_text": gemma3n, "deepseek_v32": indexed, "glm_moe_dsa": indexed, "axk2": axk2, "hy_v4": hy_v4,
-    "olmo_hybrid": olmo_hybrid, "phi4_multimodal": phi4_multimodal,
+    "olmo_hybrid": olmo_hybrid, "zaya": zaya, "phi4_multimodal": phi4_multimodal,
     "mllama_text_model": mllama, "mimo_v2_flash": mimo,
     "gpt_neox_japanese": gpt_neox_japanese}  # fmt: skip
 """Decoders with layers of their own."""
