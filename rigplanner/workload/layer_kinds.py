@@ -372,6 +372,20 @@ def _t5gemma(config: dict[str, Any]) -> dict[str, Any]:
     return told | {"encoder_layers": encoder.get("num_hidden_layers") or config["num_hidden_layers"]}
 
 
+def _switch(config: dict[str, Any]) -> dict[str, Any]:
+    """A token visits one expert, in some layers of encoder and decoder."""
+    sides = [(int(config["num_layers"]), config["num_sparse_encoder_layers"])]
+    sides.append((int(config.get("num_decoder_layers") or config["num_layers"]), config["num_sparse_decoder_layers"]))
+    steps = [(layers, layers // sparse if sparse > 0 else layers) for layers, sparse in sides]
+    sparse = [at for layers, step in steps for at in range(layers) if step == 1 or (step > 0 and at % step == 1)]
+    return {
+        "moe_layers": sparse,
+        "num_experts_per_tok": 1,
+        "hidden_size": config["d_model"],
+        "moe_intermediate_size": config["d_ff"],
+    }
+
+
 LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "falcon": _falcon,
     "afmoe": _afmoe, "gemma4_text": _gemma4, "gemma3n_text": _gemma3n, "llama4_text": _llama4, "ernie4_5_moe": _ernie,
@@ -380,7 +394,7 @@ LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "falcon_mamba": _all_scan, "bamba": _bamba, "granitemoehybrid": _granite_hybrid, "nemotron_h": _nemotron_h,
     "jamba": _jamba, "lfm2": _lfm2, "lfm2_moe": _lfm2_moe, "hunyuan_v1_moe": _hunyuan_moe, "exaone_moe": _exaone_moe,
     "mellum": _dense_or_sparse, "hy_v3": _dense_or_sparse, "internlm3": _internlm3, "minicpm3": _plain_pairs, "zamba2": _zamba2,
-    "kimi_linear": _kimi_linear, "minimax": _minimax, "t5gemma": _t5gemma,
+    "kimi_linear": _kimi_linear, "minimax": _minimax, "t5gemma": _t5gemma, "switch_transformers": _switch,
     "recurrent_gemma": _recurrent_gemma, "qwen3_next": _every_fourth, "qwen3_5_text": _every_fourth,
     "qwen3_5_moe_text": _every_fourth, "axk1": _axk1, "axk2": _axk1, "hy_v4": _hy_v4, "olmo_hybrid": _olmo_hybrid, "zaya": _zaya,
     "deepseek_v32": _picking, "glm_moe_dsa": _picking, "mimo_v2_flash": _mimo,

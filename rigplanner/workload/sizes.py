@@ -39,7 +39,7 @@ def expert_params(config: dict[str, Any]) -> float:
         len(sparse) if isinstance(sparse, list) else config.get("num_hidden_layers", 0) - (config.get("first_k_dense_replace") or 0)
     )
     ffn = pick(config, "moe_intermediate_size", "intermediate_size") or 0
-    matrices = 2.0 if config["model_type"] == "nemotron_h" else 3.0
+    matrices = 2.0 if config["model_type"] in ("nemotron_h", "switch_transformers") else 3.0
     return matrices * float(experts * layers * ffn * (config.get("hidden_size") or 0))
 
 

@@ -54,6 +54,7 @@ from rigplanner.workload.architectures.sliding import windows
 from rigplanner.workload.architectures.speech import SoundEncoder
 from rigplanner.workload.architectures.swiftformer import SwiftFormer
 from rigplanner.workload.architectures.swinv2 import Swin2
+from rigplanner.workload.architectures.switch import Switch
 from rigplanner.workload.architectures.t5gemma import T5Gemma
 from rigplanner.workload.architectures.traits import Form
 from rigplanner.workload.architectures.video_transformer import VideoTransformer
@@ -164,7 +165,7 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "vit": Vit, "deit": Vit, "beit": Vit, "dinov2": Vit,
     "dinov2_with_registers": Vit, "clip_vision_model": Vit, "siglip_vision_model": Vit, "ijepa": Vit,
     "swin": Swin, "donut-swin": Swin, "segformer": Segformer, "t5": T5, "umt5": T5, "t5gemma": T5Gemma, "hiera": Hiera,
-    **dict.fromkeys(KIN, Bart), "led": Led, "longt5": LongT5,
+    **dict.fromkeys(KIN, Bart), "led": Led, "longt5": LongT5, "switch_transformers": Switch,
     **dict.fromkeys(("wav2vec2", "hubert", "unispeech", "unispeech-sat"), SoundEncoder),
     "modernbert": ModernBert, "modernbert-decoder": ModernBert, "xlnet": Xlnet,
     "whisper": Whisper, "deberta-v2": Deberta, "deberta": Deberta, "swinv2": Swin2,

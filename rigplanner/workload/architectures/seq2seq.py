@@ -96,20 +96,16 @@ class T5Block:
     def __init__(
         self, net: Net, config: dict[str, Any], relative: bool, decodes: bool, attends: type[T5Attention] = T5Attention
     ) -> None:
-        self.net, self.share, outer, inner = net, config["dropout_rate"], config["d_model"], config["d_ff"]
+        self.net, self.config, self.share, outer, inner = net, config, config["dropout_rate"], config["d_model"], config["d_ff"]
         self.weights: list[Tensor | None] = []
         self.returns_weights = False
-        self.gated = config["feed_forward_proj"].startswith("gated")
-        self.act = (
-            "gelu_new"
-            if self.gated and "gelu" in config["feed_forward_proj"]
-            else config["feed_forward_proj"].removeprefix("gated-")
-        )
+        told = config.get("feed_forward_proj") or config["dense_act_fn"]
+        self.gated = told.startswith("gated")
+        self.act = "gelu_new" if self.gated and "gelu" in told else told.removeprefix("gated-")
         self.attention, self.first_norm = attends(net, config, relative, decodes), T5Norm(net, outer)
         self.cross = (T5Attention(net, config, False, True), T5Norm(net, outer)) if decodes else None
-        self.up = net.linear("wi_0" if self.gated else "wi", outer, inner)
-        self.gate = net.linear("wi_1", outer, inner) if self.gated else None
-        self.down, self.last_norm = net.linear("wo", inner, outer), T5Norm(net, outer)
+        self._make_feed(outer, inner)
+        self.last_norm = T5Norm(net, outer)
 
     def __call__(
         self, x: Tensor, bias: Tensor | None, mask: Tensor | None, memory: Tensor | None, cross_bias: Tensor | None
@@ -126,6 +122,12 @@ class T5Block:
             x = ops.add(tape, x, self._drop(attended))
             del attended
         return ops.add(tape, x, self._drop(self._feed(self.last_norm(x)))), bias, seen
+
+    def _make_feed(self, outer: int, inner: int) -> None:
+        net = self.net
+        self.up = net.linear("wi_0" if self.gated else "wi", outer, inner)
+        self.gate = net.linear("wi_1", outer, inner) if self.gated else None
+        self.down = net.linear("wo", inner, outer)
 
     def _feed(self, x: Tensor) -> Tensor:
         tape = self.net.tape
@@ -150,14 +152,17 @@ class T5:
         self.net, self.config, self.share = net, config, config["dropout_rate"]
         outer, layers = config["d_model"], config["num_layers"]
         self.table = net.parameter(config["vocab_size"], outer)
-        every = config["model_type"] == "umt5"
-        self.encoder = [T5Block(net, config, at == 0 or every, False, self.near) for at in range(layers)]
+        self.every = config["model_type"] == "umt5"
+        self.encoder = [self._block(at, False) for at in range(layers)]
         self.encoder_norm = T5Norm(net, outer)
-        self.every = every
-        self.decoder = [T5Block(net, config, at == 0 or every, True) for at in range(config.get("num_decoder_layers") or layers)]
+        self.decoder = [self._block(at, True) for at in range(config.get("num_decoder_layers") or layers)]
         self.decoder_norm = T5Norm(net, outer)
         self.tied = config.get("tie_word_embeddings", True)
         self.head = Linear(net, self.table, None)
+
+    def _block(self, at: int, decodes: bool) -> T5Block:
+        relative = at == 0 or self.every
+        return T5Block(self.net, self.config, relative, decodes, T5Attention if decodes else self.near)
 
     def _stack(self, blocks: list[T5Block], norm: T5Norm, mask: Tensor | None, memory: Tensor | None) -> Tensor:
         net, tape = self.net, self.net.tape
