@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.architectures.attention import activate, attend
 from rigplanner.workload.architectures.decoder_traits import ACTS
 from rigplanner.workload.architectures.encoder import class_loss
@@ -23,7 +24,8 @@ class Kin(Struct, frozen=True):
     """What sets a family apart. `early`: norms stand before the parts; `first_norm` and `last_norm` of a stack; `positions`:
     learned, frozen (sines in a table that does not train) or buffer (sines beside the parameters), `offset` rows longer
     than asked; `tokens_first`: the decoder norms the tokens before positions are added; `bias`: one is added to the logits;
-    `scaled`: the embedding is multiplied by a number, even if that is one."""
+    `scaled`: the embedding is multiplied by a number, even if that is one; `recast`: what goes into the second product of the
+    feed-forward layer is cast to the type of its weight."""
 
     early: bool = False
     first_norm: bool = False
@@ -33,8 +35,10 @@ class Kin(Struct, frozen=True):
     tokens_first: bool = False
     bias: bool = True
     scaled: bool = True
+    recast: bool = False
 
 
+SEAMLESS = Kin(early=True, last_norm=True, positions="buffer", offset=2, bias=False, recast=True)
 KIN = {
     "bart": Kin(first_norm=True, offset=2),
     "plbart": Kin(first_norm=True, offset=2),
@@ -45,6 +49,7 @@ KIN = {
     "blenderbot": Kin(early=True, last_norm=True),
     "blenderbot-small": Kin(first_norm=True, tokens_first=True),
     "trocr": Kin(offset=2),
+    **dict.fromkeys(("seamless_m4t", "seamless_m4t_v2"), SEAMLESS),
     "led": Kin(first_norm=True, scaled=False),
     "m2m_100": Kin(early=True, last_norm=True, positions="buffer", offset=2, bias=False),
 }
@@ -138,6 +143,7 @@ class BartBlock:
             self.norms.append(Norm(net, "layer", hidden))
         self.up, self.down = net.linear("fc1", hidden, ffn, True), net.linear("fc2", ffn, hidden, True)
         self.norms.append(Norm(net, "layer", hidden))
+        self.recast = KIN[config["model_type"]].recast
         self.act, self.inner_share = ACTS.get(config["activation_function"], "gelu"), config.get("activation_dropout") or 0.0
 
     def __call__(self, x: Tensor, *memory: Tensor, mask: Tensor | None) -> Tensor:
@@ -150,7 +156,8 @@ class BartBlock:
     def _feed(self, x: Tensor) -> Tensor:
         tape = self.net.tape
         x = activate(tape, self.up(x), self.act)
-        return self.down(ops.dropout(tape, x, self.inner_share, self.net.setting.training))
+        x = ops.dropout(tape, x, self.inner_share, self.net.setting.training)
+        return self.down(ops.cast(tape, x, self.down.weight.dtype) if self.recast else x)
 
     def _part(self, x: Tensor, norm: Norm, work: Any) -> Tensor:
         tape, residual = self.net.tape, x
@@ -232,6 +239,14 @@ class Bart:
         if setting.eager:
             return new(tape, shape, setting.dtype)
         return new(tape, shape, BOOL) if tape.semantics.explicit_mask else None
+
+
+def seamless(net: Net, config: dict[str, Any]) -> Bart:
+    """The part of SeamlessM4T that translates text; raises WorkloadFault where a configuration asks for those that hear or speak."""
+    names = [str(name) for name in config.get("architectures") or ()]
+    if names and not any("TextToText" in name for name in names):
+        raise WorkloadFault(f"config.architectures: expected a class that translates text, found {names[0][:60]}.")
+    return Bart(net, {**config, "d_model": config["hidden_size"]})
 
 
 class BartAlone(Bart):
