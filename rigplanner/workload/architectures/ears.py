@@ -81,9 +81,19 @@ COUNTED = {"text_config", "vision_config", "audio_config", "encoder_config", "qu
 """Parts that are counted, or that hold no parameters."""
 
 
+PARTED = {
+    "blip-2", "clvp", "deepseek_vl_hybrid", "flava", "fun_asr_nano", "glm_image", "granite4_vision", "granite_speech",
+    "granite_speech_plus", "idefics2", "instructblip", "instructblipvideo", "janus", "molmo2", "nemo_speechlm", "pe_audio_video",
+    "pe_video", "vibevoice", "vibevoice_asr",
+}  # fmt: skip
+"""Models with a part that is known nowhere here and that transformers makes whether a configuration tells of it or not."""
+
+
 def uncounted(config: Sizes, *names: str) -> bool:
     """Whether a configuration of several parts tells one of these names, or a part that is known nowhere here (a resampler)."""
     if not isinstance(config.get("text_config"), dict):
         return False
+    if not names and config.get("model_type") in PARTED:
+        return True
     asked = names or tuple(key for key in config if key.endswith("_config") and key not in COUNTED)
     return any(isinstance(config.get(name), dict) and bool(config[name]) for name in asked)
