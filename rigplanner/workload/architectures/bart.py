@@ -242,7 +242,7 @@ class Bart:
 
 
 def seamless(net: Net, config: dict[str, Any]) -> Bart:
-    """The part of SeamlessM4T that translates text; raises WorkloadFault where a configuration asks for those that hear or speak."""
+    """The part of SeamlessM4T that translates text; raises WorkloadFault where a configuration asks for one that hears."""
     names = [str(name) for name in config.get("architectures") or ()]
     if names and not any("TextToText" in name for name in names):
         raise WorkloadFault(f"config.architectures: expected a class that translates text, found {names[0][:60]}.")
