@@ -246,7 +246,7 @@ def _from_size(workload: Workload) -> Network:
 
 SAME_LAYERS = {"data2vec-vision", "vit_msn", "metaclip_2_vision_model", "mt5", "camembert", "gpt-sw3", "iquestcoder", "ernie",
     "glm4_moe_lite", "deepseek_v2", "qwen3_5", "qwen3_5_moe", "llama4", "qwen2_vl", "qwen2_5_vl", "qwen2_vl_text",
-    "qwen2_5_vl_text", "qwen3_vl_text"}  # fmt: skip
+    "qwen2_5_vl_text", "qwen3_vl_text", "gemma4_unified_text"}  # fmt: skip
 """Networks under another's name whose layers are the other's, as their traces show."""
 STAND_IN = ("hidden_size", "num_hidden_layers", "vocab_size", "num_attention_heads")
 """Fields without which layers of Llama say nothing of an unknown network (Mamba came out at 2 to 8 times the traced bytes)."""

@@ -72,6 +72,9 @@ def unturned_layers(config: dict[str, Any], kind: str) -> tuple[int, ...]:
     kinds, turned = config.get("layer_types"), config.get("no_rope_layers")
     if kind in TURNED_IN_WINDOWS and isinstance(kinds, list) and config.get("sliding_window"):
         return tuple(at for at, one in enumerate(kinds) if one != "sliding_attention")
+    angles = config.get("rope_parameters")
+    if kind == "cohere_compass_text" and isinstance(kinds, list) and isinstance(angles, dict):
+        return tuple(at for at, one in enumerate(kinds) if angles.get(one, angles) is None)
     if kind == "smollm3" and isinstance(turned, list):
         return tuple(at for at, turns in enumerate(turned) if not turns)
     return ()

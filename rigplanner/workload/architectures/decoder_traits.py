@@ -170,6 +170,7 @@ TRAITS: dict[str, Traits] = {
     "glm_moe_dsa": Traits(latent=True),
     "gpt_neox_japanese": Traits(names=NEOX, norm="layer", projection="sliced", mlp="plain", act="gelu", rope_joins=True,
     scores="from_zeros", eager_only=True, attention_dropout=0.1, holds_weights=True),
+    "cohere_compass_text": Traits(norm="layer_mean", block="parallel", two_masks=True),
     "axk2": Traits(latent=True),
     "zaya": Traits(rope=0.5, rope_joins=True),
     "olmo_hybrid": Traits(norm="rms_wide", rope_float=True, block="post", qk_norm="full"),
@@ -189,7 +190,7 @@ BIAS_EVERYWHERE = {
     "llama4_text", "gemma4_text", "afmoe", "bamba", "granitemoehybrid", "falcon_h1",
     "jais2", "hyperclovax", "vaultgemma", "bitnet", "flex_olmo", "exaone_moe", "hunyuan_v1_moe", "nanochat", "eurobert",
     "internlm3", "ministral", "hy_v3", "flint", "laguna", "lfm3", "diffllama", "granite_swa", "mellum", "granitemoe_swa",
-    "aria_text", "olmo_hybrid", "cohere2_moe", "zaya",
+    "aria_text", "olmo_hybrid", "cohere2_moe", "zaya", "cohere_compass_text",
 }  # fmt: skip
 """Families whose `attention_bias` adds a bias to query, key, value and output."""
 BIAS_BEFORE = {"glm", "glm4", "helium", "glm4_moe", "solar_open"}
@@ -299,6 +300,7 @@ SPECIAL: dict[str, Callable[[dict[str, Any], Traits], dict[str, Any]]] = {
         "embedding_dropout": float(config.get("embed_dropout") or 0.0),
     },
     "phi": lambda config, traits: _gpt2(config, traits) | {"qk_norm": "head" if config.get("qk_layernorm") else "none"},
+    "cohere_compass_text": lambda config, traits: {"scaled_logits": config.get("logit_scale") is not None},
     "olmo_hybrid": lambda config, traits: {"rope": 1.0 if (config.get("rope_parameters") or {}).get("rope_theta") else 0.0},
     "phi4_multimodal": lambda config, traits: {"dropout": float(config.get("resid_pdrop") or 0.0)},
     "phi3": lambda config, traits: {"dropout": float(config.get("resid_pdrop") or 0.0)},
