@@ -41,13 +41,17 @@ def docked(rig: Rig, pieces: tuple[Piece, ...], inside: tuple[str, ...]) -> tupl
     """Return the GPU pieces on docks: those that name a dock's place, then the last ones without a place that are in no enclosure.
     Beside a network card nobody knows which card the dock is for."""
     docks = [piece for piece in pieces if is_dock(piece.part)]
+    if not docks:
+        return ()
     rest = tuple(piece for piece in pieces if piece.name not in inside)
-    return _beside(rig, rest, docks, DOCK_NAMES, any(isinstance(p.part, NetworkCard) for p in pieces)) if docks else ()
+    return _beside(rig, rest, docks, DOCK_NAMES, any(isinstance(p.part, NetworkCard) for p in pieces))
 
 
 def beside_the_case(rig: Rig, pieces: tuple[Piece, ...]) -> dict[str, Piece]:
     """Return what each GPU piece outside the case stands in: an enclosure, a dock with a supply of its own, or what hangs on an
     OCuLink cable."""
+    if not any(isinstance(piece.part, Riser) for piece in pieces):
+        return {}
     inside = enclosed(rig, pieces)
     boxes = [piece for piece in pieces if is_enclosure(piece.part) for _ in range(getattr(piece.part, "outputs", 1))]
     docks = [piece for piece in pieces if is_dock(piece.part)]

@@ -132,7 +132,8 @@ class Shelves(dict[frozenset[str], Shelf]):
 
     def said(self, row: Row) -> list[Said]:
         """Return what is known of candidates such as one in a row."""
-        return [shelf[shelf.take(row)] for shelf in self.values()]
+        found = [shelf.get(shelf.take(row)) for shelf in self.values()]
+        return [said for said in found if said is not None]
 
 
 class Alike:

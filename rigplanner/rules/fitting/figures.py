@@ -72,6 +72,11 @@ def observed(question: Callable[[], T]) -> tuple[T, Reading]:
     return answer, Reading(frozenset(fields), ranges)
 
 
+def note_read(field: str) -> None:
+    """Note a field as read for the innermost open question."""
+    _notes.open[-1][0].add(field)
+
+
 def also_read(fields: Iterable[str], ranges: Ranges | None = None) -> None:
     """Note fields, and ranges of figures, as read for the innermost open question."""
     _notes.open[-1][0].update(fields)

@@ -19,7 +19,7 @@ from rigplanner.machine.machine import Machine, Piece, PowerTree
 from rigplanner.machine.peer import peer_access
 from rigplanner.machine.power import load_tree, plugs_of, with_peaks
 from rigplanner.rig.document import Rig
-from rigplanner.rules.fitting.figures import Figure, Reading, also_read, observed
+from rigplanner.rules.fitting.figures import Figure, Reading, also_read, note_read, observed
 from rigplanner.rules.situation import JobFacts, Situation
 
 T = TypeVar("T")
@@ -72,6 +72,7 @@ def _watched_type(base: Any, prefix: str, figures: tuple[str, ...]) -> Any:
     says of itself (a property) counts as one field, whatever it is made of."""
     noted = {field: ABSENT + prefix + field if prefix + field in figures else prefix + field for field in base.__struct_fields__}
 
+    nested = frozenset(field for field in base.__struct_fields__ if prefix + field in NESTED)
     told: dict[str, Any] = {name: view.fget for name, view in vars(base).items() if isinstance(view, property)}
     own = object.__getattribute__
 
@@ -81,8 +82,8 @@ def _watched_type(base: Any, prefix: str, figures: tuple[str, ...]) -> Any:
             value = own(self, name)
             if type(value) is Figure:
                 value.read()
-            elif name not in NESTED or not is_watched(value):
-                also_read((note,))
+            elif value is None or name not in nested:
+                note_read(note)
             return value
         if name not in told:
             return own(self, name)
@@ -155,11 +156,11 @@ class _StandIn(str):
     own: str
 
     def __lt__(self, other: str) -> bool:
-        also_read((RANK,))
+        note_read(RANK)
         return self.own < other
 
     def __gt__(self, other: str) -> bool:
-        also_read((RANK,))
+        note_read(RANK)
         return self.own > other
 
 
@@ -212,7 +213,7 @@ class WatchedMachine:
     def __getattr__(self, name: str) -> Any:
         if name not in Machine.__struct_fields__:
             raise AttributeError(name)
-        also_read((SOLVED + name,))
+        note_read(SOLVED + name)
         if name not in self._fields:
             placement = self._decided[name] = self._place()
             self._fields[name] = _exchanged(placement, name, self._part)
