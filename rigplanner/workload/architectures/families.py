@@ -11,6 +11,7 @@ import msgspec
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.architectures import convnets
 from rigplanner.workload.architectures.bart import KIN, Bart, BartAlone, seamless
+from rigplanner.workload.architectures.bit import bit
 from rigplanner.workload.architectures.branched import TextNet, hgnet_v2
 from rigplanner.workload.architectures.composite import Composite, clip_edge
 from rigplanner.workload.architectures.cvt import Cvt
@@ -166,7 +167,7 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "dinov2_with_registers": Vit, "clip_vision_model": Vit, "siglip_vision_model": Vit, "ijepa": Vit,
     "swin": Swin, "donut-swin": Swin, "segformer": Segformer, "t5": T5, "umt5": T5, "t5gemma": T5Gemma, "hiera": Hiera,
     **dict.fromkeys(KIN, Bart), "led": Led, "seamless_m4t": seamless, "seamless_m4t_v2": seamless,
-    "longt5": LongT5, "switch_transformers": Switch,
+    "bit": bit, "longt5": LongT5, "switch_transformers": Switch,
     **dict.fromkeys(("wav2vec2", "hubert", "unispeech", "unispeech-sat"), SoundEncoder),
     "modernbert": ModernBert, "modernbert-decoder": ModernBert, "xlnet": Xlnet,
     "whisper": Whisper, "deberta-v2": Deberta, "deberta": Deberta, "swinv2": Swin2,
