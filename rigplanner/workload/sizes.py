@@ -63,6 +63,15 @@ def _full_layers(config: dict[str, Any]) -> int | None:
     return layers // every
 
 
+def _latent_values(config: dict[str, Any]) -> int:
+    """What latent attention caches of a token, and the key of an indexer where a layer has one (0: keys and values are cached)."""
+    if not config.get("kv_lora_rank"):
+        return 0
+    kinds = config.get("indexer_types") or ("full",)
+    share = len([kind for kind in kinds if kind == "full"]) / len(kinds)
+    return int(config["kv_lora_rank"] + (config.get("qk_rope_head_dim") or 0) + share * (config.get("index_head_dim") or 0))
+
+
 def sizes_of(config: dict[str, Any], params: float) -> dict[str, Any]:
     hidden = pick(config, "hidden_size", "n_embd", "d_model", "dim", default=0)
     heads = pick(config, "num_attention_heads", "n_head", "num_heads", "n_heads", "decoder_attention_heads", default=0)
@@ -84,7 +93,7 @@ def sizes_of(config: dict[str, Any], params: float) -> dict[str, Any]:
         "ffn": pick(config, "intermediate_size", "n_inner", "ffn_dim", "d_ff", "hidden_dim", default=4 * hidden),
         "embedding_params": min(params, float(vocab) * hidden * (1 if tied else 2)),
         "heard": config.get("max_source_positions") or 1500 if config["model_type"] == "whisper" else 0,
-        "latent_values": config["kv_lora_rank"] + (config.get("qk_rope_head_dim") or 0) if config.get("kv_lora_rank") else 0,
+        "latent_values": _latent_values(config),
         "window": window if full is not None or halved else 0,
         "window_layers": near if hybrid else layers - sharing - full if full is not None and window
         else layers // 2 if halved and window else 0,

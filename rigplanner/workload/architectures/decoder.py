@@ -273,6 +273,8 @@ class Decoder:
             logits = ops.keeping_result(tape, logits)
             logits = ops.sub_self(tape, logits)
             del whole
+        if self.form.traits.float_logits:
+            logits = ops.cast(tape, logits, F32)
         if not net.setting.training:
             return logits
         if net.setting.loss == "compiled":

@@ -160,7 +160,7 @@ TRAITS: dict[str, Traits] = {
     block="after", projection="split", qkv_bias=True, out_bias=True, mlp="plain", mlp_bias=True, act="gelu_new", rope=0.0,
     learned_positions=512, last_norm=False, scores="blended", eager_only=True),
     "emu3_text_model": Traits(dropout=0.1, attention_dropout=0.1),
-    "mllama_text_model": Traits(),
+    "mllama_text_model": Traits(float_logits=True),
     "kolibri1": Traits(qk_norm="head", block="sandwich", two_masks=True),
     "flint": Traits(norm="rms_wide", qk_norm="head", sinks=True, scores="float_sinks", eager_only=True, two_masks=True),
     "laguna": Traits(qk_norm="head", rope_joins=True),

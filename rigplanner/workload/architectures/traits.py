@@ -25,8 +25,8 @@ class Traits(Struct, frozen=True, kw_only=True):
     weights. `down_bias`, `inner_dropout`: of the feed-forward layer's second product, and of what goes into it.
     `seen_square`: a table says which position sees which; `seen_places` tables number the positions. `inline_feed`: the
     feed-forward layer lets go of its input. `joint_dropout`: what runs in parallel is summed before it is dropped.
-    `capped_at_once`: logits live while they are capped. `two_masks`: one for layers that see all and one for those with a window or
-    chunk, both made before the first layer."""
+    `capped_at_once`: logits live while they are capped; `float_logits`: they are raised to float at once. `two_masks`: one for
+    layers that see all and one for those with a window or chunk, both made before the first layer."""
 
     names: dict[str, str] = {}
     norm: str = "rms"
@@ -49,6 +49,7 @@ class Traits(Struct, frozen=True, kw_only=True):
     inline_feed: bool = False
     joint_dropout: bool = False
     capped_at_once: bool = False
+    float_logits: bool = False
     act: str = "silu"
     scaled_embedding: bool = False
     scaled_residual: bool = False
