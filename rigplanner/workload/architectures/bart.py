@@ -50,6 +50,7 @@ KIN = {
     "blenderbot-small": Kin(first_norm=True, tokens_first=True),
     "trocr": Kin(offset=2),
     **dict.fromkeys(("seamless_m4t", "seamless_m4t_v2"), SEAMLESS),
+    "pegasus_x": Kin(early=True, last_norm=True, bias=False),
     "led": Kin(first_norm=True, scaled=False),
     "m2m_100": Kin(early=True, last_norm=True, positions="buffer", offset=2, bias=False),
 }
@@ -60,11 +61,13 @@ SPREAD_POSITIONS = {"bart", "plbart", "mbart", "mvp"}
 class BartAttention:
     """Attention of BART, self or cross."""
 
+    biased = True
+
     def __init__(self, net: Net, hidden: int, heads: int, share: float, decodes: bool = False, width: int = 0) -> None:
         self.net, self.heads, self.hidden, self.share = net, heads, hidden, share
         self.caches = decodes and not net.setting.training and net.tape.semantics.caches
-        self.key, self.value = (net.linear(name, width or hidden, hidden, True) for name in ("k_proj", "v_proj"))
-        self.query, self.out = (net.linear(name, hidden, hidden, True) for name in ("q_proj", "out_proj"))
+        self.key, self.value = (net.linear(name, width or hidden, hidden, self.biased) for name in ("k_proj", "v_proj"))
+        self.query, self.out = (net.linear(name, hidden, hidden, self.biased) for name in ("q_proj", "out_proj"))
 
     def __call__(self, x: Tensor, memory: Tensor | None, mask: Tensor | None) -> Tensor:
         setting, source = self.net.setting, x if memory is None else memory
@@ -191,7 +194,7 @@ class Bart:
     def _block(self, side: str, at: int) -> BartBlock:
         return BartBlock(self.net, self.config, side, self.kin.early)
 
-    def _positions(self, at: int) -> Tensor:
+    def _positions(self, at: int) -> Tensor | None:
         net, rows = self.net, (self.config.get("max_position_embeddings") or self.config["max_target_positions"]) + self.kin.offset
         if self.kin.positions == "buffer":
             net.buffer(rows, self.config["d_model"], dtype=net.setting.dtype)
@@ -205,7 +208,9 @@ class Bart:
         spread = kin.positions == "buffer" or (at == 0 and self.config["model_type"] in SPREAD_POSITIONS)
         tokens = ops.embedding(tape, self.tables[at], shape)
         tokens = entering(net, ops.sub_self(tape, tokens) if kin.scaled else tokens)
-        placed = ops.embedding(tape, self.positions[at], (shape[0] if spread else 1, shape[1]))
+        table = self.positions[at]
+        assert table is not None
+        placed = ops.embedding(tape, table, (shape[0] if spread else 1, shape[1]))
         early = kin.tokens_first and at == 1
         tokens = self.first_norms[at](tokens) if early else tokens
         x = ops.add(tape, tokens, placed)

@@ -47,6 +47,7 @@ from rigplanner.workload.architectures.mobilevit import MobileVit, MobileVit2
 from rigplanner.workload.architectures.modernbert import ModernBert
 from rigplanner.workload.architectures.moe import Experts
 from rigplanner.workload.architectures.multimodal import Multimodal
+from rigplanner.workload.architectures.pegasus_x import PegasusX
 from rigplanner.workload.architectures.pvt import Pvt
 from rigplanner.workload.architectures.recurrent import RECURRENT
 from rigplanner.workload.architectures.segmenters import PixelClassifier
@@ -167,7 +168,7 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "dinov2_with_registers": Vit, "clip_vision_model": Vit, "siglip_vision_model": Vit, "ijepa": Vit,
     "swin": Swin, "donut-swin": Swin, "segformer": Segformer, "t5": T5, "umt5": T5, "t5gemma": T5Gemma, "hiera": Hiera,
     **dict.fromkeys(KIN, Bart), "led": Led, "seamless_m4t": seamless, "seamless_m4t_v2": seamless,
-    "bit": bit, "longt5": LongT5, "switch_transformers": Switch,
+    "bit": bit, "pegasus_x": PegasusX, "longt5": LongT5, "switch_transformers": Switch,
     **dict.fromkeys(("wav2vec2", "hubert", "unispeech", "unispeech-sat"), SoundEncoder),
     "modernbert": ModernBert, "modernbert-decoder": ModernBert, "xlnet": Xlnet,
     "whisper": Whisper, "deberta-v2": Deberta, "deberta": Deberta, "swinv2": Swin2,
