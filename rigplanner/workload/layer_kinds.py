@@ -222,6 +222,11 @@ def _t5gemma(config: dict[str, Any]) -> dict[str, Any]:
     return told | {"encoder_layers": encoder.get("num_hidden_layers") or config["num_hidden_layers"]}
 
 
+def _fsmt(config: dict[str, Any]) -> dict[str, Any]:
+    """The words it writes."""
+    return {"vocab_size": config["tgt_vocab_size"]}
+
+
 def _switch(config: dict[str, Any]) -> dict[str, Any]:
     """A token visits one expert, in some layers of encoder and decoder."""
     sides = [(int(config["num_layers"]), config["num_sparse_encoder_layers"])]
@@ -242,7 +247,8 @@ LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "ernie4_5_moe": _ernie, "granitemoeshared": _granite_shared, "granitemoe_swa": _granite_shared, "aria_text": _aria,
     "cohere2_moe": _cohere_moe, "phimoe": _phimoe, "hunyuan_v1_moe": _hunyuan_moe, "exaone_moe": _exaone_moe,
     "mellum": _dense_or_sparse, "hy_v3": _dense_or_sparse, "internlm3": _internlm3, "minicpm3": _plain_pairs, "t5gemma": _t5gemma,
-    "switch_transformers": _switch, "axk1": _axk1, "axk2": _axk1, "hy_v4": _hy_v4, "zaya": _zaya, "deepseek_v32": _picking,
+    "switch_transformers": _switch, "fsmt": _fsmt,
+    "axk1": _axk1, "axk2": _axk1, "hy_v4": _hy_v4, "zaya": _zaya, "deepseek_v32": _picking,
     "glm_moe_dsa": _picking, "mimo_v2_flash": _mimo, "laguna": _laguna, "kolibri1": _kolibri, "cohere_compass_text": _all_look,
     "flint": _flint, "gpt_neox_japanese": _neox_japanese,
 }  # fmt: skip

@@ -51,10 +51,11 @@ KIN = {
     "trocr": Kin(offset=2),
     **dict.fromkeys(("seamless_m4t", "seamless_m4t_v2"), SEAMLESS),
     "pegasus_x": Kin(early=True, last_norm=True, bias=False),
+    "fsmt": Kin(offset=2, bias=False),
     "led": Kin(first_norm=True, scaled=False),
     "m2m_100": Kin(early=True, last_norm=True, positions="buffer", offset=2, bias=False),
 }
-SPREAD_POSITIONS = {"bart", "plbart", "mbart", "mvp"}
+SPREAD_POSITIONS = {"bart", "plbart", "mbart", "mvp", "fsmt"}
 """Families whose encoder looks positions up once for every sample."""
 
 

@@ -26,6 +26,7 @@ from rigplanner.workload.architectures.efficient import efficientnet, poolformer
 from rigplanner.workload.architectures.encoder import Encoder, EncoderBlock, EncoderForm, drawn_tables
 from rigplanner.workload.architectures.encoder_kin import BLOCKS, WHOLE, convbert_width
 from rigplanner.workload.architectures.focalnet import FocalNet
+from rigplanner.workload.architectures.fsmt import Fsmt
 from rigplanner.workload.architectures.gated import afmoe, laguna
 from rigplanner.workload.architectures.gemma3n import gemma3n
 from rigplanner.workload.architectures.gemma4 import gemma4
@@ -168,7 +169,7 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "dinov2_with_registers": Vit, "clip_vision_model": Vit, "siglip_vision_model": Vit, "ijepa": Vit,
     "swin": Swin, "donut-swin": Swin, "segformer": Segformer, "t5": T5, "umt5": T5, "t5gemma": T5Gemma, "hiera": Hiera,
     **dict.fromkeys(KIN, Bart), "led": Led, "seamless_m4t": seamless, "seamless_m4t_v2": seamless,
-    "bit": bit, "pegasus_x": PegasusX, "longt5": LongT5, "switch_transformers": Switch,
+    "bit": bit, "fsmt": Fsmt, "pegasus_x": PegasusX, "longt5": LongT5, "switch_transformers": Switch,
     **dict.fromkeys(("wav2vec2", "hubert", "unispeech", "unispeech-sat"), SoundEncoder),
     "modernbert": ModernBert, "modernbert-decoder": ModernBert, "xlnet": Xlnet,
     "whisper": Whisper, "deberta-v2": Deberta, "deberta": Deberta, "swinv2": Swin2,

@@ -93,3 +93,4 @@ class LongT5(T5):
 
     near = LocalAttention
     holds_weights = True
+    lingering = 0

@@ -143,10 +143,11 @@ class T5Block:
 
 class T5:
     """Encoder, decoder, head; the loss of the target tokens. `near`: how the encoder attends; `holds_weights`: those of a
-    layer of the decoder live while the next one runs."""
+    layer of the decoder live while the next one runs; `lingering`: tensors of a bias that linger for every layer run again."""
 
     near: type[T5Attention] = T5Attention
     holds_weights = False
+    lingering = LINGERING
 
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
         self.net, self.config, self.share = net, config, config["dropout_rate"]
@@ -202,7 +203,7 @@ class T5:
         mask = new(tape, (samples, 1, setting.length, setting.length), setting.dtype if setting.eager else BOOL)
         if setting.checkpointing and setting.training:
             shape = (1, self.config["num_heads"], setting.length, setting.length)
-            net.held += [new(tape, shape, setting.dtype) for _ in range(LINGERING * (len(self.decoder) - 1))]
+            net.held += [new(tape, shape, setting.dtype) for _ in range(self.lingering * (len(self.decoder) - 1))]
         x = self._stack(self.decoder, self.decoder_norm, mask, memory)
         if self.tied:
             x = ops.sub_self(tape, x)
