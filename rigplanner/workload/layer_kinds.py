@@ -171,6 +171,20 @@ def _mimo(config: dict[str, Any]) -> dict[str, Any]:
     return {"layer_types": kinds, **_first_dense(config, 1)}
 
 
+def _dbrx(config: dict[str, Any]) -> dict[str, Any]:
+    """Sizes of attention and of experts stand in objects of their own."""
+    attends, feeds = config.get("attn_config") or {}, config.get("ffn_config") or {}
+    return {
+        "hidden_size": config["d_model"], "num_attention_heads": config["n_heads"], "num_hidden_layers": config["n_layers"],
+        "num_key_value_heads": attends.get("kv_n_heads") or config.get("num_key_value_heads") or 1,
+        "moe_intermediate_size": feeds.get("ffn_hidden_size") or config.get("moe_intermediate_size") or 3584,
+        "num_experts": feeds.get("moe_num_experts") or config.get("num_experts") or 4,
+        "num_experts_per_tok": feeds.get("moe_top_k") or config.get("num_experts_per_tok") or 1,
+        "attention_dropout": attends.get("attn_pdrop") or 0.0, "attn_config": None, "ffn_config": None,
+        "clip_qkv": attends.get("clip_qkv") or config.get("clip_qkv"),
+    }  # fmt: skip
+
+
 def _all_look(config: dict[str, Any]) -> dict[str, Any]:
     """All layers attend to everything unless told."""
     return {"layer_types": config.get("layer_types") or ["full_attention"] * int(config["num_hidden_layers"])}
@@ -249,7 +263,8 @@ LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "mellum": _dense_or_sparse, "hy_v3": _dense_or_sparse, "internlm3": _internlm3, "minicpm3": _plain_pairs, "t5gemma": _t5gemma,
     "switch_transformers": _switch, "fsmt": _fsmt,
     "axk1": _axk1, "axk2": _axk1, "hy_v4": _hy_v4, "zaya": _zaya, "deepseek_v32": _picking,
-    "glm_moe_dsa": _picking, "mimo_v2_flash": _mimo, "laguna": _laguna, "kolibri1": _kolibri, "cohere_compass_text": _all_look,
+    "glm_moe_dsa": _picking, "mimo_v2_flash": _mimo, "laguna": _laguna,
+    "kolibri1": _kolibri, "cohere_compass_text": _all_look, "dbrx": _dbrx,
     "flint": _flint, "gpt_neox_japanese": _neox_japanese,
 }  # fmt: skip
 """Fields by kind of network that full configurations get besides."""

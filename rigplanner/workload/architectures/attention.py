@@ -203,7 +203,10 @@ class Attention:
             query, key, value = (ops.cut(tape, joint, (*x.shape[:-1], width)) for width in (wide, narrow, narrow))
             return self._picked(query, key, value)
         else:
-            query, key, value = ops.split(tape, self.joint(x), (wide, narrow, narrow))
+            joint = self.joint(x)
+            joint = ops.keeping_input(tape, joint) if form.traits.clipped else joint
+            query, key, value = ops.split(tape, joint, (wide, narrow, narrow))
+            del joint
         return self._heads(query, form.heads), self._heads(key, form.kv_heads), self._heads(value, form.kv_heads)
 
     def _picked(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -11,7 +11,7 @@ from rigplanner.workload.architectures.attention import Attention, Rope, qk_norm
 from rigplanner.workload.architectures.decoder import Block, Decoder, Feed, Mlp, attention_of
 from rigplanner.workload.architectures.decoder_forms import expert_form
 from rigplanner.workload.architectures.delta import ApartDelta
-from rigplanner.workload.architectures.moe import Experts
+from rigplanner.workload.architectures.moe import Experts, LoopedExperts
 from rigplanner.workload.architectures.scores import FromZeros, below_greatest
 from rigplanner.workload.architectures.traits import Form
 from rigplanner.workload.config import defaults
@@ -101,6 +101,13 @@ def _hearing(told: dict[str, Any], text: int) -> int:
     stem = 3 * 10 * inner + 2 * (inner + 1) * inner + (inner * int(told["nemo_final_size"]) + 1) * width
     table = 2 * int(told["bias_max_distance"]) * int(told["num_attention_heads"])
     return int(told["num_blocks"]) * layer + stem + table + 2 * ((width + 1) * text + (text + 1) * text)
+
+
+def dbrx(config: dict[str, Any], form: Form) -> Callable[[Net], Decoder]:
+    """The network of a configuration (transformers, DbrxConfig)."""
+    experts = expert_form(config)
+    assert experts is not None
+    return lambda net: Decoder(net, form, lambda net, form, _: LoopedExperts(net, form, experts))
 
 
 class LastBias(FromZeros):

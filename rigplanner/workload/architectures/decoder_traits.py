@@ -172,6 +172,7 @@ TRAITS: dict[str, Traits] = {
     scores="from_zeros", eager_only=True, attention_dropout=0.1, holds_weights=True),
     "cohere_compass_text": Traits(norm="layer_mean", block="parallel", two_masks=True),
     "axk2": Traits(latent=True),
+    "dbrx": Traits(norm="layer_plain", projection="split", names={"qkv_proj": "Wqkv", "o_proj": "out_proj"}),
     "zaya": Traits(rope=0.5, rope_joins=True),
     "olmo_hybrid": Traits(norm="rms_wide", rope_float=True, block="post", qk_norm="full"),
     "phi4_multimodal": Traits(projection="sliced", mlp="gated_fused"),
@@ -301,6 +302,9 @@ SPECIAL: dict[str, Callable[[dict[str, Any], Traits], dict[str, Any]]] = {
     },
     "phi": lambda config, traits: _gpt2(config, traits) | {"qk_norm": "head" if config.get("qk_layernorm") else "none"},
     "cohere_compass_text": lambda config, traits: {"scaled_logits": config.get("logit_scale") is not None},
+    "dbrx": lambda config, traits: {
+        "dropout": float(config.get("resid_pdrop") or 0.0), "clipped": config.get("clip_qkv") is not None,
+    },
     "olmo_hybrid": lambda config, traits: {"rope": 1.0 if (config.get("rope_parameters") or {}).get("rope_theta") else 0.0},
     "phi4_multimodal": lambda config, traits: {"dropout": float(config.get("resid_pdrop") or 0.0)},
     "phi3": lambda config, traits: {"dropout": float(config.get("resid_pdrop") or 0.0)},

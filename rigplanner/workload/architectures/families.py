@@ -18,7 +18,7 @@ from rigplanner.workload.architectures.cvt import Cvt
 from rigplanner.workload.architectures.deberta import Deberta
 from rigplanner.workload.architectures.decoder import Decoder, Mlp
 from rigplanner.workload.architectures.decoder_forms import decoder_form, expert_form
-from rigplanner.workload.architectures.decoder_kin import gpt_neox_japanese, mimo, mllama, olmo_hybrid, phi4_multimodal
+from rigplanner.workload.architectures.decoder_kin import dbrx, gpt_neox_japanese, mimo, mllama, olmo_hybrid, phi4_multimodal
 from rigplanner.workload.architectures.decoder_traits import ACTS, TRAITS
 from rigplanner.workload.architectures.detectors import DenseDetector, RegionDetector
 from rigplanner.workload.architectures.detr import Detr
@@ -184,7 +184,7 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
 
 DECODERS: dict[str, Callable[[dict[str, Any], Form], Callable[[Net], Decoder]]] = {"llama4_text": llama4, "gemma4_text": gemma4,
     "gemma3n_text": gemma3n, "deepseek_v32": indexed, "glm_moe_dsa": indexed, "axk2": axk2, "hy_v4": hy_v4,
-    "olmo_hybrid": olmo_hybrid, "zaya": zaya, "phi4_multimodal": phi4_multimodal,
+    "dbrx": dbrx, "olmo_hybrid": olmo_hybrid, "zaya": zaya, "phi4_multimodal": phi4_multimodal,
     "mllama_text_model": mllama, "mimo_v2_flash": mimo,
     "gpt_neox_japanese": gpt_neox_japanese}  # fmt: skip
 """Decoders with layers of their own."""

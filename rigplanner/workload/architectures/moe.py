@@ -85,6 +85,36 @@ class Experts:
         return visit(tape, x, odds, self.up, self.down, form, weighs, self.sides[1:] if form.biased else ())
 
 
+class LoopedExperts:
+    """Experts one after the other (DBRX), each of as many tokens as the next: a slice of all their weights, whose gradient is made
+    as large as the whole, and rows of the tokens that are added where they belong."""
+
+    def __init__(self, net: Net, form: Form, experts: ExpertForm) -> None:
+        self.net, self.experts = net, experts
+        self.router = net.linear("layer", form.hidden, experts.experts)
+        self.gate, self.up, self.down = (net.parameter(experts.experts * experts.ffn, form.hidden) for _ in range(3))
+
+    def __call__(self, x: Tensor) -> Tensor:
+        tape, form, (batch, length, width) = self.net.tape, self.experts, x.shape
+        odds = ops.keeping_result(tape, self.router(x.view(batch * length, width)))
+        weights = ops.reduce_to(tape, odds, (batch * length * form.used, 1))
+        flat, rows = x.view(batch * length, width), max(1, batch * length * form.used // form.experts)
+        result = new(tape, flat.shape, x.dtype)
+        for _ in range(form.experts):
+            result = ops.add_in_place(tape, result, self._one(flat, weights, rows))
+        return result.view(*x.shape)
+
+    def _one(self, x: Tensor, weights: Tensor, rows: int) -> Tensor:
+        tape, ffn, width = self.net.tape, self.experts.ffn, x.shape[1]
+        into, beside = (ops.cut(tape, side, (ffn, width)) for side in (self.gate, self.up))
+        back = ops.cut(tape, self.down, (width, ffn))
+        picked = gather(tape, x, (rows, width))
+        gate, up = ops.linear(tape, picked, into), ops.linear(tape, picked, beside)
+        gate = ops.keeping_input(tape, gate)
+        made = ops.linear(tape, ops.mul(tape, gate, up), back)
+        return ops.mul(tape, made, gather(tape, weights, (rows, 1)))
+
+
 def visit(
     tape: Tape, x: Tensor, odds: Tensor, into: Tensor, back: Tensor, form: ExpertForm, weighs: str = F32,
     sides: Sequence[Tensor] = (),

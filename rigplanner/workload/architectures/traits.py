@@ -26,7 +26,8 @@ class Traits(Struct, frozen=True, kw_only=True):
     `seen_square`: a table says which position sees which; `seen_places` tables number the positions. `inline_feed`: the
     feed-forward layer lets go of its input. `joint_dropout`: what runs in parallel is summed before it is dropped.
     `capped_at_once`: logits live while they are capped; `float_logits`: they are raised to float at once. `two_masks`: one for
-    layers that see all and one for those with a window or chunk, both made before the first layer."""
+    layers that see all and one for those with a window or chunk, both made before the first layer. `clipped`: queries, keys and
+    values of a joint projection are clamped."""
 
     names: dict[str, str] = {}
     norm: str = "rms"
@@ -50,6 +51,7 @@ class Traits(Struct, frozen=True, kw_only=True):
     joint_dropout: bool = False
     capped_at_once: bool = False
     float_logits: bool = False
+    clipped: bool = False
     act: str = "silu"
     scaled_embedding: bool = False
     scaled_residual: bool = False
