@@ -249,10 +249,6 @@ def _shipped() -> list[AccuracyTable]:
     return [*tables, *(_refitted(scheme) for scheme in ("GPU", "source")), exchange_table(), sizes_table()]
 
 
-REFITTED_NOW = {"GPU": "15.9 %", "source": "22.5 %"}
-"""What the present form of the fit reached on 2576 rows, 21 November 2026."""
-
-
 def _refitted(scheme: str) -> AccuracyTable:
     """The table of a scheme whose constants were fitted anew without the rows that they are judged on (tools/speed_refitted.py)."""
     from rigplanner.data import data_path
@@ -267,8 +263,6 @@ def _refitted(scheme: str) -> AccuracyTable:
     note = (
         f"Left out of each prediction: {LEFT_OUT[scheme]}. The {scheme}s were dealt into three folds, and the multipliers of the "
         f"physics were fitted anew without a fold's rows, from a start that knew no row, before these were predicted "
-        f"(tools/speed_refitted.py). Covariances and widths of intervals are those that ship, for which every row was in view. "
-        f"The fits are of an earlier form of tools/fit_speed_model.py, on 2565 rows; those of its present form, with the "
-        f"covariances that it gives them, missed 2576 of the rows by {REFITTED_NOW[scheme]} in the mean."
+        f"(tools/speed_refitted.py). Covariances and widths of intervals are those that ship, for which every row was in view."
     )
     return AccuracyTable(title=f"Speed, left out: {scheme}, constants refitted without it", note=note, rows=rows)

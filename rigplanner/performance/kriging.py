@@ -2,7 +2,7 @@
 
 The covariance of two rows is a sum of terms; each stands for something that two measurements may share (stack, network, silicon,
 machine, batch, link) and has a variance in squared log units. Variances and distances lie in `catalog/benchmarks/speed_model.json`,
-fitted by `tools/fit_speed_model.py` on rows whose whole GPU, generation, source, stack or network was left out.
+fitted to rows whose whole GPU, source, stack or network was left out (how: `tools/fit_speed_model.py`).
 Method: Gaussian-process regression (Rasmussen and Williams 2006, equations 2.25 and 2.26, algorithm 2.1) on the nearest rows only.
 
 Rows are met by what they share with a job by name: those of the same words, silicon and year lie in one spot. Kept are the sums of
