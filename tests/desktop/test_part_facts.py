@@ -8,7 +8,9 @@ PAGE = {"maker-page": Source(title="Maker: page", url="https://example.invalid/x
 
 
 def test_what_the_maker_leaves_out_names_its_page() -> None:
-    cooler = Cooler(id="a.b.c", name="C", vendor="A", type="air", sockets=("AM5",), unpublished={"maker-page": ("rated_w", "fan_rpm")})
+    cooler = Cooler(
+        id="a.b.c", name="C", vendor="A", type="air", sockets=("AM5",), unpublished={"maker-page": ("rated_w", "fan_rpm")}
+    )
     text = facts_html(cooler, PAGE)
     assert "not published by the maker" in text and "https://example.invalid/x" in text
     assert "The maker does not publish: fan rpm." in text and "Radiator" not in text
