@@ -30,7 +30,7 @@ def exchange_table() -> AccuracyTable:
     rows = []
     for group, what in GROUPS.items():
         asked = sum(what in (None, row.what) for row in measured_exchange())
-        rows.append(_row(group, asked, [item for item in judged if what in (None, item.row.what)]))
+        rows.append(_rates(group, asked, [item for item in judged if what in (None, item.row.what)]))
     return AccuracyTable(title="Exchange between GPUs", note=NOTE, rows=tuple(rows))
 
 
@@ -49,29 +49,24 @@ def sizes_table() -> AccuracyTable:
 
 
 def _times(group: str, asked: int, members: Sequence[JudgedTime]) -> AccuracyRow:
-    errors = sorted(math.expm1(abs(time.log_error)) for time in members)
+    errors = [math.expm1(abs(time.log_error)) for time in members]
+    bias = math.expm1(statistics.median(time.log_error for time in members))
+    return _row(group, asked, errors, bias, [time.inside for time in members])
+
+
+def _rates(group: str, asked: int, members: Sequence[Judged]) -> AccuracyRow:
+    bias = statistics.median(item.value / item.row.gbs - 1 for item in members)
+    return _row(group, asked, [item.error for item in members], bias, [item.inside for item in members if item.inside is not None])
+
+
+def _row(group: str, asked: int, errors: Sequence[float], bias: float, inside: Sequence[bool]) -> AccuracyRow:
     return AccuracyRow(
         group=group,
         cases=asked,
-        covered=len(members),
-        median=statistics.median(errors),
-        mean=statistics.mean(errors),
-        p90=statistics.quantiles(errors, n=10)[-1],
-        bias=math.expm1(statistics.median(time.log_error for time in members)),
-        inside=sum(time.inside for time in members) / len(members),
-    )
-
-
-def _row(group: str, asked: int, members: Sequence[Judged]) -> AccuracyRow:
-    errors = sorted(item.error for item in members)
-    ranged = [item.inside for item in members if item.inside is not None]
-    return AccuracyRow(
-        group=group,
-        cases=asked,
-        covered=len(members),
+        covered=len(errors),
         median=statistics.median(errors),
         mean=statistics.mean(errors),
         p90=statistics.quantiles(errors, n=10)[-1] if len(errors) > 2 else None,
-        bias=statistics.median(item.value / item.row.gbs - 1 for item in members),
-        inside=sum(ranged) / len(ranged) if ranged else None,
+        bias=bias,
+        inside=statistics.mean(inside) if inside else None,
     )

@@ -172,7 +172,7 @@ def _job(job: QuoteJob, sheet: Sheet) -> list[Any]:
     rows: list[Any] = [sheet.text(job.title, "strong"), sheet.text(job.settings, "small")]
     for bar in job.bars:
         many = f"{bar.count} × " if bar.count > 1 else ""
-        room = fmt.quantity(bar.capacity_gib, "GiB")
+        room = fmt.quantity(bar.capacity_gib, "GiB", 1)
         rows.append(
             sheet.text(
                 tr(

@@ -183,7 +183,7 @@ def ability_text(ability: Ability) -> str:
     parts = [tr(RUNS_WORDS[ability.runs])]
     if ability.needed_gib is not None and ability.capacity_gib is not None:
         parts.append(
-            tr("{needed} of {capacity}", needed=number(ability.needed_gib, 1), capacity=quantity(ability.capacity_gib, "GiB"))
+            tr("{needed} of {capacity}", needed=number(ability.needed_gib, 1), capacity=quantity(ability.capacity_gib, "GiB", 1))
         )
     if ability.speed is not None:
         parts.append(speed_text(ability.speed))

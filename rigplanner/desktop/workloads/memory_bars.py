@@ -112,7 +112,7 @@ class MemoryBars(QWidget):
                 "{total} ({span}) of {room}",
                 total=quantity(bar.total_gib, "GiB", 1),
                 span=span,
-                room=quantity(bar.capacity_gib, "GiB"),
+                room=quantity(bar.capacity_gib, "GiB", 1),
             )
             + share
         )
