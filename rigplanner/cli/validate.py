@@ -207,7 +207,7 @@ def _speed_row(row: Any) -> AccuracyRow:
 
 FITTED_IN_VIEW = (
     "The multipliers of the physics were fitted with all rows of their day in view, so only anchors are left out here; the "
-    "covariances are the mean of such a fit and of one to what the physics misses of GPUs and sources that it was fitted without."
+    "covariances were fitted twice, to rows whose GPU, source, network or stack was left out, of either half of these, and averaged."
 )
 LEFT_OUT = {
     "row": "nothing but the row itself",
