@@ -206,8 +206,9 @@ def _speed_row(row: Any) -> AccuracyRow:
 
 
 FITTED_IN_VIEW = (
-    "The multipliers of the physics were fitted with all rows of their day in view, so only anchors are left out here; the "
-    "covariances were fitted twice, to rows whose GPU, source, network or stack was left out, of either half of these, and averaged."
+    "The multipliers of the physics were fitted with all rows of their day in view, so only anchors are left out here; "
+    "the covariances were fitted twice, to rows whose GPU, source, network or stack was left out, of either half of these, and "
+    "averaged."
 )
 LEFT_OUT = {
     "row": "nothing but the row itself",
