@@ -29,7 +29,8 @@ TERMS: dict[str, tuple[tuple[str, ...], str]] = {
     "scale_stack": (("stack", "lane"), "m"),
 }  # fmt: skip
 """Term of the covariance -> what two rows must share, and the factors that it falls with: distance of (w)ide and (n)arrow silicon,
-(b)atch, (c)ount, (t)okens, (y)ear of the stack; (m): it grows with the logarithm of the smaller count, 0 on one GPU."""
+(b)atch, (c)ount, (t)okens, (y)ear of the stack; (m): it grows with the logarithm of the smaller count, 0 on one GPU. Silicon and
+lane are no words: they are compared where the distances are, in `covariance` and `covariances`."""
 WORDS = ("stack", "family", "model", "kind", "task", "precision", "release")
 BY_STACK = WORDS.index("model"), WORDS.index("release")
 """Words that no term knows but together with the stack."""
