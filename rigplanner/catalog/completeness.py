@@ -79,7 +79,7 @@ ASKED: dict[tuple[str, str], Callable[[Any], bool]] = {
 """Which parts have such a field at all, where not every part of the kind does: rules read it of these only."""
 
 RARELY_PUBLISHED = {
-    ("gpu", "power_min_w"), ("gpu", "power_max_w"), ("gpu", "height_mm"), ("gpu", "p2p"), ("cpu", "max_power_w"),
+    ("gpu", "power_min_w"), ("gpu", "power_max_w"), ("gpu", "height_mm"), ("gpu", "p2p"),
     ("motherboard", "layout.resizable_bar"), ("storage", "power_w"), ("nic", "power_w"), ("cooler", "rated_w"),
     ("chassis", "enclosure.psu_length_mm"), ("chassis", "enclosure.radiators_mm"), ("chassis", "enclosure.bays_25"),
     ("system", "enclosure.bays_25"), ("system", "enclosure.bays_35"), ("system", "enclosure.gpu_length_mm"),
