@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.load import CatalogFault
 from rigplanner.catalog.prices import is_currency, is_day
@@ -16,6 +17,7 @@ ECB = "European Central Bank, euro foreign exchange reference rates"
 NAMESPACE = "{http://www.ecb.int/vocabulary/2002-08-01/eurofxref}"
 LARGEST_XML_BYTES = 2**20
 LARGEST_RATE = 1e9
+BY_HAND = "as given"
 
 _DECLARATION = re.compile(rb"<!(DOCTYPE|ENTITY)", re.IGNORECASE)
 
@@ -59,6 +61,18 @@ def unpublished_among(currencies: Iterable[str]) -> list[str]:
     """Return those of `currencies` that the bank's daily file leaves out; a rate of them has to be said."""
     rates = shipped_rates()
     return sorted({currency for currency in currencies if currency != rates.base and currency not in rates.rates})
+
+
+def with_rate(rates: ExchangeRates, code: str, amount: float, currency: str) -> ExchangeRates | None:
+    """Return the rates with one of one's own, 1 `code` = `amount` `currency`. It moves the rate of `currency` against the base where
+    `code` has one, else sets that of `code`. None where neither is among the rates, both are one, or the amount is no rate."""
+    known = {**rates.rates, rates.base: 1.0}
+    if code == currency or not known.keys() & {code, currency} or not 0 < amount < LARGEST_RATE:
+        return None
+    of_code = currency == rates.base or code not in known
+    fresh = {code: known[currency] / amount} if of_code else {currency: known[code] * amount}
+    source = f"{rates.source}; 1 {code} = {amount:g} {currency} {BY_HAND}"
+    return replace(rates, rates={**rates.rates, **fresh}, source=source)
 
 
 def _rate(text: str) -> float:

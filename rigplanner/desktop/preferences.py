@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rigplanner.catalog.exchange import ExchangeRates, with_rate
 from rigplanner.catalog.user_catalog import newest_rates
 from rigplanner.rig.document import Party, QuoteDetails, Rig, Site
 from rigplanner.whole_file import write_whole
@@ -16,6 +17,14 @@ from rigplanner.whole_file import write_whole
 log = logging.getLogger(__name__)
 
 MOST_RECENT = 12
+
+
+class OwnRate(Struct, frozen=True):
+    """A rate of one's own: 1 `code` is worth `amount` of `currency`."""
+
+    code: str
+    amount: float
+    currency: str
 
 
 class Preferences(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -34,6 +43,7 @@ class Preferences(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tour_seen: bool = False
     name: str = ""
     currency: str = "USD"
+    own_rate: OwnRate | None = None
     site: Site = Site()
     seller: Party = Party()
     price_days: int = 30
@@ -81,10 +91,9 @@ class PreferenceStore:
 
 
 def begin(preferences: Preferences, name: str = "") -> Rig:
-    """Return an empty rig as the person wishes new ones: currency, site and seller, with the newest exchange rates."""
-    rates = newest_rates(folder_of(preferences.catalog_folder))
+    """Return an empty rig as the person wishes new ones: currency, site and seller, with the exchange rates in force."""
     quote = QuoteDetails(seller=preferences.seller)
-    rig = Rig(currency=preferences.currency, site=preferences.site, quote=quote, exchange=rates)
+    rig = Rig(currency=preferences.currency, site=preferences.site, quote=quote, exchange=rates_of(preferences))
     return replace(rig, name=name) if name else rig
 
 
@@ -92,6 +101,12 @@ def with_wishes(rig: Rig, preferences: Preferences) -> Rig:
     """Return a rig that was made of parts alone with the currency, site and seller of new ones."""
     fresh = begin(preferences)
     return replace(rig, currency=fresh.currency, site=fresh.site, quote=fresh.quote, exchange=fresh.exchange)
+
+
+def rates_of(preferences: Preferences) -> ExchangeRates:
+    """Return the newest exchange rates that are here, with the person's own one."""
+    rates, own = newest_rates(folder_of(preferences.catalog_folder)), preferences.own_rate
+    return (own and with_rate(rates, own.code, own.amount, own.currency)) or rates
 
 
 def folder_of(text: str) -> Path | None:

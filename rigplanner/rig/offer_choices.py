@@ -6,13 +6,13 @@ from datetime import date
 import msgspec
 from msgspec.structs import replace
 
+from rigplanner.catalog.exchange import BY_HAND, LARGEST_RATE, with_rate
 from rigplanner.catalog.money import read_amount, read_money
 from rigplanner.catalog.parts import Price
 from rigplanner.catalog.prices import is_currency, is_day
 from rigplanner.rig.document import Party, QuoteDetails, Rig
 from rigplanner.rig.edits import EditFault, change_site, set_money, set_price, set_tax
 
-BY_HAND = "as given"
 PRICES = {"energy": "energy_per_kwh", "hire": "hire_per_hour", "hire-month": "hire_per_month"}
 PERCENTS = {"tax": "tax_percent", "discount": "discount_percent", "resale": "resale_percent"}
 TEXTS = {"number": "number", "date": "date", "terms": "terms", "remarks": "remarks"}
@@ -75,22 +75,15 @@ def _rate(rig: Rig, currency: str, value: str) -> Rig:
     rates = rig.exchange
     if rates is None or not is_currency(code):
         raise EditFault(f"rate:{currency}: expected a currency code such as USD, in a rig that has exchange rates.")
-    known = {**rates.rates, rates.base: 1.0}
     amount = read_amount(value)
-    if amount is None or not 0 < amount < 1e9:
+    if amount is None or not 0 < amount < LARGEST_RATE:
         raise EditFault(f"rate:{code}: expected what 1 {code} is worth in {rig.currency}, found {value!r}.")
     if code == rig.currency:
         raise EditFault(f"rate:{code}: the rig counts in {code} already.")
-    if rig.currency == rates.base:
-        fresh = {code: 1 / amount}
-    elif code in known:
-        fresh = {rig.currency: known[code] * amount}
-    elif rig.currency in known:
-        fresh = {code: known[rig.currency] / amount}
-    else:
+    given = with_rate(rates, code, amount, rig.currency)
+    if given is None:
         raise EditFault(f"rate:{code}: neither {code} nor {rig.currency} is among the rates of {rates.source}.")
-    source = f"{rates.source}; 1 {code} = {amount:g} {rig.currency} {BY_HAND}"
-    return replace(rig, exchange=replace(rates, rates={**rates.rates, **fresh}, source=source))
+    return replace(rig, exchange=given)
 
 
 def _party(rig: Rig, name: str, value: str) -> Rig:

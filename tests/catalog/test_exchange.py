@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rigplanner.catalog.exchange import ECB, ExchangeRates, convert, read_ecb
+from rigplanner.catalog.exchange import ECB, ExchangeRates, convert, read_ecb, with_rate
 from rigplanner.catalog.load import CatalogFault
 
 HEAD = """<?xml version="1.0" encoding="UTF-8"?>
@@ -76,3 +76,20 @@ def test_there_and_back_is_the_same(amount: float, currency: str, to: str) -> No
     there = convert(amount, currency, to, RATES)
     assert there is not None
     assert convert(there, to, currency, RATES) == pytest.approx(amount)
+
+
+@pytest.mark.parametrize(
+    ("code", "amount", "currency", "changed"),
+    [("XTS", 0.5, "USD", {"XTS": 2.5}), ("USD", 0.5, "EUR", {"USD": 2.0}), ("USD", 30.0, "CZK", {"CZK": 37.5}),
+     ("EUR", 2.0, "XTS", {"XTS": 2.0})],
+)  # fmt: skip
+def test_a_rate_of_ones_own(code: str, amount: float, currency: str, changed: dict[str, float]) -> None:
+    given = with_rate(RATES, code, amount, currency)
+    assert given is not None and given.rates == {**RATES.rates, **changed}
+    assert convert(1.0, code, currency, given) == pytest.approx(amount)
+    assert given.source.endswith(f"1 {code} = {amount:g} {currency} as given")
+
+
+@pytest.mark.parametrize("own", [("XTS", 1.0, "XPF"), ("USD", 2.0, "USD"), ("XTS", 0.0, "USD"), ("XTS", float("nan"), "USD")])
+def test_what_is_no_rate_of_ones_own(own: tuple[str, float, str]) -> None:
+    assert with_rate(RATES, *own) is None
