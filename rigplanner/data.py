@@ -12,3 +12,8 @@ def data_path(folder: str) -> Path:
         if place.is_dir():
             return place
     raise FileNotFoundError(f"The installation is incomplete: no folder '{folder}' beside {package}. Install RigPlanner again.")
+
+
+def sample_files() -> list[Path]:
+    """Return the sample rigs that came with the program."""
+    return sorted((data_path("resources") / "samples").glob("*.rig"))

@@ -6,7 +6,7 @@ import time
 
 from rigplanner import __version__
 from rigplanner.cli.faults import FINDINGS, FINE
-from rigplanner.data import data_path
+from rigplanner.data import sample_files
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +37,7 @@ def _steps() -> list[str]:
 
     catalog = shipped_catalog()
     lines = [f"catalog {catalog.version}: {len(catalog.parts)} parts"]
-    samples = sorted((data_path("resources") / "samples").glob("*.rig"))
+    samples = sample_files()
     if not samples:
         raise FileNotFoundError("no sample rigs in the installation")
     for path in samples:

@@ -2,18 +2,15 @@
 
 import importlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenuBar
 
-from rigplanner.desktop import documents, icons
+from rigplanner.desktop import documents, exports, icons
+from rigplanner.desktop.desk import Desk
 from rigplanner.desktop.session import Session
 from rigplanner.report.language import tr
-
-if TYPE_CHECKING:
-    from rigplanner.desktop.window import Window
 
 MENUS = ("File", "Edit", "Rig", "View", "Help")
 
@@ -26,11 +23,11 @@ def _open(session: Session) -> bool:
     return session.is_open
 
 
-def _later(module: str, name: str) -> Callable[["Window"], object]:
+def _later(module: str, name: str) -> Callable[[Desk], object]:
     """Return a deed of a module that is loaded when the deed is asked for."""
 
-    def run(window: "Window") -> object:
-        return getattr(importlib.import_module(f"rigplanner.desktop.{module}"), name)(window)
+    def run(desk: Desk) -> object:
+        return getattr(importlib.import_module(f"rigplanner.desktop.{module}"), name)(desk)
 
     return run
 
@@ -41,7 +38,7 @@ class Command(Struct, frozen=True, kw_only=True):
     id: str
     text: str
     menu: str
-    run: Callable[["Window"], object]
+    run: Callable[[Desk], object]
     keys: str = ""
     icon: str = ""
     enabled: Callable[[Session], bool] = _always
@@ -64,7 +61,7 @@ COMMANDS: tuple[Command, ...] = (
         menu="File",
         keys="Ctrl+E",
         icon="quote",
-        run=documents.ask_save_quote,
+        run=lambda d: exports.ask_save_quote(d.window(), d.session),
         enabled=_open,
         rule_before=True,
     ),
@@ -82,21 +79,21 @@ COMMANDS: tuple[Command, ...] = (
         text="Copy as Markdown",
         menu="File",
         icon="copy",
-        run=lambda w: documents.copy_as(w, "markdown"),
+        run=lambda d: exports.copy_as(d.session, "markdown"),
         enabled=_open,
     ),
-    C(id="copy-bbcode", text="Copy as BBCode", menu="File", run=lambda w: documents.copy_as(w, "bbcode"), enabled=_open),
-    C(id="copy-plain", text="Copy as plain text", menu="File", run=lambda w: documents.copy_as(w, "plain"), enabled=_open),
-    C(id="copy-csv", text="Copy as CSV", menu="File", run=lambda w: documents.copy_as(w, "csv"), enabled=_open),
-    C(id="copy-json", text="Copy as JSON", menu="File", run=lambda w: documents.copy_as(w, "json"), enabled=_open),
-    C(id="quit", text="Quit", menu="File", keys="Ctrl+Q", run=lambda w: w.close(), rule_before=True),
+    C(id="copy-bbcode", text="Copy as BBCode", menu="File", run=lambda d: exports.copy_as(d.session, "bbcode"), enabled=_open),
+    C(id="copy-plain", text="Copy as plain text", menu="File", run=lambda d: exports.copy_as(d.session, "plain"), enabled=_open),
+    C(id="copy-csv", text="Copy as CSV", menu="File", run=lambda d: exports.copy_as(d.session, "csv"), enabled=_open),
+    C(id="copy-json", text="Copy as JSON", menu="File", run=lambda d: exports.copy_as(d.session, "json"), enabled=_open),
+    C(id="quit", text="Quit", menu="File", keys="Ctrl+Q", run=lambda d: d.close(), rule_before=True),
     C(
         id="undo",
         text="Undo",
         menu="Edit",
         keys="Ctrl+Z",
         icon="undo",
-        run=lambda w: w.session.undo(),
+        run=lambda d: d.session.undo(),
         enabled=lambda s: bool(s.undo_name()),
     ),
     C(
@@ -105,7 +102,7 @@ COMMANDS: tuple[Command, ...] = (
         menu="Edit",
         keys="Ctrl+Shift+Z",
         icon="redo",
-        run=lambda w: w.session.redo(),
+        run=lambda d: d.session.redo(),
         enabled=lambda s: bool(s.redo_name()),
     ),
     C(
@@ -113,7 +110,7 @@ COMMANDS: tuple[Command, ...] = (
         text="Remove part",
         menu="Edit",
         icon="trash",
-        run=lambda w: w.build.remove_current(),
+        run=lambda d: d.build.remove_current(),
         enabled=_open,
         rule_before=True,
     ),
@@ -123,10 +120,10 @@ COMMANDS: tuple[Command, ...] = (
         menu="Edit",
         keys="Ctrl+K",
         icon="search",
-        run=lambda w: w.palette_box.open_at_top(),
+        run=lambda d: d.open_palette(),
         rule_before=True,
     ),
-    C(id="filter", text="Filter parts", menu="Edit", keys="Ctrl+F", run=lambda w: w.focus_filter()),
+    C(id="filter", text="Filter parts", menu="Edit", keys="Ctrl+F", run=lambda d: d.focus_filter()),
     C(
         id="settings",
         text="Settings…",
@@ -136,8 +133,8 @@ COMMANDS: tuple[Command, ...] = (
         rule_before=True,
     ),
     C(id="guide", text="Guide…", menu="Rig", keys="Ctrl+G", icon="question", run=_later("dialogs.guide", "guide_dialog")),
-    C(id="add-part", text="Add part…", menu="Rig", keys="Ctrl+Shift+A", icon="plus", run=lambda w: w.build.open_menu()),
-    C(id="add-workload", text="Add workload", menu="Rig", keys="Ctrl+Shift+W", icon="workload", run=lambda w: w.focus_zoo()),
+    C(id="add-part", text="Add part…", menu="Rig", keys="Ctrl+Shift+A", icon="plus", run=lambda d: d.build.open_menu()),
+    C(id="add-workload", text="Add workload", menu="Rig", keys="Ctrl+Shift+W", icon="workload", run=lambda d: d.focus_zoo()),
     C(
         id="rig-settings",
         text="Machine settings…",
@@ -153,62 +150,62 @@ COMMANDS: tuple[Command, ...] = (
         text="Name and site…",
         menu="Rig",
         keys="F2",
-        run=lambda w: w.show_tab("Quote"),
+        run=lambda d: d.show_tab("Quote"),
         enabled=_open,
         rule_before=True,
     ),
-    C(id="start-tab", text="Start", menu="View", keys="Alt+1", run=lambda w: w.show_tab("Start")),
-    C(id="parts-tab", text="Parts", menu="View", keys="Alt+2", run=lambda w: w.show_tab("Parts")),
-    C(id="machine-tab", text="Machine", menu="View", keys="Alt+3", run=lambda w: w.show_tab("Machine")),
-    C(id="workloads-tab", text="Workloads", menu="View", keys="Alt+4", run=lambda w: w.show_tab("Workloads")),
-    C(id="compare-tab", text="Compare", menu="View", keys="Alt+5", run=lambda w: w.show_tab("Compare")),
-    C(id="quote-tab", text="Quote", menu="View", keys="Alt+6", run=lambda w: w.show_tab("Quote")),
+    C(id="start-tab", text="Start", menu="View", keys="Alt+1", run=lambda d: d.show_tab("Start")),
+    C(id="parts-tab", text="Parts", menu="View", keys="Alt+2", run=lambda d: d.show_tab("Parts")),
+    C(id="machine-tab", text="Machine", menu="View", keys="Alt+3", run=lambda d: d.show_tab("Machine")),
+    C(id="workloads-tab", text="Workloads", menu="View", keys="Alt+4", run=lambda d: d.show_tab("Workloads")),
+    C(id="compare-tab", text="Compare", menu="View", keys="Alt+5", run=lambda d: d.show_tab("Compare")),
+    C(id="quote-tab", text="Quote", menu="View", keys="Alt+6", run=lambda d: d.show_tab("Quote")),
     C(
         id="build-panel",
         text="Show or hide the build list",
         menu="View",
         keys="Ctrl+1",
-        run=lambda w: w.toggle_panel("build"),
+        run=lambda d: d.toggle_panel("build"),
         rule_before=True,
     ),
-    C(id="findings-panel", text="Show or hide the findings", menu="View", keys="Ctrl+2", run=lambda w: w.toggle_panel("findings")),
-    C(id="gauges-panel", text="Show or hide the gauges", menu="View", keys="Ctrl+3", run=lambda w: w.toggle_panel("gauges")),
+    C(id="findings-panel", text="Show or hide the findings", menu="View", keys="Ctrl+2", run=lambda d: d.toggle_panel("findings")),
+    C(id="gauges-panel", text="Show or hide the gauges", menu="View", keys="Ctrl+3", run=lambda d: d.toggle_panel("gauges")),
     C(
         id="history-panel",
         text="Show or hide the history",
         menu="View",
         keys="Ctrl+4",
         icon="history",
-        run=lambda w: w.toggle_panel("history"),
+        run=lambda d: d.toggle_panel("history"),
     ),
     C(
         id="theme-system",
         text="Colours of the system",
         menu="View",
         icon="theme",
-        run=lambda w: w.use_theme("system"),
+        run=lambda d: d.use_theme("system"),
         rule_before=True,
     ),
-    C(id="theme-light", text="Light colours", menu="View", run=lambda w: w.use_theme("light")),
-    C(id="theme-dark", text="Dark colours", menu="View", run=lambda w: w.use_theme("dark")),
-    C(id="keys", text="Shortcuts", menu="Help", keys="F1", icon="keyboard", run=lambda w: w.show_shortcuts()),
+    C(id="theme-light", text="Light colours", menu="View", run=lambda d: d.use_theme("light")),
+    C(id="theme-dark", text="Dark colours", menu="View", run=lambda d: d.use_theme("dark")),
+    C(id="keys", text="Shortcuts", menu="Help", keys="F1", icon="keyboard", run=lambda d: d.show_shortcuts()),
     C(id="about", text="About RigPlanner", menu="Help", icon="info", run=_later("dialogs.about", "about_dialog")),
 )
 
 
-def make_actions(window: "Window") -> dict[str, QAction]:
+def make_actions(desk: Desk) -> dict[str, QAction]:
     """Return a live action for each command; words and state follow the session."""
     actions = {}
     for command in COMMANDS:
-        action = QAction(tr(command.text), window)
+        action = QAction(tr(command.text), desk.window())
         action.setObjectName(command.id)
         if command.keys:
             action.setShortcut(QKeySequence(command.keys))
-        action.triggered.connect(lambda _=False, command=command: command.run(window))
+        action.triggered.connect(lambda _=False, command=command: command.run(desk))
         actions[command.id] = action
 
     def update() -> None:
-        session = window.session
+        session = desk.session
         for command in COMMANDS:
             actions[command.id].setEnabled(command.enabled(session))
         actions["undo"].setText(tr("Undo {step}", step=session.undo_name()).strip().replace("&", "&&"))
@@ -216,7 +213,7 @@ def make_actions(window: "Window") -> dict[str, QAction]:
 
     update()
     paint_actions(actions)
-    window.session.document_changed.connect(update)
+    desk.session.document_changed.connect(update)
     return actions
 
 

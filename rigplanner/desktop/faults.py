@@ -5,19 +5,16 @@ import platform
 import sys
 import traceback
 from types import TracebackType
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QPlainTextEdit
 
 from rigplanner import __version__
+from rigplanner.desktop.desk import Desk
 from rigplanner.desktop.theme import row_px
 from rigplanner.desktop.widgets import button, column, label, row
 from rigplanner.report.language import tr
-
-if TYPE_CHECKING:
-    from rigplanner.desktop.window import Window
 
 log = logging.getLogger(__name__)
 
@@ -34,12 +31,12 @@ def report(kind: type[BaseException], fault: BaseException, trace: TracebackType
 class CrashDialog(QDialog):
     """The report, to be copied; nothing is sent by itself."""
 
-    def __init__(self, window: "Window", text: str) -> None:
-        super().__init__(window)
+    def __init__(self, desk: Desk, text: str) -> None:
+        super().__init__(desk.window())
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Something went wrong"))
         self.resize(row_px() * 30, row_px() * 18)
-        self._window = window
+        self._desk = desk
         self.text = QPlainTextEdit(text, readOnly=True)
         self.text.setAccessibleName(tr("Report"))
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
@@ -47,7 +44,7 @@ class CrashDialog(QDialog):
                   "goes where you paste it. It names versions and places in the program, nothing of the rig.")  # fmt: skip
         copy = button(tr("Copy report"), self.copy, "copy", "primary")
         save = button(tr("Save the rig"), self._save, "save")
-        save.setEnabled(window.session.is_open)
+        save.setEnabled(desk.session.is_open)
         self.setLayout(
             column(
                 label(tr("Something went wrong inside RigPlanner"), "large"), label(said, "small", wrap=True), self.text,
@@ -60,10 +57,10 @@ class CrashDialog(QDialog):
         QGuiApplication.clipboard().setText(self.text.toPlainText())
 
     def _save(self) -> None:
-        self._window.actions_by_id["save"].trigger()
+        self._desk.actions_by_id["save"].trigger()
 
 
-def show_in(window: "Window") -> None:
+def show_in(desk: Desk) -> None:
     """Tell faults that nobody caught in the window's message line, with the report behind a button."""
 
     def hook(kind: type[BaseException], fault: BaseException, trace: TracebackType | None) -> None:
@@ -71,10 +68,10 @@ def show_in(window: "Window") -> None:
             sys.__excepthook__(kind, fault, trace)
             return
         log.error("A fault that nobody caught.", exc_info=(kind, fault, trace))
-        session = window.session
+        session = desk.session
         text = report(kind, fault, trace, session.undo_name())
         said = tr("Something went wrong inside RigPlanner ({kind}). The rig is kept.", kind=kind.__name__)
-        session.tell(said, "error", tr("Show report"), lambda: CrashDialog(window, text).open())
+        session.tell(said, "error", tr("Show report"), lambda: CrashDialog(desk, text).open())
         session.record()
 
     sys.excepthook = hook

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from PySide6.QtCore import QEvent, QObject, Qt
@@ -13,14 +12,12 @@ from rigplanner.catalog.find import words_of
 from rigplanner.catalog.parts import kind_of
 from rigplanner.desktop import icons
 from rigplanner.desktop.actions import COMMANDS, MENUS
+from rigplanner.desktop.desk import Desk
 from rigplanner.desktop.tables import fill, plain_table
 from rigplanner.desktop.theme import look, row_px
 from rigplanner.desktop.widgets import button, column, label, panel, row
 from rigplanner.desktop.words import KIND_WORDS
 from rigplanner.report.language import tr
-
-if TYPE_CHECKING:
-    from rigplanner.desktop.window import Window
 
 MOST_PARTS = 12
 MOST_MODELS = 6
@@ -38,34 +35,32 @@ class Hit(Struct, frozen=True):
     run: Callable[[], object]
 
 
-def hits(window: "Window", query: str) -> list[Hit]:
+def hits(desk: Desk, query: str) -> list[Hit]:
     """Return commands, then parts, then models, that hold every word of the query."""
     from rigplanner.catalog.zoo import shipped_zoo
 
     words = words_of(query)
     found = []
     for command in COMMANDS:
-        action = window.actions_by_id[command.id]
+        action = desk.actions_by_id[command.id]
         if action.isEnabled() and all(word in f"{tr(command.text)} {tr(command.menu)} {command.text}".casefold() for word in words):
             keys = QKeySequence(command.keys).toString(QKeySequence.SequenceFormat.NativeText)
-            found.append(
-                Hit(tr(command.text), keys or tr(command.menu), command.icon or "rigplanner", partial(command.run, window))
-            )
+            found.append(Hit(tr(command.text), keys or tr(command.menu), command.icon or "rigplanner", partial(command.run, desk)))
     if words:
-        for part in window.session.index.find(query, limit=MOST_PARTS):
+        for part in desk.session.index.find(query, limit=MOST_PARTS):
             kind = kind_of(part)
-            found.append(Hit(part.name, KIND_WORDS[kind], kind, partial(window.show_part, kind, part.id)))
+            found.append(Hit(part.name, KIND_WORDS[kind], kind, partial(desk.show_part, kind, part.id)))
         models = shipped_zoo().find(query)[:MOST_MODELS]
-        found += [Hit(model.name, tr("Model"), "workload", partial(window.focus_zoo, model.name)) for model in models]
+        found += [Hit(model.name, tr("Model"), "workload", partial(desk.focus_zoo, model.name)) for model in models]
     return found
 
 
 class PaletteBox(QFrame):
     """A field with a list under it, over the top of the window. Escape or leaving it closes it."""
 
-    def __init__(self, window: "Window") -> None:
-        super().__init__(window)
-        self._window = window
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window())
+        self._desk = desk
         self.setProperty("role", "card")
         self.setAccessibleName(tr("Search everything"))
         self.field = QLineEdit()
@@ -87,8 +82,9 @@ class PaletteBox(QFrame):
 
     def open_at_top(self) -> None:
         """Show the field, empty and with the cursor in it."""
-        width = min(self._window.width() - 80, row_px() * 24)
-        self.setGeometry((self._window.width() - width) // 2, row_px() * 2, width, row_px() * 16)
+        whole = self._desk.window().width()
+        width = min(whole - 80, row_px() * 24)
+        self.setGeometry((whole - width) // 2, row_px() * 2, width, row_px() * 16)
         self.field.clear()
         self._fill("")
         self.show()
@@ -96,7 +92,7 @@ class PaletteBox(QFrame):
         self.field.setFocus()
 
     def _fill(self, text: str) -> None:
-        self._hits = hits(self._window, text)
+        self._hits = hits(self._desk, text)
         fill(
             self.list,
             [(hit.text, hit.note) for hit in self._hits] or [(tr("Nothing has all these words. Try fewer."), "")],
@@ -128,7 +124,7 @@ class PaletteBox(QFrame):
                 return True
             if event.key() == Qt.Key.Key_Escape:
                 self.hide()
-                self._window.setFocus()
+                self._desk.window().setFocus()
                 return True
         elif event.type() == QEvent.Type.FocusOut:
             self.hide()
@@ -148,9 +144,9 @@ def _shortcuts_of(menu: str) -> QGridLayout:
     return grid
 
 
-def shortcut_sheet(window: "Window") -> QDialog:
+def shortcut_sheet(desk: Desk) -> QDialog:
     """Return the sheet of all shortcuts, made from the list of commands."""
-    sheet = QDialog(window)
+    sheet = QDialog(desk.window())
     sheet.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     sheet.setWindowTitle(tr("Shortcuts"))
     groups = {menu: _shortcuts_of(menu) for menu in MENUS}

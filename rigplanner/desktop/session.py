@@ -15,8 +15,8 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import AnyPart
 from rigplanner.desktop.change import Change, Message, State
 from rigplanner.desktop.held_file import HeldFile
-from rigplanner.desktop.parts.shelf import Shelf
 from rigplanner.desktop.preferences import PreferenceStore
+from rigplanner.desktop.shelf import Shelf
 from rigplanner.desktop.tasks import Tasks
 from rigplanner.report.language import tr
 from rigplanner.rig import journal

@@ -1,4 +1,4 @@
-"""Qt's own words, number fields and glyphs in a language: what no text of ours reaches."""
+"""The language that the window speaks: our texts, and Qt's own words, number fields and glyphs."""
 
 import logging
 
@@ -6,12 +6,26 @@ from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 from PySide6.QtGui import QFontDatabase
 
 from rigplanner.data import data_path
+from rigplanner.report.language import language, language_of_system, use_language
 
 log = logging.getLogger(__name__)
 
 LOCALES = {"en": "en_US", "cs": "cs_CZ", "zh_TW": "zh_TW"}
 _translators: list[QTranslator] = []
 """The one that is installed; Qt does not keep it alive."""
+
+
+def speak(code: str) -> bool:
+    """Take a language, that of the system for ""; False when its texts cannot be read, and then English stays."""
+    try:
+        use_language(code or language_of_system())
+    except (OSError, ValueError) as fault:
+        log.warning("The language %s cannot be read: %s", code, fault)
+        use_language("en")
+        return False
+    finally:
+        speak_as_qt(language())
+    return True
 
 
 def speak_as_qt(code: str) -> None:

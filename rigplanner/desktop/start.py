@@ -108,8 +108,8 @@ def _made(path: Path | None):  # type: ignore[no-untyped-def]
     from rigplanner.desktop import faults
     from rigplanner.desktop.documents import open_file
     from rigplanner.desktop.preferences import PreferenceStore, folder_of, preferences_file
-    from rigplanner.desktop.relaunch import speak
     from rigplanner.desktop.session import Session
+    from rigplanner.desktop.spoken import speak
     from rigplanner.desktop.theme import look
     from rigplanner.desktop.window import Window
     from rigplanner.rig.journal import journal_folder

@@ -7,8 +7,9 @@ from PySide6.QtCore import QByteArray, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QFontMetrics, QShowEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
 
-from rigplanner.desktop import documents, icons, notices
+from rigplanner.desktop import documents, faults, icons, notices
 from rigplanner.desktop.actions import fill_menus, make_actions, paint_actions
+from rigplanner.desktop.dropped import open_dropped
 from rigplanner.desktop.fade import want_motion
 from rigplanner.desktop.findings.view import FindingsView
 from rigplanner.desktop.gauges import GaugeRow
@@ -17,6 +18,7 @@ from rigplanner.desktop.message_bar import MessageBar
 from rigplanner.desktop.parts.build_list import BuildList
 from rigplanner.desktop.parts.view import PartsView
 from rigplanner.desktop.session import Session
+from rigplanner.desktop.spoken import speak
 from rigplanner.desktop.theme import Scheme, look, row_px
 from rigplanner.desktop.widgets import button, column, label, panel, retint, row
 from rigplanner.desktop.words import shortened
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 INDEX_DELAY_MS = 300
 """The index of all words is made when the window has been painted."""
+_successor: list["Window"] = []
+"""The window that took the former one's place when the language changed; the program has no other hold on it."""
 TABS = ("Start", "Parts", "Machine", "Workloads", "Compare", "Quote")
 
 
@@ -111,9 +115,7 @@ class Window(QMainWindow):
     def _make_quote(self) -> QWidget:
         from rigplanner.desktop.quote.view import QuoteView
 
-        made = QuoteView(self.session)
-        made.save_asked.connect(lambda: documents.ask_save_quote(self))
-        return made
+        return QuoteView(self.session)
 
     def view(self, title: str) -> Any:
         """Return the view of a tab, made now if it was not looked at yet."""
@@ -141,9 +143,7 @@ class Window(QMainWindow):
         bar = self.menuBar()
         bar.setNativeMenuBar(False)
         fill_menus(bar, self.actions_by_id)
-        search = button(
-            tr("Search everything    Ctrl+K"), lambda: self.palette_box.open_at_top(), "search", "search", tr("Search everything")
-        )
+        search = button(tr("Search everything    Ctrl+K"), self.open_palette, "search", "search", tr("Search everything"))
         self._name = label("", "strong")
         self._name.setFixedWidth(row_px() * 10)
         self._name.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -202,6 +202,10 @@ class Window(QMainWindow):
             self._palette_box = PaletteBox(self)
         return self._palette_box
 
+    def open_palette(self) -> None:
+        """Show the field that searches everything."""
+        self.palette_box.open_at_top()
+
     def toggle_panel(self, name: str) -> None:
         """Show or hide a panel."""
         self._wanted ^= {name}
@@ -238,10 +242,20 @@ class Window(QMainWindow):
         shortcut_sheet(self).open()
 
     def use_language(self, code: str) -> "Window":
-        """Take another language and remember it: a new window takes this one's place and is returned."""
-        from rigplanner.desktop.relaunch import relaunch
-
-        return relaunch(self, code)
+        """Remember and take another language: a new window around the same rig, history and file takes this one's place."""
+        self.session.preferences.change(language=code)
+        speak(code)
+        self.keep_layout()
+        fresh = Window(self.session.hand_over(), self.journals)
+        fresh.setGeometry(self.geometry())
+        fresh.tabs.setCurrentIndex(self.tabs.currentIndex())
+        fresh.show()
+        faults.show_in(fresh)
+        fresh.session.refresh()
+        _successor[:] = [fresh]
+        self.close()
+        self.deleteLater()
+        return fresh
 
     def _show_price(self) -> None:
         if self.session.assessment is not None:
@@ -260,7 +274,7 @@ class Window(QMainWindow):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        documents.open_dropped(self, [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()])
+        open_dropped(self, [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()])
 
     def _restore_layout(self) -> None:
         kept = self.session.preferences.now

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 from rigplanner.data import data_path
 from rigplanner.desktop import documents
 from rigplanner.desktop.faults import CrashDialog
-from rigplanner.desktop.relaunch import speak
+from rigplanner.desktop.spoken import speak
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import look
 from rigplanner.desktop.window import TABS, Window

@@ -17,6 +17,7 @@ from rigplanner.desktop import documents
 from rigplanner.desktop.dialogs.about import about_dialog
 from rigplanner.desktop.dialogs.settings import CURRENCIES, SettingsDialog
 from rigplanner.desktop.dialogs.update import update_dialog
+from rigplanner.desktop.exports import quote_bytes
 from rigplanner.desktop.parts.columns import COLUMNS
 from rigplanner.desktop.parts.model import Cell, figure_cell
 from rigplanner.desktop.preferences import Preferences, PreferenceStore
@@ -169,7 +170,7 @@ def test_another_language_makes_the_window_anew_around_the_same_rig(qtbot, windo
 
 
 def test_a_language_that_is_not_there_leaves_english(window, monkeypatch):
-    from rigplanner.desktop.relaunch import speak
+    from rigplanner.desktop.spoken import speak
 
     assert not speak("tlh")
     assert language() == "en"
@@ -262,7 +263,7 @@ def _pages(content: bytes) -> int:
 def test_the_quote_prints_page_by_page(qtbot, window, sample_folder, tmp_path: Path):
     documents.open_file(window, sample_folder / "dual-rtx-3090.rig", sample=True)
     settled_session(qtbot, window.session)
-    content = documents.quote_bytes(window.session)
+    content = quote_bytes(window.session)
     assert content is not None
     printer = QPrinter(QPrinter.PrinterMode.HighResolution)
     printer.setOutputFormat(QPrinter.OutputFormat.PdfFormat)

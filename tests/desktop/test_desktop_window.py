@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rigplanner.desktop import documents
+from rigplanner.desktop import documents, exports
 from rigplanner.desktop.actions import COMMANDS, MENUS
 from rigplanner.desktop.findings.card import FindingCard
 from rigplanner.desktop.palette import hits
@@ -74,7 +74,7 @@ def test_a_rig_from_nothing_to_a_saved_file(qtbot, window, tmp_path):
     assert [item.uid for item in read_rig(path).items] == ["cpu", "motherboard", "gpu", "memory", "psu"]
     assert window.session.undo_name() == f"Set {chosen[2]} to 2"
     pdf = tmp_path / "mine.pdf"
-    assert documents.save_quote(window.session, pdf)
+    assert exports.save_quote(window.session, pdf)
     assert pdf.read_bytes().startswith(b"%PDF")
 
 
@@ -231,7 +231,7 @@ def test_comparison_has_a_column_per_rig(qtbot, window, sample_folder, tmp_path)
     window.view("Compare").baseline.setCurrentIndex(1)
     window.view("Compare")._show()
     assert window.view("Compare").model.baseline == 1
-    window.view("Compare").save_pdf(tmp_path / "comparison.pdf")
+    window.view("Compare").save(tmp_path / "comparison.pdf", "pdf")
     assert (tmp_path / "comparison.pdf").read_bytes().startswith(b"%PDF")
     settled_session(qtbot, window.session)
 
@@ -240,7 +240,7 @@ def test_the_preview_shows_the_bytes_that_are_saved(qtbot, window, sample_folder
     open_sample(window, sample_folder, "dual-rtx-3090")
     window.show_tab("Quote")
     qtbot.waitUntil(lambda: window.view("Quote").content is not None, timeout=30_000)
-    documents.save_quote(window.session, tmp_path / "q.pdf")
+    exports.save_quote(window.session, tmp_path / "q.pdf")
     assert (tmp_path / "q.pdf").read_bytes() == window.view("Quote").content
     assert window.view("Quote")._document.pageCount() >= 1
 
@@ -440,7 +440,7 @@ def test_every_command_runs(qtbot, window, sample_folder):
 @pytest.mark.parametrize("form", ["markdown", "bbcode", "csv", "json"])
 def test_the_rig_can_be_copied(window, sample_folder, form):
     open_sample(window, sample_folder, "dual-rtx-3090")
-    documents.copy_as(window, form)
+    exports.copy_as(window.session, form)
     assert "RTX 3090" in QApplication.clipboard().text()
 
 

@@ -12,10 +12,9 @@ from PySide6.QtGui import QColor, QGuiApplication, QImage
 from PySide6.QtWidgets import QDialog, QLineEdit, QMenu, QPlainTextEdit
 
 from rigplanner.catalog.parts import Price
-from rigplanner.desktop import documents
+from rigplanner.desktop import documents, exports
 from rigplanner.desktop.quote.figures import figure_entries
 from rigplanner.desktop.quote.logos import usable_logo
-from rigplanner.desktop.quote.view import EXPORT_WORDS
 from rigplanner.desktop.reasons import cost_steps
 from rigplanner.report import export
 from rigplanner.report.logo import logo_content, logo_fault, logo_name
@@ -40,7 +39,7 @@ def png(path, width=40, height=20):
 
 
 def test_every_form_is_written_and_a_folder_that_is_gone_is_told(window, view, tmp_path):
-    for form in EXPORT_WORDS:
+    for form in exports.QUOTE_FORMS:
         view.save_as(tmp_path / "out", form)
         content = (tmp_path / "out").read_bytes()
         if form == "xlsx":
@@ -52,8 +51,8 @@ def test_every_form_is_written_and_a_folder_that_is_gone_is_told(window, view, t
     assert "not written" in window.messages.text.text()
 
 
-def test_the_quote_is_copied(view):
-    view.copy_as("bbcode")
+def test_the_quote_is_copied(window, view):
+    exports.copy_as(window.session, "bbcode")
     assert "[b]" in QGuiApplication.clipboard().text()
 
 
@@ -113,7 +112,7 @@ def test_costs_are_asked_and_reach_the_quote(window, view):
     fields["Resale"].setValue(30)
     rig = window.session.rig
     assert (rig.site.energy_per_kwh.amount, rig.site.hours_per_day, rig.quote.resale_percent) == (0.25, 8, 30)
-    assert "Energy a year" in view.exported("json").decode()
+    assert "Energy a year" in exports.exported(window.session, "json").decode()
 
 
 def test_own_notes_are_kept_in_the_rig_and_stay_off_the_quote(window, view):

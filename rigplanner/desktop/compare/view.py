@@ -10,22 +10,21 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QCheckBox, QComboBox, QHeaderView, QMenu, QTableView, QWidget
 
+from rigplanner.data import sample_files
 from rigplanner.desktop.ask_file import ask_file
 from rigplanner.desktop.change import Change
 from rigplanner.desktop.compare.charts import CompareCharts
 from rigplanner.desktop.compare.hires import HireShelf
 from rigplanner.desktop.compare.model import CompareModel, DeltaCells
-from rigplanner.desktop.documents import file_name
+from rigplanner.desktop.exports import EXPORT_WORDS, ask_export, write
 from rigplanner.desktop.session import Session
-from rigplanner.desktop.start_page.view import sample_files
 from rigplanner.desktop.theme import look, row_px
 from rigplanner.desktop.widgets import button, clear, column, icon_button, label, row, strip
 from rigplanner.desktop.words import shortened
 from rigplanner.planning.compare import CompareRow
 from rigplanner.report.comparison import comparison, markdown
-from rigplanner.report.language import Words, tr
+from rigplanner.report.language import tr
 from rigplanner.rig.files import RigFault, read_rig
-from rigplanner.whole_file import write_whole
 
 if TYPE_CHECKING:
     from rigplanner.rules.assess import Assessment
@@ -33,10 +32,7 @@ if TYPE_CHECKING:
 MOST_RIGS = 4
 WITHOUT_STEPS = ("cpus", "nvlink_islands", "gpu_pairs")
 """Attributes in words, of which nothing is computed."""
-EXPORT_WORDS = Words({
-    "pdf": "PDF", "xlsx": "Excel workbook", "markdown": "Markdown", "csv": "CSV", "table": "Plain text", "json": "JSON",
-})  # fmt: skip
-SUFFIXES = {"pdf": "pdf", "xlsx": "xlsx", "markdown": "md", "csv": "csv", "table": "txt", "json": "json"}
+COMPARE_FORMS = ("pdf", "xlsx", "markdown", "csv", "table", "json")
 
 
 class Column(Struct, frozen=True):
@@ -239,19 +235,16 @@ class CompareView(QWidget):
     def _open_export(self) -> None:
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for form, words in EXPORT_WORDS.items():
-            menu.addAction(words, partial(self._ask_export, form))
+        for form in COMPARE_FORMS:
+            menu.addAction(EXPORT_WORDS[form], partial(self._ask_export, form))
         menu.popup(self.export.mapToGlobal(self.export.rect().bottomLeft()))
 
     def _ask_export(self, form: str) -> None:
         if not self.model.rows:
             self._session.tell(tr("Add a rig to compare with first."))
             return
-        suffix = SUFFIXES[form]
-        ask_file(
-            self, tr("Save the comparison"), lambda path: self.save(path, form), f"{EXPORT_WORDS[form]} (*.{suffix})", "new file",
-            self._session.folder, f"{file_name(tr('Comparison of {name}', name=self._session.rig.name))}.{suffix}", suffix,
-        )  # fmt: skip
+        name = tr("Comparison of {name}", name=self._session.rig.name)
+        ask_export(self, self._session, tr("Save the comparison"), name, form, lambda path: self.save(path, form))
 
     def content(self, form: str) -> bytes:
         """Return the comparison that is shown in one of the forms of export."""
@@ -268,23 +261,9 @@ class CompareView(QWidget):
             return comparison_workbook(names, rows)
         return FORMATS[form](comparison(names, rows)).encode()
 
-    def save_pdf(self, path: Path) -> None:
-        """Write the comparison that is shown as PDF."""
-        self.save(path, "pdf")
-
     def save(self, path: Path, form: str) -> None:
         """Write the comparison that is shown."""
-        try:
-            write_whole(path, self.content(form))
-        except OSError as fault:
-            self._session.tell(
-                tr("{path}: not written ({reason}).", path=path, reason=fault.strerror or fault),
-                "error",
-                tr("Try again"),
-                lambda: self.save(path, form),
-            )
-            return
-        self._session.tell(tr("Written {name}.", name=path.name))
+        write(self._session, path, lambda: self.content(form))
 
     def _copy(self) -> None:
         if self.model.rows:

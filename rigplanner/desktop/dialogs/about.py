@@ -1,7 +1,6 @@
 """About: which program, which catalog, which libraries, under which licences."""
 
 import platform
-from typing import TYPE_CHECKING
 
 from PySide6 import __version__ as qt_version
 from PySide6.QtCore import Qt
@@ -11,14 +10,12 @@ from PySide6.QtWidgets import QDialog, QPlainTextEdit, QTabWidget
 from rigplanner import __version__
 from rigplanner.data import data_path
 from rigplanner.desktop import icons
+from rigplanner.desktop.desk import Desk
 from rigplanner.desktop.tables import fill, plain_table, stretch_first
 from rigplanner.desktop.theme import row_px
 from rigplanner.desktop.widgets import button, column, label, row
 from rigplanner.desktop.words import KIND_WORDS
 from rigplanner.report.language import digits, tr
-
-if TYPE_CHECKING:
-    from rigplanner.desktop.window import Window
 
 LIBRARIES = (
     ("Qt and PySide6", "LGPL 3"),
@@ -31,9 +28,9 @@ LIBRARIES = (
 )
 
 
-def versions(window: "Window") -> str:
+def versions(desk: Desk) -> str:
     """Return what a person would be asked for when something is wrong, one line each."""
-    catalog = window.session.catalog
+    catalog = desk.session.catalog
     return "\n".join(
         (
             f"RigPlanner {__version__}",
@@ -44,13 +41,13 @@ def versions(window: "Window") -> str:
     )
 
 
-def about_dialog(window: "Window") -> QDialog:
+def about_dialog(desk: Desk) -> QDialog:
     """Show the dialog over the window."""
-    dialog = QDialog(window)
+    dialog = QDialog(desk.window())
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setWindowTitle(tr("About RigPlanner"))
     dialog.resize(row_px() * 24, row_px() * 20)
-    catalog = window.session.catalog
+    catalog = desk.session.catalog
     sign = label()
     sign.setPixmap(icons.pixmap("rigplanner", "accent", 40, dialog.devicePixelRatioF()))
     sign.setAccessibleName("RigPlanner")
@@ -80,7 +77,7 @@ def about_dialog(window: "Window") -> QDialog:
     tabs.tabBar().setAccessibleName(tr("About RigPlanner"))
     for title, page in ((tr("Catalog"), kinds), (tr("Libraries"), libraries), (tr("Licences"), licences)):
         tabs.addTab(page, title)
-    copy = button(tr("Copy versions"), lambda: QGuiApplication.clipboard().setText(versions(window)), "copy")
+    copy = button(tr("Copy versions"), lambda: QGuiApplication.clipboard().setText(versions(desk)), "copy")
     close = button(tr("Close"), dialog.close, role="primary")
     note = label(tr("The program is under the MIT licence, the catalog data under CC BY 4.0."), "small", wrap=True)
     dialog.setLayout(column(head, note, tabs, row(copy, 1, close), margins=(20, 16, 20, 16), spacing=12))

@@ -21,6 +21,8 @@ from PySide6.QtWidgets import (
 
 from rigplanner.catalog.user_catalog import newest_rates
 from rigplanner.desktop import icons
+from rigplanner.desktop.desk import Desk
+from rigplanner.desktop.documents import leave_rig
 from rigplanner.desktop.preferences import begin, folder_of
 from rigplanner.desktop.tasks import Ticket
 from rigplanner.desktop.theme import look, row_px
@@ -32,7 +34,6 @@ from rigplanner.rig.document import Site
 from rigplanner.rules.mains import USUAL
 
 if TYPE_CHECKING:
-    from rigplanner.desktop.window import Window
     from rigplanner.planning.guide import Ability, Advice, Proposal
 
 TOPIC = "guide"
@@ -48,14 +49,14 @@ USUAL_BUDGETS: dict[Purpose, float] = {
 class GuideDialog(QDialog):
     """Answers are worked out aside, each time a question changes; a stale answer never shows."""
 
-    def __init__(self, window: "Window") -> None:
+    def __init__(self, desk: Desk) -> None:
         from rigplanner.report import words_guide
 
-        super().__init__(window)
+        super().__init__(desk.window())
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Guide"))
         self.resize(row_px() * 46, row_px() * 29)
-        self._window, self._session, self._words = window, window.session, words_guide
+        self._desk, self._session, self._words = desk, desk.session, words_guide
         self.advice: Advice | None = None
         self._shown: Proposal | None = None
         self._delay = QTimer(self, singleShot=True, interval=ASK_DELAY_MS)
@@ -278,8 +279,6 @@ class GuideDialog(QDialog):
 
     def _open(self, proposal: "Proposal | None") -> None:
         """Show a proposal as an unsaved rig with the seller of new ones, and close."""
-        from rigplanner.desktop.documents import leave_rig
-
         if proposal is None:
             return
         session = self._session
@@ -291,8 +290,8 @@ class GuideDialog(QDialog):
             session.mark_unsaved()
 
         leave_rig(session, show)
-        self._window.show_tab("Parts")
-        self._window.show_first_item()
+        self._desk.show_tab("Parts")
+        self._desk.show_first_item()
         self.close()
 
     def done(self, result: int) -> None:
@@ -301,9 +300,9 @@ class GuideDialog(QDialog):
         super().done(result)
 
 
-def guide_dialog(window: "Window") -> GuideDialog:
+def guide_dialog(desk: Desk) -> GuideDialog:
     """Show the guide over the window."""
-    dialog = GuideDialog(window)
+    dialog = GuideDialog(desk)
     look.look_changed.connect(dialog.update)
     dialog.open()
     return dialog

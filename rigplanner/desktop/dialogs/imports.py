@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QDialog, QHeaderView, QLineEdit, QPlainTextEdit, QProgressBar, QTabWidget
@@ -13,9 +12,9 @@ from rigplanner.catalog.foreign_files import ForeignFault
 from rigplanner.catalog.parts import kind_of
 from rigplanner.catalog.price_list import FIELDS
 from rigplanner.catalog.prices import Offers
-from rigplanner.catalog.user_catalog import newest_rates
 from rigplanner.desktop.ask_file import ask_file
-from rigplanner.desktop.preferences import folder_of
+from rigplanner.desktop.desk import Desk
+from rigplanner.desktop.preferences import folder_of, rates_of
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.tables import fill, plain_table
 from rigplanner.desktop.tasks import Ticket
@@ -25,9 +24,6 @@ from rigplanner.desktop.words import KIND_WORDS, money
 from rigplanner.report.language import Words, digits, tr
 from rigplanner.report.words_import import refusal_counts, refusal_text, summary
 from rigplanner.rig.edits import Edit
-
-if TYPE_CHECKING:
-    from rigplanner.desktop.window import Window
 
 SOURCE_WORDS = Words(
     {
@@ -65,12 +61,12 @@ class ImportDialog(QDialog):
 
     _progressed = Signal(int, int)
 
-    def __init__(self, window: "Window") -> None:
-        super().__init__(window)
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window())
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Import parts or prices"))
         self.resize(row_px() * 32, row_px() * 22)
-        self._session: Session = window.session
+        self._session: Session = desk.session
         self._place: Path | None = None
         self.made: Import | Offers | None = None
         self.source = QComboBox()
@@ -211,18 +207,18 @@ class ImportDialog(QDialog):
         super().done(result)
 
 
-def open_import(window: "Window") -> ImportDialog:
+def open_import(desk: Desk) -> ImportDialog:
     """Show the dialog over the window."""
-    dialog = ImportDialog(window)
+    dialog = ImportDialog(desk)
     dialog.open()
     return dialog
 
 
-def use_rates(window: "Window") -> None:
-    """Count the rig's prices in other currencies by the newest exchange rates that are here."""
-    rates = newest_rates(folder_of(window.session.preferences.now.catalog_folder))
-    if window.session.edit(tr("Set exchange rates"), Edit("set_exchange", {"exchange": rates})):
-        window.session.tell(
+def use_rates(desk: Desk) -> None:
+    """Count the rig's prices in other currencies by the newest exchange rates that are here, and by the person's own one."""
+    rates = rates_of(desk.session.preferences.now)
+    if desk.session.edit(tr("Set exchange rates"), Edit("set_exchange", {"exchange": rates})):
+        desk.session.tell(
             tr("Prices in other currencies count by the rates of {day} ({source}).", day=rates.day, source=rates.source)
         )
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QDoubleSpinBox, QFormLayout, QLineEdit, QWidget
 
 from rigplanner.catalog.parts import Layout, Motherboard, Storage, System
+from rigplanner.desktop.desk import Desk
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import row_px
 from rigplanner.desktop.widgets import button, clear, column, indented, label, panel, row, scrolled
@@ -16,9 +16,6 @@ from rigplanner.machine.locate import numa_settings
 from rigplanner.report.language import THIN, Words, listed, tr, trn
 from rigplanner.rig.document import Item, part_of
 from rigplanner.rig.edits import Edit
-
-if TYPE_CHECKING:
-    from rigplanner.desktop.window import Window
 
 SOFTWARE = Words({
     "os": "Operating system", "driver": "Driver", "cuda": "CUDA", "rocm": "ROCm", "pytorch": "PyTorch", "tensorflow": "TensorFlow",
@@ -29,11 +26,11 @@ SOFTWARE = Words({
 class RigSettings(QDialog):
     """Firmware choices that the board offers, RAID 0, versions, the room's temperature."""
 
-    def __init__(self, window: "Window") -> None:
-        super().__init__(window)
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window())
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Machine settings"))
-        self._session: Session = window.session
+        self._session: Session = desk.session
         self._filling = False
         self._forms = column(spacing=12)
         body = panel(column(self._forms, 1, margins=(0, 0, 8, 0)))
@@ -218,8 +215,8 @@ def layout_choices(layout: Layout) -> tuple[tuple[tuple[str, ...], tuple[str, ..
     return ((tuple(places), tuple(sorted({mode.when.bios for mode in modes if mode.when.bios}))),)
 
 
-def rig_settings(window: "Window") -> QWidget:
+def rig_settings(desk: Desk) -> QWidget:
     """Show the settings of the open rig."""
-    dialog = RigSettings(window)
+    dialog = RigSettings(desk)
     dialog.open()
     return dialog

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
@@ -21,6 +20,7 @@ from rigplanner.catalog.fetch import allowed
 from rigplanner.catalog.parts import Price
 from rigplanner.catalog.prices import is_currency
 from rigplanner.desktop.ask_file import ask_file
+from rigplanner.desktop.desk import Desk
 from rigplanner.desktop.fade import want_motion
 from rigplanner.desktop.preferences import Preferences, folder_of
 from rigplanner.desktop.quote.logos import picture_files, usable_logo
@@ -32,9 +32,6 @@ from rigplanner.report.logo import logo_name
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.mains import USUAL
 
-if TYPE_CHECKING:
-    from rigplanner.desktop.window import Window
-
 THEMES = (("system", "As the system"), ("light", "Light"), ("dark", "Dark"))
 CURRENCIES = ("USD", "EUR", "TWD", "CZK", "GBP", "CHF", "JPY", "CNY", "CAD", "AUD", "INR", "KRW", "PLN", "SEK", "BRL")
 SELLER_FIELDS = (("name", "Name"), ("address", "Address"), ("contact", "Contact"), ("email", "E-mail"), ("phone", "Phone"),
@@ -44,12 +41,12 @@ SELLER_FIELDS = (("name", "Name"), ("address", "Address"), ("contact", "Contact"
 class SettingsDialog(QDialog):
     """Every change is taken at once; there is nothing to confirm."""
 
-    def __init__(self, window: "Window") -> None:
-        super().__init__(window)
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window())
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Settings"))
         self.setMinimumWidth(row_px() * 24)
-        self._window, self._store = window, window.session.preferences
+        self._desk, self._store = desk, desk.session.preferences
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName(tr("Settings"))
         self.tabs.tabBar().setAccessibleName(tr("Settings"))
@@ -62,7 +59,7 @@ class SettingsDialog(QDialog):
             self.tabs.addTab(panel(form), title)
         self.note = label("", "small", wrap=True)
         self.here = button(tr("Use for the open rig too"), self._use_here)
-        self.here.setEnabled(window.session.is_open)
+        self.here.setEnabled(desk.session.is_open)
         buttons = row(self.here, 1, button(tr("Close"), self.close, role="primary"))
         self.setLayout(column(self.tabs, self.note, buttons, margins=(16, 12, 16, 12)))
 
@@ -106,7 +103,7 @@ class SettingsDialog(QDialog):
     def _make_window(self) -> QFormLayout:
         form = self._form()
         self.theme = self._choice(form, tr("Colours"), [(code, tr(words)) for code, words in THEMES], self._now.theme,
-                                  self._window.use_theme)  # type: ignore[arg-type]  # fmt: skip
+                                  self._desk.use_theme)  # type: ignore[arg-type]  # fmt: skip
         languages = [("", tr("As the system")), *LANGUAGES.items()]
         self.language = self._choice(form, tr("Language"), languages, self._now.language, self._use_language)
         lengths = [("mm", tr("Millimetres")), ("in", tr("Inches"))]
@@ -120,14 +117,14 @@ class SettingsDialog(QDialog):
     def _use_lengths(self, unit: str) -> None:
         use_inches(unit == "in")
         self._change_and_show(lengths=unit)
-        self._window.parts.take_catalog()
+        self._desk.parts.take_catalog()
 
     def _use_motion(self, on: bool) -> None:
         self._store.change(motion=on)
         want_motion(on)
 
     def _use_language(self, code: str) -> None:
-        self._window.use_language(code)
+        self._desk.use_language(code)
         self.close()
 
     def _make_rigs(self) -> QFormLayout:
@@ -161,7 +158,7 @@ class SettingsDialog(QDialog):
 
     def _change_and_show(self, **fields: object) -> None:
         self._store.change(**fields)
-        self._window.session.refresh()
+        self._desk.session.refresh()
 
     def _use_currency(self, code: str) -> None:
         known = is_currency(code)
@@ -185,9 +182,7 @@ class SettingsDialog(QDialog):
     def _use_tariff(self, amount: float | None) -> None:
         now = self._now
         price = (
-            Price(amount=amount, currency=now.currency, day=self._window.session.today, source="entered by hand")
-            if amount
-            else None
+            Price(amount=amount, currency=now.currency, day=self._desk.session.today, source="entered by hand") if amount else None
         )
         self._change_site(energy_per_kwh=price)
 
@@ -250,8 +245,8 @@ class SettingsDialog(QDialog):
         self.note.setText("")
         if text != self._now.catalog_folder:
             self._store.change(catalog_folder=text)
-            self._window.session.shelf.follow(folder_of(text))
-            self._window.session.shelf.reload()
+            self._desk.session.shelf.follow(folder_of(text))
+            self._desk.session.shelf.reload()
 
     def _ask_folder(self) -> None:
         def take(path: Path) -> None:
@@ -270,7 +265,7 @@ class SettingsDialog(QDialog):
 
     def _use_here(self) -> None:
         """Give the open rig the currency, site and seller of new ones, as one step."""
-        session, now = self._window.session, self._now
+        session, now = self._desk.session, self._now
         site = replace(now.site, other_load_w=session.rig.site.other_load_w, room_c=session.rig.site.room_c)
         edits = (
             Edit("set_money", {"currency": now.currency, "budget": session.rig.budget}),
@@ -281,8 +276,8 @@ class SettingsDialog(QDialog):
             self.note.setText(tr("The open rig has this currency, site and seller now."))
 
 
-def settings_dialog(window: "Window") -> QDialog:
+def settings_dialog(desk: Desk) -> QDialog:
     """Show the settings over the window."""
-    dialog = SettingsDialog(window)
+    dialog = SettingsDialog(desk)
     dialog.open()
     return dialog

@@ -3,13 +3,14 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QHeaderView
 
 from rigplanner.desktop.ask_file import ask_file
+from rigplanner.desktop.desk import Desk
+from rigplanner.desktop.documents import leave_rig
 from rigplanner.desktop.preferences import with_wishes
 from rigplanner.desktop.tables import fill, plain_table
 from rigplanner.desktop.theme import look, row_px
@@ -21,9 +22,6 @@ from rigplanner.machine.formats.nccl_log import NcclRun
 from rigplanner.machine.this_machine import Fact, Recognised, read_this_machine, recognise
 from rigplanner.report.language import Words, tr
 from rigplanner.report.words_machine import beside_cells, run_lines
-
-if TYPE_CHECKING:
-    from rigplanner.desktop.window import Window
 
 TOPIC = "this machine"
 WHY_NOT = Words(
@@ -38,12 +36,12 @@ WHY_NOT = Words(
 class MachineDialog(QDialog):
     """Reads aside; nothing becomes a rig before the button."""
 
-    def __init__(self, window: "Window") -> None:
-        super().__init__(window)
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window())
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Read this machine"))
         self.resize(row_px() * 38, row_px() * 16)
-        self._window, self._session = window, window.session
+        self._desk, self._session = desk, desk.session
         self.found: Recognised | None = None
         self.head = label(tr("Reading what this computer says of itself…"), "large", wrap=True)
         self.note = label(
@@ -144,8 +142,6 @@ class MachineDialog(QDialog):
 
     def open_rig(self) -> None:
         """Show the rig, unsaved, with what was not recognised in its notes."""
-        from rigplanner.desktop.documents import leave_rig
-
         if self.found is None:
             return
         session = self._session
@@ -160,8 +156,8 @@ class MachineDialog(QDialog):
             session.mark_unsaved()
 
         leave_rig(session, show)
-        self._window.show_tab("Parts")
-        self._window.show_first_item()
+        self._desk.show_tab("Parts")
+        self._desk.show_first_item()
         self.close()
 
     def done(self, result: int) -> None:
@@ -169,8 +165,8 @@ class MachineDialog(QDialog):
         super().done(result)
 
 
-def machine_dialog(window: "Window") -> MachineDialog:
+def machine_dialog(desk: Desk) -> MachineDialog:
     """Show the dialog over the window."""
-    dialog = MachineDialog(window)
+    dialog = MachineDialog(desk)
     dialog.open()
     return dialog

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushButton
@@ -10,15 +9,13 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushB
 from rigplanner.catalog.fetch import Fetched, FetchFault, GoOn, read_stamp
 from rigplanner.catalog.updating import fetch_file, fetch_rates, target
 from rigplanner.catalog.user_catalog import newest_rates
+from rigplanner.desktop.desk import Desk
 from rigplanner.desktop.preferences import folder_of
 from rigplanner.desktop.tasks import Ticket
 from rigplanner.desktop.theme import row_px
 from rigplanner.desktop.widgets import button, column, label, panel, row, rule
 from rigplanner.desktop.words import age, day
 from rigplanner.report.language import digits, tr
-
-if TYPE_CHECKING:
-    from rigplanner.desktop.window import Window
 
 TOPIC = "update"
 
@@ -28,12 +25,12 @@ class UpdateDialog(QDialog):
 
     _progressed = Signal(int, int)
 
-    def __init__(self, window: "Window") -> None:
-        super().__init__(window)
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window())
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Update the catalog"))
         self.resize(row_px() * 26, row_px() * 11)
-        self._window, self._session = window, window.session
+        self._desk, self._session = desk, desk.session
         self._folder = folder_of(self._session.preferences.now.catalog_folder)
         self._rates_state, self._file_state = label("", "small", wrap=True), label("", "small", wrap=True)
         self.rates_button = button(tr("Fetch"), self.fetch_rates, name=tr("Fetch the exchange rates"))
@@ -148,8 +145,8 @@ class UpdateDialog(QDialog):
         super().done(result)
 
 
-def update_dialog(window: "Window") -> UpdateDialog:
+def update_dialog(desk: Desk) -> UpdateDialog:
     """Show the dialog over the window."""
-    dialog = UpdateDialog(window)
+    dialog = UpdateDialog(desk)
     dialog.open()
     return dialog

@@ -1,6 +1,5 @@
 """Printing of the quote: the pages of the very bytes that are saved, drawn on the printer."""
 
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QRectF, QSize, Qt
 from PySide6.QtGui import QPageLayout, QPageSize, QPainter
@@ -8,10 +7,9 @@ from PySide6.QtPdf import QPdfDocument
 from PySide6.QtPrintSupport import QPrintDialog, QPrinter
 from PySide6.QtWidgets import QDialog
 
+from rigplanner.desktop.desk import Desk
+from rigplanner.desktop.exports import quote_bytes
 from rigplanner.report.language import tr
-
-if TYPE_CHECKING:
-    from rigplanner.desktop.window import Window
 
 DOTS_PER_INCH = 300
 POINTS_PER_INCH = 72
@@ -46,18 +44,15 @@ def print_pdf(content: bytes, printer: QPrinter) -> int:
     return pages
 
 
-def print_quote(window: "Window") -> QPrintDialog | None:
+def print_quote(desk: Desk) -> QPrintDialog | None:
     """Ask for a printer and print the quote on it."""
-    from rigplanner.desktop.documents import quote_bytes
-
-    session = window.session
+    session = desk.session
     content = quote_bytes(session)
     if content is None:
-        session.tell(tr("There is no quote: the rig could not be assessed."), "error")
         return None
     printer = QPrinter(QPrinter.PrinterMode.HighResolution)
     printer.setDocName(session.rig.name[:100])
-    dialog = QPrintDialog(printer, window)
+    dialog = QPrintDialog(printer, desk.window())
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
 
     def accepted() -> None:
@@ -67,7 +62,7 @@ def print_quote(window: "Window") -> QPrintDialog | None:
                 tr("Sent {pages} pages to {printer}.", pages=pages, printer=printer.printerName() or printer.outputFileName())
             )
         else:
-            session.tell(tr("The printer did not take the quote."), "error", tr("Try again"), lambda: print_quote(window))
+            session.tell(tr("The printer did not take the quote."), "error", tr("Try again"), lambda: print_quote(desk))
 
     dialog.accepted.connect(accepted)
     QDialog.open(dialog)

@@ -6,14 +6,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QBuffer, QByteArray, QEvent, QIODevice, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QMouseEvent, QPalette, QShowEvent
+from PySide6.QtCore import QBuffer, QByteArray, QEvent, QIODevice, QObject, Qt, QTimer
+from PySide6.QtGui import QMouseEvent, QPalette, QShowEvent
 from PySide6.QtWidgets import QMenu, QPushButton, QSplitter, QWidget
 
-from rigplanner.desktop.ask_file import ask_file
 from rigplanner.desktop.breakdown import show_breakdown
 from rigplanner.desktop.change import Change
-from rigplanner.desktop.documents import file_name
+from rigplanner.desktop.exports import EXPORT_WORDS, QUOTE_FORMS, ask_export, ask_save_quote, copy_as, exported, write
 from rigplanner.desktop.quote.figures import COSTS, Pages, figure_entries, figure_reason
 from rigplanner.desktop.quote.form import QuoteForm
 from rigplanner.desktop.reasons import Reason, cost_steps
@@ -22,20 +21,13 @@ from rigplanner.desktop.theme import look
 from rigplanner.desktop.widgets import button, column, label, panel, row, scrolled, strip
 from rigplanner.desktop.words import money
 from rigplanner.evidence import Step
-from rigplanner.report.language import THIN, Words, tr, trn
-from rigplanner.whole_file import write_whole
+from rigplanner.report.language import THIN, tr, trn
 
 PREVIEW_DELAY_MS = 250
-EXPORT_WORDS = Words({
-    "markdown": "Markdown", "bbcode": "BBCode", "plain": "Plain text", "csv": "CSV", "json": "JSON", "xlsx": "Excel workbook",
-})  # fmt: skip
-SUFFIXES = {"markdown": "md", "bbcode": "txt", "plain": "txt", "csv": "csv", "json": "json", "xlsx": "xlsx"}
 
 
 class QuoteView(QWidget):
-    """`save_asked` asks for a file name."""
-
-    save_asked = Signal()
+    """`content` is the PDF that is shown, None before it was made."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -50,7 +42,7 @@ class QuoteView(QWidget):
         self.note = label("", wrap=True)
         self._note = panel(column(self.note, margins=(16, 16, 16, 16)))
         self._page = column(self._note, spacing=0)
-        self.save = button(tr("Save as PDF…"), self.save_asked.emit, "quote", "primary")
+        self.save = button(tr("Save as PDF…"), lambda: ask_save_quote(self, session), "quote", "primary")
         self.pages = label("", "small")
         self.copy = button(tr("Copy as"), self._open_copy, "copy")
         self.export = button(tr("Export"), self._open_export, "export")
@@ -132,10 +124,10 @@ class QuoteView(QWidget):
         return self._pointed[1]
 
     def _open_copy(self) -> None:
-        self._open_menu(self.copy, [form for form in EXPORT_WORDS if form != "xlsx"], self.copy_as)
+        self._open_menu(self.copy, [form for form in QUOTE_FORMS if form != "xlsx"], partial(copy_as, self._session))
 
     def _open_export(self) -> None:
-        self._open_menu(self.export, list(EXPORT_WORDS), self._ask_export)
+        self._open_menu(self.export, list(QUOTE_FORMS), self._ask_export)
 
     def _open_menu(self, at: QPushButton, forms: list[str], chosen: Callable[[str], object]) -> None:
         menu = QMenu(self)
@@ -144,44 +136,13 @@ class QuoteView(QWidget):
             menu.addAction(EXPORT_WORDS[form], partial(chosen, form))
         menu.popup(at.mapToGlobal(at.rect().bottomLeft()))
 
-    def exported(self, form: str) -> bytes | None:
-        """Return the quote in one of the forms of export; None, and a word of it, when the rig could not be assessed."""
-        from rigplanner.report.export import export
-        from rigplanner.report.quote import quote_content
-        from rigplanner.report.quote_sheets import quote_workbook
-
-        assessment = self._session.assessment
-        if assessment is None:
-            self._session.tell(tr("There is nothing to export: the rig could not be assessed."), "error")
-            return None
-        content = quote_content(assessment, self._session.catalog, date.fromisoformat(self._session.today))
-        return quote_workbook(content) if form == "xlsx" else export(content, form).encode()
-
-    def copy_as(self, form: str) -> None:
-        """Put the quote on the clipboard."""
-        if (content := self.exported(form)) is not None:
-            QGuiApplication.clipboard().setText(content.decode())
-            self._session.tell(tr("Copied as {form}.", form=EXPORT_WORDS[form]))
-
     def _ask_export(self, form: str) -> None:
-        suffix = SUFFIXES[form]
-        ask_file(
-            self, tr("Export the quote"), lambda path: self.save_as(path, form), f"{EXPORT_WORDS[form]} (*.{suffix})", "new file",
-            self._session.folder, f"{file_name(self._session.rig.name)}.{suffix}", suffix,
-        )  # fmt: skip
+        name = self._session.rig.name
+        ask_export(self, self._session, tr("Export the quote"), name, form, lambda path: self.save_as(path, form))
 
     def save_as(self, path: Path, form: str) -> None:
         """Write the quote in one of the forms of export."""
-        content = self.exported(form)
-        if content is None:
-            return
-        try:
-            write_whole(path, content)
-        except OSError as fault:
-            said = tr("{path}: not written ({reason}).", path=path, reason=fault.strerror or fault)
-            self._session.tell(said, "error", tr("Try again"), lambda: self.save_as(path, form))
-            return
-        self._session.tell(tr("Written {name}.", name=path.name))
+        write(self._session, path, lambda: exported(self._session, form))
 
     def _make(self) -> None:
         """Make the quote's bytes aside from the window."""

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QPlainTextEdit, QVBoxLayout, 
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU
-from rigplanner.data import data_path
+from rigplanner.data import sample_files
 from rigplanner.desktop.documents import leave_rig
 from rigplanner.desktop.preferences import with_wishes
 from rigplanner.desktop.session import Session
@@ -42,11 +42,6 @@ TILES = (
     ("machine", "Read this machine", "What this computer is made of, as far as it tells.", "system"),
     ("open", "Open…", "A rig file from a folder; it may also be dropped here.", "open"),
 )
-
-
-def sample_files() -> list[Path]:
-    """Return the sample rigs that came with the program."""
-    return sorted((data_path("resources") / "samples").glob("*.rig"))
 
 
 class StartView(QWidget):
