@@ -9,6 +9,7 @@ from rigplanner.desktop.exports import file_name
 from rigplanner.desktop.preferences import begin
 from rigplanner.desktop.session import Session
 from rigplanner.report.language import tr
+from rigplanner.rig.document import Rig
 
 RIG_FILES = "Rigs (*.rig);;All files (*)"
 
@@ -24,6 +25,16 @@ def leave_rig(session: Session, then: Callable[[], object]) -> None:
             session.mark_unsaved()
 
         session.tell(tr("{name} had edits that were not saved.", name=left.name), "warning", tr("Bring it back"), back)  # fmt: skip
+
+
+def take_rig(session: Session, rig: Rig, step: str) -> None:
+    """Put a rig that no file holds yet in place of the open one."""
+
+    def show() -> None:
+        session.start_rig(rig, step)
+        session.mark_unsaved()
+
+    leave_rig(session, show)
 
 
 def new_rig(desk: Desk) -> None:

@@ -63,11 +63,6 @@ class Offer(Struct, frozen=True, kw_only=True):
     hours_per_day: float = HOURS_PER_DAY
 
     @property
-    def energy_counted(self) -> bool:
-        """Whether the rig's energy is in `hours`."""
-        return self.running is not None
-
-    @property
     def days(self) -> float | None:
         """The days after which the rig is cheaper."""
         return self.hours / self.hours_per_day if self.hours is not None and self.hours_per_day else None

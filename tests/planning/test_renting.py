@@ -62,14 +62,14 @@ def test_the_same_gpu_breaks_even_at_price_over_rent(priced: Rig, catalog: Catal
     (offer,) = offers(assessment, assessment.jobs[0], catalog, _cloud("nvidia.geforce.gtx-1080-ti", RENT))
     assert offer.speed_ratio == pytest.approx(1.0, rel=0.02)
     assert offer.hours == pytest.approx(assessment.totals.total / (2.0 * offer.speed_ratio))
-    assert not offer.energy_counted
+    assert offer.running is None
 
 
 def test_energy_makes_it_later(priced: Rig, catalog: Catalog) -> None:
     tariff = Price(amount=0.40, currency="USD", day="2026-01-01", source="contract")
     assessment = assess(replace(priced, site=Site(energy_per_kwh=tariff)), catalog)
     (offer,) = offers(assessment, assessment.jobs[0], catalog, _cloud("nvidia.geforce.gtx-1080-ti", RENT))
-    assert offer.energy_counted
+    assert offer.running is not None
     assert offer.hours is not None
     assert offer.hours > assessment.totals.total / (2.0 * offer.speed_ratio)
 

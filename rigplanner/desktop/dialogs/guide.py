@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from rigplanner.catalog.user_catalog import newest_rates
 from rigplanner.desktop import icons
 from rigplanner.desktop.desk import Desk
-from rigplanner.desktop.documents import leave_rig
+from rigplanner.desktop.documents import take_rig
 from rigplanner.desktop.preferences import begin, folder_of
 from rigplanner.desktop.tasks import Ticket
 from rigplanner.desktop.theme import look, row_px
@@ -284,12 +284,7 @@ class GuideDialog(QDialog):
         session = self._session
         quote = begin(session.preferences.now).quote
         rig = replace(proposal.rig, name=self._words.purpose_title(self.purpose), quote=quote)
-
-        def show() -> None:
-            session.start_rig(rig, tr("Take the guide's rig"))
-            session.mark_unsaved()
-
-        leave_rig(session, show)
+        take_rig(session, rig, tr("Take the guide's rig"))
         self._desk.show_tab("Parts")
         self._desk.show_first_item()
         self.close()

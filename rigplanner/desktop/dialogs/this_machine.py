@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QHeaderView
 
 from rigplanner.desktop.ask_file import ask_file
 from rigplanner.desktop.desk import Desk
-from rigplanner.desktop.documents import leave_rig
+from rigplanner.desktop.documents import take_rig
 from rigplanner.desktop.preferences import with_wishes
 from rigplanner.desktop.tables import fill, plain_table
 from rigplanner.desktop.theme import look, row_px
@@ -150,12 +150,7 @@ class MachineDialog(QDialog):
             for fact in self.found.unmatched
         )
         rig = replace(with_wishes(self.found.rig, session.preferences.now), name=tr("This machine"), notes=absent)
-
-        def show() -> None:
-            session.start_rig(rig, tr("Read this machine"))
-            session.mark_unsaved()
-
-        leave_rig(session, show)
+        take_rig(session, rig, tr("Read this machine"))
         self._desk.show_tab("Parts")
         self._desk.show_first_item()
         self.close()

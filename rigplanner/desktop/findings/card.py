@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QPushButton, QSizePolicy, QToolTip, QWidget
 
@@ -84,8 +84,6 @@ class FixButton(QPushButton):
 
 class FindingCard(QFrame):
     """One finding. Click or Enter points at its subject in all views."""
-
-    pointed = Signal(str)
 
     def __init__(self, session: Session, finding: Finding, waived: bool) -> None:
         super().__init__()

@@ -1,6 +1,5 @@
 """Printing of the quote: the pages of the very bytes that are saved, drawn on the printer."""
 
-
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QRectF, QSize, Qt
 from PySide6.QtGui import QPageLayout, QPageSize, QPainter
 from PySide6.QtPdf import QPdfDocument

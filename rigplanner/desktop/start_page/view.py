@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QPlainTextEdit, QVBoxLayout, 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU
 from rigplanner.data import sample_files
-from rigplanner.desktop.documents import leave_rig
+from rigplanner.desktop.documents import take_rig
 from rigplanner.desktop.preferences import with_wishes
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.start_page.cards import Card, OneLine, SampleCard, Tile
@@ -154,12 +154,7 @@ class StartView(QWidget):
         rig = replace(wished, currency=rig.currency) if any(entry.price for entry in matched) else wished
         rig = replace(rig, notes="\n".join(list_notes(entries)))
         left_unsaved = session.is_open and session.unsaved
-
-        def show() -> None:
-            session.start_rig(rig, tr("Paste list"))
-            session.mark_unsaved()
-
-        leave_rig(session, show)
+        take_rig(session, rig, tr("Paste list"))
         self.paste.setPlainText("\n".join(missing))
         self._say_unmatched(tr("Not in the catalog: {lines}", lines=", ".join(missing)) if missing else "")
         became = trn("{count} line became a part.", "{count} lines became parts.", len(matched))
