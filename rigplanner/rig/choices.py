@@ -14,7 +14,8 @@ from rigplanner.rig.offer_choices import OFFER_WORDS, with_offer_choice
 SITE_WORDS = {"country": "country", "volts": "volts", "breaker": "breaker_a", "hours": "hours_per_day", "room": "room_c"}
 SOFTWARE_WORDS = (
     "driver", "cuda", "pytorch", "tensorflow", "jax", "rocm", "os", "bios", "iommu", "ngc-pytorch", "ngc-tensorflow", "rapids",
-    "bitsandbytes", "mamba-ssm", "causal-conv1d", "nunchaku", "sageattention", "deep-gemm", "unsloth",
+    "bitsandbytes", "mamba-ssm", "causal-conv1d", "nunchaku", "sageattention", "deep-gemm", "unsloth", "tensorrt",
+    "flashinfer", "sglang",
 )  # fmt: skip
 YES, NO = ("yes", "on", "true", "all"), ("no", "off", "false", "none")
 

@@ -45,12 +45,13 @@ def framed(situation: Situation) -> Iterator[Framed]:
     "issue 1998",
 )  # fmt: skip
 def framework(situation: Situation, case: Framed) -> Iterator[Finding]:
-    """Look the release up; one that is not listed is unknown."""
+    """Look the release up; one that is not listed is unknown, and of a name such as "8" the best of its releases counts."""
     rows, capability = framework_rows(case.package), case.card.compute_capability or ""
-    row = next((row for row in rows if version(case.release) and within(case.release, row.since, row.until)), None)
-    if row is None:
+    meant = [row for row in rows if version(case.release) and _may_be(case.release, row)]
+    if not meant:
         yield framework.unknown(case, f"software:{case.package} {case.release}")
-    elif not between(capability, row.lowest, row.highest):
+    elif not any(between(capability, row.lowest, row.highest) for row in meant):
+        row = meant[-1]
         old = version(capability) < version(row.lowest)
         other = _other(rows, capability)
         yield framework.finding(
@@ -64,7 +65,17 @@ def framework(situation: Situation, case: Framed) -> Iterator[Finding]:
         )
 
 
-NAMES = {"tensorflow": "TensorFlow", "jax": "JAX", "rapids": "RAPIDS", "deep-gemm": "DeepGEMM", "sageattention": "SageAttention"}
+NAMES = {
+    "tensorflow": "TensorFlow", "jax": "JAX", "rapids": "RAPIDS", "deep-gemm": "DeepGEMM", "sageattention": "SageAttention",
+    "tensorrt": "TensorRT", "flashinfer": "FlashInfer", "sglang": "SGLang",
+}  # fmt: skip
+
+
+def _may_be(release: str, row: Framework) -> bool:
+    """Say whether a release, or one of those that a shorter name such as "8" stands for, lies in the row."""
+    places = len(version(release))
+    since = ".".join(map(str, version(row.since)[:places]))
+    return within(release, since, row.until)
 
 
 def _other(rows: tuple[Framework, ...], capability: str) -> str | None:

@@ -9,6 +9,7 @@ from real_failures_beside import BESIDE_FAILURES, BESIDE_PARTS, FRAMEWORK_FAILUR
 from real_failures_fresh import FRESH_BUILDS, FRESH_FAILURES, FRESH_RUNS
 from real_failures_hosts import HOST_FAILURES, OWN_PARTS
 from real_failures_more import MORE_FAILURES, OLD_BOARDS
+from real_newcomers import NEW_BUILDS, NEW_FAILURES, NEW_PARTS, NEW_RUNS
 from real_rigs import RIG_BUILDS, RIG_FAILURES, RIG_PARTS, RIG_RUNS
 from real_strangers import STRANGE_BUILDS, STRANGE_FAILURES, STRANGE_PARTS, STRANGE_RUNS
 
@@ -17,9 +18,12 @@ from rigplanner.report.words import finding_text
 from rigplanner.rig.document import Item, Rig
 from rigplanner.rules.assess import assess
 
+OWN = {part.id: part for part in (*OLD_BOARDS, *OWN_PARTS, *BESIDE_PARTS, *RIG_PARTS, *STRANGE_PARTS, *NEW_PARTS)}
+"""Parts of owners that the catalog does not have."""
+
 ALL_FAILURES = (
     *FAILURES, *MORE_FAILURES, *HOST_FAILURES, *BESIDE_FAILURES, *FRAMEWORK_FAILURES, *FRESH_FAILURES, *RIG_FAILURES,
-    *STRANGE_FAILURES,
+    *STRANGE_FAILURES, *NEW_FAILURES,
 )  # fmt: skip
 
 
@@ -33,16 +37,16 @@ def rig_of(build: Build | Failure) -> Rig:
 
 
 @pytest.mark.parametrize(
-    "build", [*BUILDS, *MORE_BUILDS, *FRESH_BUILDS, *RIG_BUILDS, *STRANGE_BUILDS], ids=lambda build: build.name
+    "build", [*BUILDS, *MORE_BUILDS, *FRESH_BUILDS, *RIG_BUILDS, *STRANGE_BUILDS, *NEW_BUILDS], ids=lambda build: build.name
 )
 def test_a_machine_that_runs_gets_no_error(build: Build) -> None:
-    rig, catalog = rig_of(build), shipped_catalog()
-    assert [item.part for item in rig.items if catalog.get(item.part) is None] == []
+    rig, catalog = replace(rig_of(build), snapshot=OWN), shipped_catalog()
+    assert [item.part for item in rig.items if item.part not in OWN and catalog.get(item.part) is None] == []
     found = assess(rig, catalog).report.findings
     assert [(f.code, finding_text(f, rig, catalog)) for f in found if f.severity == "error"] == []
 
 
-@pytest.mark.parametrize("run", [*RUNS, *FRESH_RUNS, *RIG_RUNS, *STRANGE_RUNS], ids=lambda run: run.name)
+@pytest.mark.parametrize("run", [*RUNS, *FRESH_RUNS, *RIG_RUNS, *STRANGE_RUNS, *NEW_RUNS], ids=lambda run: run.name)
 def test_software_and_jobs_that_run_get_no_error(run: Failure) -> None:
     jobs = (run.job,) if run.job else ()
     rig, catalog = replace(rig_of(run), settings=run.settings(), site=run.site, workloads=jobs), shipped_catalog()
@@ -54,9 +58,8 @@ def test_software_and_jobs_that_run_get_no_error(run: Failure) -> None:
 @pytest.mark.parametrize("failure", ALL_FAILURES, ids=lambda failure: failure.name)
 def test_a_machine_that_failed_is_told_so(failure: Failure) -> None:
     jobs = (failure.job,) if failure.job else ()
-    own = {part.id: part for part in (*OLD_BOARDS, *OWN_PARTS, *BESIDE_PARTS, *RIG_PARTS, *STRANGE_PARTS)}
-    rig = replace(rig_of(failure), settings=failure.settings(), site=failure.site, workloads=jobs, snapshot=own)
-    assert [item.part for item in rig.items if item.part not in own and shipped_catalog().get(item.part) is None] == []
+    rig = replace(rig_of(failure), settings=failure.settings(), site=failure.site, workloads=jobs, snapshot=OWN)
+    assert [item.part for item in rig.items if item.part not in OWN and shipped_catalog().get(item.part) is None] == []
     found = assess(rig, shipped_catalog()).report.findings
     loud = ("error", "warning", "info") if failure.remark else ("error", "warning")
     assert {f.code for f in found if f.severity in loud} & set(failure.codes)
