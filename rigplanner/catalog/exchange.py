@@ -64,8 +64,8 @@ def unpublished_among(currencies: Iterable[str]) -> list[str]:
 
 
 def with_rate(rates: ExchangeRates, code: str, amount: float, currency: str) -> ExchangeRates | None:
-    """Return the rates with one of one's own, 1 `code` = `amount` `currency`. It moves the rate of `currency` against the base where
-    `code` has one, else sets that of `code`. None where neither is among the rates, both are one, or the amount is no rate."""
+    """Return the rates with one of one's own, 1 `code` = `amount` `currency`: it moves the rate of `currency` against the base
+    where `code` has one, else it sets that of `code`. None where neither is among the rates, both are one, or it is no rate."""
     known = {**rates.rates, rates.base: 1.0}
     if code == currency or not known.keys() & {code, currency} or not 0 < amount < LARGEST_RATE:
         return None

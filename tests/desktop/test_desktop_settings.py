@@ -10,7 +10,7 @@ from PySide6.QtPrintSupport import QPrinter
 from PySide6.QtWidgets import QApplication, QDialog, QLabel
 
 from rigplanner.catalog import fetch, updating
-from rigplanner.catalog.exchange import shipped_rates
+from rigplanner.catalog.exchange import convert, shipped_rates
 from rigplanner.catalog.prices import is_currency
 from rigplanner.catalog.user_catalog import newest_rates
 from rigplanner.desktop import documents
@@ -83,6 +83,22 @@ def test_the_open_rig_takes_them_as_one_step(qtbot, window, sample_folder):
     window.session.undo()
     assert window.session.rig.currency == "USD"
     made.close()
+
+
+def test_a_rate_of_ones_own_counts_in_new_rigs_and_the_open_one(qtbot, window, settings, sample_folder):
+    settings.rate.setValue(0.03)
+    own = now(window).own_rate
+    assert own is not None and (own.code, own.amount, own.currency) == ("TWD", 0.03, "USD")
+    documents.new_rig(window)
+    assert convert(100, "TWD", "USD", window.session.rig.exchange) == pytest.approx(3.0)
+    documents.open_file(window, sample_folder / "dual-rtx-3090.rig", sample=True)
+    settled_session(qtbot, window.session)
+    settings._use_here()
+    assert convert(100, "TWD", "USD", window.session.rig.exchange) == pytest.approx(3.0)
+    settings._use_currency("TWD")
+    assert settings.rate.suffix().strip() == "USD"
+    settings.rate.setValue(0.04)
+    assert now(window).own_rate is None and "TWD" in settings.note.text()
 
 
 @pytest.mark.parametrize(

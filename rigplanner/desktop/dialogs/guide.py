@@ -19,11 +19,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rigplanner.catalog.user_catalog import newest_rates
 from rigplanner.desktop import icons
 from rigplanner.desktop.desk import Desk
 from rigplanner.desktop.documents import take_rig
-from rigplanner.desktop.preferences import begin, folder_of
+from rigplanner.desktop.preferences import begin, rates_of
 from rigplanner.desktop.tasks import Ticket
 from rigplanner.desktop.theme import look, row_px
 from rigplanner.desktop.widgets import busy_bar, button, clear, column, indented, label, panel, row, rule, scrolled, stretchy
@@ -159,7 +158,7 @@ class GuideDialog(QDialog):
 
         self._delay.stop()
         session = self._session
-        rates = newest_rates(folder_of(session.preferences.now.catalog_folder))
+        rates = rates_of(session.preferences.now)
         answers = Answers(
             purpose=self.purpose, aim=self.aim.currentData(), budget=self.budget.value() or None,
             currency=self.currency.currentText(), site=self._site(), quiet=self.quiet.isChecked(), rates=rates,

@@ -14,15 +14,17 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QSpinBox,
     QTabWidget,
+    QWidget,
 )
 
+from rigplanner.catalog.exchange import unpublished_among
 from rigplanner.catalog.fetch import allowed
 from rigplanner.catalog.parts import Price
 from rigplanner.catalog.prices import is_currency
 from rigplanner.desktop.ask_file import ask_file
 from rigplanner.desktop.desk import Desk
 from rigplanner.desktop.fade import want_motion
-from rigplanner.desktop.preferences import Preferences, folder_of
+from rigplanner.desktop.preferences import OwnRate, Preferences, folder_of, rates_of
 from rigplanner.desktop.quote.logos import picture_files, usable_logo
 from rigplanner.desktop.theme import row_px
 from rigplanner.desktop.widgets import button, column, indented, label, panel, restyle, row
@@ -134,6 +136,7 @@ class SettingsDialog(QDialog):
         self.currency.setEditable(True)
         if (typed := self.currency.lineEdit()) is not None:
             typed.editingFinished.connect(lambda: self._use_currency(typed.text().strip().upper()))
+        form.addRow(tr("Own exchange rate"), self._make_rate())
         site = self._now.site
         countries = [
             ("", tr("not said")),
@@ -156,6 +159,32 @@ class SettingsDialog(QDialog):
         form.addRow(tr("Prices count as old after"), self.price_days)
         return form
 
+    def _make_rate(self) -> QWidget:
+        """Return the fields of a rate that the bank does not publish, or of the one that was paid."""
+        own = self._now.own_rate
+        usual = unpublished_among(CURRENCIES) if own is None else [own.code]
+        self.rate_of = QComboBox()
+        self.rate_of.setAccessibleName(tr("Currency of the own exchange rate"))
+        for code in dict.fromkeys((*usual, *CURRENCIES)):
+            self.rate_of.addItem(f"1\u202f{code}\u202f=", code)
+        self.rate = QDoubleSpinBox(minimum=0, maximum=1e6, decimals=6)
+        self.rate.setAccessibleName(tr("Own exchange rate"))
+        self.rate.setSpecialValueText(tr("not set"))
+        self.rate.setSuffix(f"\u202f{own.currency if own else self._now.currency}")
+        self.rate.setKeyboardTracking(False)
+        indented(self.rate)
+        self.rate.setValue(own.amount if own else 0.0)
+        self.rate.valueChanged.connect(self._use_rate)
+        self.rate_of.activated.connect(self._use_rate)
+        return panel(row(self.rate_of, self.rate))
+
+    def _use_rate(self) -> None:
+        """Take the rate in the currency of new rigs; one of that currency itself is none."""
+        code, currency, amount = self.rate_of.currentData(), self._now.currency, self.rate.value()
+        self.note.setText(tr("New rigs count in {currency} already.", currency=code) if amount and code == currency else "")
+        self._store.change(own_rate=OwnRate(code, amount, currency) if amount and code != currency else None)
+        self.rate.setSuffix(f"\u202f{currency}")
+
     def _change_and_show(self, **fields: object) -> None:
         self._store.change(**fields)
         self._desk.session.refresh()
@@ -169,6 +198,8 @@ class SettingsDialog(QDialog):
             self._store.change(currency=code)
             self._change_site(energy_per_kwh=replace(tariff, currency=code) if tariff else None)
             self.tariff.setSuffix(f"\u202f{tr('{currency} a kWh', currency=code)}")
+            if self._now.own_rate is None:
+                self.rate.setSuffix(f"\u202f{code}")
 
     def _use_country(self, code: str) -> None:
         """Take a country with its usual outlet."""
@@ -264,16 +295,17 @@ class SettingsDialog(QDialog):
             self._store.change(update_url=text)
 
     def _use_here(self) -> None:
-        """Give the open rig the currency, site and seller of new ones, as one step."""
+        """Give the open rig the currency, own exchange rate, site and seller of new ones, as one step."""
         session, now = self._desk.session, self._now
         site = replace(now.site, other_load_w=session.rig.site.other_load_w, room_c=session.rig.site.room_c)
         edits = (
             Edit("set_money", {"currency": now.currency, "budget": session.rig.budget}),
             Edit("set_site", {"site": site}),
             Edit("set_quote", {"quote": replace(session.rig.quote, seller=now.seller)}),
+            *([Edit("set_exchange", {"exchange": rates_of(now)})] if now.own_rate else []),
         )
         if session.edit(tr("Use the settings of new rigs"), *edits):
-            self.note.setText(tr("The open rig has this currency, site and seller now."))
+            self.note.setText(tr("The open rig has this currency, exchange rate, site and seller now."))
 
 
 def settings_dialog(desk: Desk) -> QDialog:
