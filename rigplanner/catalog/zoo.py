@@ -116,7 +116,8 @@ class Zoo:
 
     def nearest(self, slug: str, most: int = 4) -> list[str]:
         """Return up to `most` slugs that look like `slug`."""
-        return [self._names[name].slug for name in difflib.get_close_matches(slug.casefold(), self._names, most, 0.5)]
+        close = difflib.get_close_matches(slug.casefold(), self._names, 4 * most, 0.5)
+        return list(dict.fromkeys(self._names[name].slug for name in close))[:most]
 
 
 _TRAINED_AS = re.compile(

@@ -14,7 +14,7 @@ USUAL_EDGE, USUAL_CLIP, USUAL_FRAMES = 1024, 480 * 832, 81
 USUAL_STEPS, CLIP_STEPS = 28, 50
 FEW_STEPS = {"schnell": 4, "turbo": 4, "klein": 4, "z-image": 9}
 """Steps by what the name of a distilled model holds (model cards)."""
-CLIPS = ("wan", "hunyuanvideo", "cogvideox", "consisid", "ltx")
+CLIPS = ("wan", "hunyuanvideo", "cogvideox", "consisid", "ltx", "mochi", "allegro", "latte")
 """Beginnings of the slugs of models that make clips."""
 DISTILLED = ("flux", "hunyuanvideo", "z-image")
 """Beginnings of the slugs of models with the guidance learnt: one pass per step, where others take one with and one without the

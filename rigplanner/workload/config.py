@@ -10,6 +10,7 @@ import msgspec
 from rigplanner.data import data_path
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.layer_kinds import LAYERS
+from rigplanner.workload.names import of_today
 
 MOST = {
     "hidden_size": 200_000, "num_hidden_layers": 2_000, "num_attention_heads": 4_096, "num_key_value_heads": 4_096,
@@ -44,19 +45,15 @@ SAME_AS = {
     "qwen3_vl_moe_text": "qwen3_moe", "qwen3_omni_moe_text": "qwen3_moe", "glm4v_text": "glm4", "glm_ocr_text": "glm4",
     "glm4v_moe_text": "glm4_moe", "paddleocr_vl_text": "ernie4_5",
     "gemma4_unified": "gemma4_text", "gemma4_unified_text": "gemma4_text",
-    "data2vec-vision": "beit", "vit_msn": "vit", "metaclip_2_vision_model": "clip_vision_model",
+    "chatglm_6b": "gpt_neox", "mpt_grouped": "mpt", "mixformer-sequential": "phi", "phi-msft": "phi", "fuyu": "persimmon",
+    "molmo": "qwen2", "xverse": "llama", "aquila": "llama", "skywork": "llama", "minicpm": "llama", "orion": "llama",
+    "minimind": "llama", "data2vec-vision": "beit", "vit_msn": "vit", "metaclip_2_vision_model": "clip_vision_model",
 }  # fmt: skip
 """Families whose blocks we walk as those of a relative; what differs is small beside the interval that is then given."""
 
 
 VISION_PARTS = {"clip": "clip_vision_model", "siglip": "siglip_vision_model", "metaclip_2": "metaclip_2_vision_model"}
 """Models of image and text whose classifier is made of the part that sees."""
-
-CHATGLM = {
-    "ffn_hidden_size": "intermediate_size", "num_layers": "num_hidden_layers", "padded_vocab_size": "vocab_size",
-    "kv_channels": "head_dim", "seq_length": "max_position_embeddings", "multi_query_group_num": "num_key_value_heads",
-}  # fmt: skip
-"""Fields of ChatGLM2, ChatGLM3 and the first GLM-4 by the names of today (configuration_chatglm.py beside the weights)."""
 
 SHORT = {"hidden_size_per_layer_input": 0, "enable_moe_block": None}
 """What a flat configuration under the name of the whole model leaves out where the model has none of it."""
@@ -81,6 +78,7 @@ def pick(config: dict[str, Any], *names: str, default: Any = None) -> Any:
 
 def full_config(config: dict[str, Any]) -> dict[str, Any]:
     """Return the configuration of the language (or vision) part with defaults filled in; raise WorkloadFault for absurd fields."""
+    config = of_today(config, defaults())
     inner = config.get("text_config")
     if inner is not None and not isinstance(inner, dict):
         raise WorkloadFault(f"config.text_config: expected an object, found {_shown(inner)}.")
@@ -101,8 +99,6 @@ def full_config(config: dict[str, Any]) -> dict[str, Any]:
     relative = SAME_AS.get(kind, "")
     bare = relative == kind + "_text" and "hidden_size" not in config
     known = defaults().get(kind) or (defaults().get(relative) if inner or bare else None) or {}
-    if kind == "chatglm" and "ffn_hidden_size" in config:
-        config = {"tie_word_embeddings": False, **{CHATGLM.get(name, name): value for name, value in config.items()}}
     _check_numbers(config, known)
     _check_against(known, config)
     filled = {**known, **config}
@@ -159,7 +155,7 @@ def _check_against(known: dict[str, Any], config: dict[str, Any]) -> None:
         if isinstance(usual, bool):
             good, expected = isinstance(value, bool), "true or false"
         elif isinstance(usual, int | float):
-            listed = name in ("image_size", "patch_size", "intermediate_size")
+            listed = name in ("image_size", "patch_size", "intermediate_size", "attention_window")
             side = value[0] if listed and isinstance(value, list) and value else value
             good = isinstance(side, int | float) and not isinstance(side, bool) and -1 <= side <= 1e9
             expected = "a number from 0 to 1e9"
