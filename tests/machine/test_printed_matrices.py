@@ -10,7 +10,7 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU
 from rigplanner.machine.collectives import allreduce
 from rigplanner.machine.formats.from_matrix import machine_of_matrix
-from rigplanner.machine.formats.smi_matrix import MatrixFault, parse_matrix
+from rigplanner.machine.formats.smi_matrix import MatrixFault, numa_nodes, parse_matrix
 
 DATA = "nvidia.datacenter."
 H100, A100, A100_40 = f"{DATA}h100-sxm5-80gb", f"{DATA}a100-sxm4-80gb", f"{DATA}a100-sxm4-40gb"
@@ -212,3 +212,8 @@ def test_heads_and_cells_that_a_page_ran_together_come_apart() -> None:
 def test_what_is_no_matrix_is_refused_with_its_place(text: str, word: str) -> None:
     with pytest.raises(MatrixFault, match=word):
         parse_matrix(text)
+
+
+def test_a_head_of_nodes_alone_gives_nodes() -> None:
+    matrix = parse_matrix("GPU0 GPU1 NUMA\nGPU0 X SYS 0\nGPU1 SYS X 1\n")
+    assert (numa_nodes(matrix), matrix.cpu_affinity) == ((0, 1), ("", ""))

@@ -242,6 +242,9 @@ SERVERS = (
         "NV18 NV18 X NV18 NV18 NV18 NV18 NV18 NODE NODE NODE NODE PIX NODE " + RIGHT,
         "NV18 NV18 NV18 X NV18 NV18 NV18 NV18 NODE NODE NODE NODE NODE PIX " + RIGHT,
     ), "", "nvidia.connectx-7.connectx-7-mcx75310aas-neat", 12),
+    Server("NVIDIA/nccl-tests issue 68: Dell C4140, one port of the card", "dell.poweredge.c4140-v100-sxm2", (
+        "X NV2 NV2 NV2 NODE", "NV2 X NV2 NV2 NODE", "NV2 NV2 X NV2 NODE", "NV2 NV2 NV2 X NODE", "NODE NODE NODE NODE X",
+    ), "intel.xeon.gold-6148", "nvidia.connectx-4.connectx-4-mcx456a-ecat", 1),
     Server("notes on four RTX 4090 of two 28-core CPUs (server not named; here with cards that fit)", "asus.esc.esc4000-g4", (
         "X NODE SYS SYS", "NODE X SYS SYS", "SYS SYS X NODE", "SYS SYS NODE X",
     ), "intel.xeon.platinum-8280", "nvidia.tesla.t4", 4, cores=("0-27,56-83",) * 2 + ("28-55,84-111",) * 2),

@@ -122,6 +122,7 @@ def _tables(lines: list[tuple[int, str]]) -> tuple[list[Table], list[Table]]:
     labels: list[Table] = []
     peers: list[Table] = []
     current: Table | None = None
+    nodes_alone = False
     for number, whole in lines:
         line = _from_matrix(whole)
         words = line.split()
@@ -134,14 +135,14 @@ def _tables(lines: list[tuple[int, str]]) -> tuple[list[Table], list[Table]]:
                 "paste it whole and unwrapped."
             )
         if header:
-            current = (header, [])
+            current, nodes_alone = (header, []), "NUMA" in words and "CPU" not in words
             continue
         if current is None:
             continue
         if words[0] in current[0] and _is_row(words):
             if not current[1]:
                 (peers if _is_peer(words) else labels).append(current)
-            current[1].append(_row_of(number, line, words, len(current[0])))
+            current[1].append(_row_of(number, line, words, len(current[0]), nodes_alone))
         elif NUMBERED.fullmatch(words[0]) and _is_row(words):
             raise MatrixFault(f"Line {number}: the row {words[0]} has no column; the header names {', '.join(current[0])}.")
         elif current[1] and _is_continuation(words):
@@ -162,13 +163,13 @@ def _is_prefix(text: str) -> bool:
     return not any(NUMBERED.fullmatch(word) or LABEL.fullmatch(word) for word in text.split())
 
 
-def _row_of(number: int, line: str, words: list[str], columns: int) -> Row:
-    """Return a row; tabs keep empty affinities apart, which blanks do not."""
+def _row_of(number: int, line: str, words: list[str], columns: int, nodes_alone: bool) -> Row:
+    """Return a row; tabs keep empty affinities apart, which blanks do not. `nodes_alone`: the head names no column of cores."""
     fields = [field.strip() for field in line.strip("\n").split("\t")]
     rest = words[1 + columns :]
     if len(fields) > columns + 1 and fields[1 : columns + 1] == words[1 : columns + 1]:
         rest = fields[columns + 1 :]
-    tail = (*rest[:2], "", "")
+    tail = (*([""] if nodes_alone else []), *rest[:2], "", "")
     return Row(number, words[0], words[1:], (tail[0], tail[1]))
 
 
