@@ -53,11 +53,11 @@ class Sheet:
         made.role = ROLES.get(style, "P")
         return made
 
-    def value(self, text: str, rest: str, style: str) -> Any:
-        """Return a value and what stands small behind it, in one paragraph."""
-        size, _, colour = STYLES["small"]
-        behind = f'  <font size="{size}" color="{colour}">{markup(rest)}</font>' if rest else ""
-        return paragraph_class()(markup(text, style in HEAVY) + behind, self._style(style, "left", is_chinese(text), None))
+    def value(self, text: str, rest: str, style: str, behind: str = "small", longest: int = 400) -> Any:
+        """Return a text and what stands quietly behind it in another style, in one paragraph."""
+        size, _, colour = STYLES[behind]
+        tail = f'  <font size="{size}" color="{colour}">{markup(rest, longest=longest)}</font>' if rest else ""
+        return paragraph_class()(markup(text, style in HEAVY, longest) + tail, self._style(style, "left", is_chinese(text), INK))
 
     def _style(self, name: str, align: str, chinese: bool, colour: str | None) -> Any:
         from reportlab.lib.styles import ParagraphStyle

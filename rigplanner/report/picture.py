@@ -96,7 +96,7 @@ def _rows(machine: Machine) -> list[_Row]:
                 walk(same[0].b, node, depth + 1, same[0])
             else:
                 many = _Row(
-                    same[0].b, node, depth + 1, "drive", f"{len(same)} x {name}", _link_of(same[0]), link_weight(same[0].gbs)
+                    same[0].b, node, depth + 1, "drive", f"{len(same)} × {name}", _link_of(same[0]), link_weight(same[0].gbs)
                 )
                 rows.append(many)
 

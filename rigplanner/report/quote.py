@@ -19,7 +19,7 @@ from rigplanner.report.setup_sheet import SetupRow, setup_rows, software_sources
 from rigplanner.report.words import finding_text, fix_text, rule_title
 from rigplanner.report.words_machine import absent_texts
 from rigplanner.report.words_rates import uncounted_text
-from rigplanner.rig.document import Party, Rig, part_of
+from rigplanner.rig.document import Party, QuoteDetails, Rig, part_of
 from rigplanner.rig.files import with_snapshot
 from rigplanner.rules.assess import Assessment
 from rigplanner.rules.finding import Finding
@@ -212,20 +212,20 @@ def detail_of(part: Part | None) -> str:
 
 
 def _sums(assessment: Assessment) -> list[tuple[str, str]]:
-    totals, details = assessment.totals, assessment.rig.quote
+    totals = assessment.totals
     if totals.lines and all(line.amount is None for line in totals.lines):
         return [(tr("Total"), tr("no prices yet"))]
-    rows = [(tr("Subtotal"), fmt.money(totals.subtotal, totals.currency))]
+    return [(word, fmt.money(amount, totals.currency)) for word, amount in sum_rows(totals, assessment.rig.quote)]
+
+
+def sum_rows(totals: Totals, details: QuoteDetails) -> list[tuple[str, float]]:
+    """Return the lines below the parts list, the total last: words and amounts in the quote's currency."""
+    rows = [(tr("Subtotal"), totals.subtotal)]
     if totals.discount:
-        rows.append(
-            (
-                tr("Discount {discount_percent} %", discount_percent=fmt.number(details.discount_percent)),
-                f"\u2212{fmt.money(totals.discount, totals.currency)}",
-            )
-        )
-    for rate, amount in totals.taxes:
-        rows.append((tax_word(rate, details.prices_include_tax), fmt.money(amount, totals.currency)))
-    return [*rows, (tr("Total"), fmt.money(totals.total, totals.currency))]
+        rows.append((tr("Discount {discount_percent} %", discount_percent=fmt.number(details.discount_percent)), -totals.discount))
+    rows += [(tax_word(rate, details.prices_include_tax), amount) for rate, amount in totals.taxes]
+    partial = totals.unpriced or totals.foreign
+    return [*rows, (tr("Total of the priced parts") if partial else tr("Total"), totals.total)]
 
 
 def tax_word(rate: float, included: bool) -> str:

@@ -1,7 +1,6 @@
 """The quote on paper: A4 or Letter, 18 mm margins, hairlines, one accent colour; equal input gives equal bytes."""
 
 import io
-import math
 from collections.abc import Sequence
 from datetime import date
 from itertools import groupby, zip_longest
@@ -11,7 +10,7 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.report import format as fmt
 from rigplanner.report.drawings import TALLEST, memory_bar, picture_flowable
 from rigplanner.report.flow import Figure, floating
-from rigplanner.report.inks import INK, QUIET, STATES
+from rigplanner.report.inks import QUIET, STATES
 from rigplanner.report.language import Words, tr
 from rigplanner.report.logo import logo_flowable
 from rigplanner.report.packing import packed
@@ -281,17 +280,9 @@ def _annex(quote: Quote, sheet: Sheet) -> list[Any]:
 
 
 def _sources(sources: Sequence[QuoteSource], day: str, sheet: Sheet) -> list[Any]:
-    """Return the sources read on one day, in two columns, each with its address below."""
-    cells = [
-        [
-            sheet.text(title, "fine", colour=INK, longest=LONGEST_SOURCE),
-            *([sheet.text(url, "fine", longest=LONGEST_SOURCE)] if url else []),
-        ]
-        for title, url in _named_once(sources)
-    ]
-    half = math.ceil(len(cells) / 2)
-    rows = [[cells[n], cells[half + n] if half + n < len(cells) else ""] for n in range(half)]
-    return [sheet.text(tr("Read {day}", day=day), "small"), sheet.table(rows, (0.5, 0.5), header=False, lined=False)]
+    """Return the sources read on one day, each with its address behind it."""
+    lines = [sheet.value(title, url, "fine", "fine", LONGEST_SOURCE) for title, url in _named_once(sources)]
+    return [sheet.gap(4), sheet.text(tr("Read {day}", day=day), "small"), sheet.gap(2), *lines]
 
 
 def _named_once(sources: Sequence[QuoteSource]) -> list[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from rigplanner.catalog.money import WHOLE_CURRENCIES
 from rigplanner.report.language import tr
-from rigplanner.report.quote import Quote, tax_word
+from rigplanner.report.quote import Quote, sum_rows
 from rigplanner.report.spreadsheet import Amount, Cell, SheetOf, workbook
 
 Row = tuple[Cell, ...]
@@ -27,22 +27,10 @@ def _parts(quote: Quote) -> SheetOf:
     for line in quote.lines:
         unit = _money(line.price.amount, line.price.currency) if line.price else None
         rows.append((line.quantity, line.name, unit, line.dated, _money(line.value, quote.totals.currency), line.detail, line.part))
-    totals, details = quote.totals, quote.rig.quote
     if any(line.value is not None for line in quote.lines):
-        rows.append((None, tr("Subtotal"), None, None, _money(totals.subtotal, totals.currency)))
-        if totals.discount:
-            rows.append(
-                (
-                    None,
-                    tr("Discount {discount_percent} %", discount_percent=f"{details.discount_percent:g}"),
-                    None,
-                    None,
-                    _money(-totals.discount, totals.currency),
-                )
-            )
-        for rate, amount in totals.taxes:
-            rows.append((None, tax_word(rate, details.prices_include_tax), None, None, _money(amount, totals.currency)))
-        rows.append((None, tr("Total"), None, None, _money(totals.total, totals.currency)))
+        totals = quote.totals
+        sums = sum_rows(totals, quote.rig.quote)
+        rows += [(None, word, None, None, _money(amount, totals.currency)) for word, amount in sums]
     rows += [(None, note) for note in quote.money_notes]
     return SheetOf(tr("Parts"), tuple(rows), (6, 48, 16, 14, 16, 40, 40))
 

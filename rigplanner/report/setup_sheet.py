@@ -229,15 +229,15 @@ def _image_rows(capabilities: list[str]) -> Iterator[SetupRow]:
         rows = [r for r in image_rows(image) if r.highest and all(between(c, r.lowest, r.highest) for c in capabilities)]
         if rows:
             last = rows[-1].until or newest
-            why = tr(
-                "releases known to serve it; singularity pull docker://{image}:{last}-{value}",
-                image=image,
-                last=last,
-                value=IMAGE_TAIL[image.rpartition("/")[2]],
+            name = image.rpartition("/")[2]
+            yield SetupRow(
+                area="software",
+                what=tr("{framework} container", framework=FRAMEWORK[name]),
+                value=f"{image}:{last}-{IMAGE_TAIL[name]}",
+                why=tr(
+                    "releases {since} to {last} serve it; for Singularity put docker:// before it", since=rows[0].since, last=last
+                ),
             )
-            what = tr("{framework} container", framework=FRAMEWORK[image.rpartition("/")[2]])
-            span = tr("{image}, {since} to {last}", image=image, since=rows[0].since, last=last)
-            yield SetupRow(area="software", what=what, value=span, why=why)
 
 
 IMAGE_TAIL = {"pytorch": "py3", "tensorflow": "tf2-py3"}
@@ -248,8 +248,12 @@ FRAMEWORK = {"pytorch": "PyTorch", "tensorflow": "TensorFlow"}
 def _rocm_rows(targets: list[str]) -> Iterator[SetupRow]:
     for target in targets:
         row = next((row for row in software().rocm if row.platform == "linux" and row.target == target and row.supported), None)
-        until = f" to {row.until}" if row and row.until else tr(" or later")
-        value = tr("{since}{until}, on Linux", since=row.since, until=until) if row else tr(fmt.UNKNOWN)
+        if row is None:
+            value = tr(fmt.UNKNOWN)
+        elif row.until:
+            value = tr("{since} to {until}, on Linux", since=row.since, until=row.until)
+        else:
+            value = tr("{since} or later, on Linux", since=row.since)
         yield SetupRow(
             area="software", what=tr("ROCm for {target}", target=target), value=value, why="" if row else tr("no listed release")
         )
