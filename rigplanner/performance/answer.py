@@ -31,7 +31,8 @@ class SpeedEstimate(Struct, frozen=True, kw_only=True):
     """Speed of the whole system in `metric`, with its 80 % interval, the stack it holds for, what limits it and why.
 
     `lift` names what would raise it (a code); `hours` and `energy_kwh` (of the GPUs) stand for the epochs or tokens that
-    the workload asks for; `first_token_ms` and `next_token_ms` are the latencies of one stream of a language model that writes."""
+    the workload asks for; `exchange_share` is what of the modelled step waits for the exchange between GPUs; `first_token_ms`
+    and `next_token_ms` are the latencies of one stream of a language model that writes."""
 
     metric: str
     value: float
@@ -41,6 +42,7 @@ class SpeedEstimate(Struct, frozen=True, kw_only=True):
     bound: Bound
     anchors: tuple[Anchor, ...] = ()
     step_ms: float | None = None
+    exchange_share: float | None = None
     mfu: float | None = None
     scaling_efficiency: float | None = None
     lift: str | None = None

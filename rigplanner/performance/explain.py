@@ -74,6 +74,7 @@ def estimate(found: Finding) -> SpeedEstimate:
         bound=bound,
         anchors=tuple(cite(found.anchored.rows[n], weights[n]) for n in ranked[:SHOWN_ANCHORS]),
         step_ms=1e3 * job.batch * job.count / found.samples_s if times else None,
+        exchange_share=found.modelled.exposed_s / (times.total_s + found.modelled.exposed_s) if times and job.count > 1 else None,
         mfu=utilisation(job, found.samples_s) if times else None,
         scaling_efficiency=min(1.0, found.anchored_s / found.alone_s / job.count) if found.alone_s else None,
         lift=LIFTS.get(bound),

@@ -216,20 +216,17 @@ def launch_pace(situation: Situation, case: Launched) -> Iterator[Finding]:
 
 REMARKED, WAITED = 0.10, 0.25
 """Share of a step that a wider slot saves: worth a remark, worth a warning."""
-STEP_MS = ("arithmetic", "traffic", "weights", "kernels", "exchange not hidden")
-"""What the speed model adds up to a training step."""
 
 
 class Exchanging(Struct, frozen=True):
     """A training job over PCIe, the GPU of the slowest link, what that link gives and what the GPU takes in GB/s (None: unknown),
-    and the milliseconds of a step, those of the exchange among them."""
+    and the share of a step that waits for the exchange."""
 
     name: str
     gpu: str
     given: float | None
     taken: float | None
-    step_ms: float
-    exchange_ms: float
+    share: float
 
     @property
     def subjects(self) -> tuple[str, ...]:
@@ -240,13 +237,12 @@ def exchanging(situation: Situation) -> Iterator[Exchanging]:
     """Jobs whose step waits for an exchange that the slots set the pace of, not NVLink, the way between sockets or a network."""
     rates = [(coded_gbs(node.gen, node.width), node) for node in situation.machine.gpus]
     for job in situation.jobs if len(rates) > 1 else ():
-        speed = job.speed if isinstance(job, JobFacts) else None
-        times = {step.name: step.value for step in speed.steps if step.name in STEP_MS} if speed is not None else {}
-        pace = allreduce(situation.machine) if times.get("exchange not hidden", 0.0) > 0 else None
-        if pace is not None and pace.steps[-1].name.startswith("pcie"):
+        share = job.speed.exchange_share if isinstance(job, JobFacts) and job.speed is not None else None
+        pace = allreduce(situation.machine) if share else None
+        if share and pace is not None and pace.steps[-1].name.startswith("pcie"):
             rate, slow = min(rates, key=lambda pair: pair[0] if pair[0] is not None else -1.0)
             taken = coded_gbs(slow.gpu.edge_gen, slow.gpu.edge_width)
-            yield Exchanging(job.name, slow.piece, rate, taken, sum(times.values()), times["exchange not hidden"])
+            yield Exchanging(job.name, slow.piece, rate, taken, share)
 
 
 @rule(
@@ -259,15 +255,14 @@ def exchanging(situation: Situation) -> Iterator[Exchanging]:
 def narrow_exchange(situation: Situation, case: Exchanging) -> Iterator[Finding]:
     """Warn where the card's full link would save a quarter of the step, remark from a tenth on."""
     given, taken = case.given or 0.0, case.taken or 0.0
-    saved = case.exchange_ms * (1 - given / taken) if taken > given else 0.0
-    if saved > REMARKED * case.step_ms:
-        left = (case.exchange_ms - saved) / (case.step_ms - saved)
+    saved = case.share * (1 - given / taken) if taken > given else 0.0
+    if saved > REMARKED:
         yield narrow_exchange.finding(
             case,
-            "warning" if saved > WAITED * case.step_ms else "info",
+            "warning" if saved > WAITED else "info",
             needed=round(taken, 1),
             actual=round(given, 1),
             unit="GB/s",
-            share=round(100 * case.exchange_ms / case.step_ms),
-            left=round(100 * left),
+            share=round(100 * case.share),
+            left=round(100 * (case.share - saved) / (1 - saved)),
         )
