@@ -4,7 +4,7 @@ Widgets may be destroyed on the window's thread only, by whatever lets go of the
 long as there are tasks (the window sweeps now and then), and work with what it refers to, its answer and its fault end there."""
 
 import contextlib
-import logging
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,7 +12,6 @@ from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal
 
 from rigplanner.catalog.garbage import collector_paused
 
-log = logging.getLogger(__name__)
 PAINTED_MS = 50
 """When the window has usually painted what an edit changed."""
 
@@ -91,6 +90,7 @@ class Tasks(QObject):
         wait_ms: int = 0,
     ) -> Ticket:
         """Run `work` aside and call `done` with its answer. Work may be a generator: `piece` gets what it yields, `done` None.
+        A fault that no `failed` takes is told as one of the program itself.
         What can wait begins after `wait_ms`, so that it does not hold up the window's own painting."""
         self.cancel(topic)
         self._count += 1
@@ -153,5 +153,5 @@ class Tasks(QObject):
         elif failed is not None:
             failed(fault)
         else:
-            log.error("The task %s failed.", ticket.topic, exc_info=fault)
+            sys.excepthook(type(fault), fault, fault.__traceback__)
         self.busy_changed.emit(bool(self._current))
