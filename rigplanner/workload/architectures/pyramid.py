@@ -92,8 +92,10 @@ class ResidualUnit:
     ) -> None:  # fmt: skip
         self.net = net
         if config.get("layer_type") == "basic":
-            self.layers = [Unit(net, inputs, outputs, 3, stride=stride, norm=norm), Unit(net, outputs, outputs, 3, norm=norm,
-                relu=False)]  # fmt: skip
+            self.layers = [
+                Unit(net, inputs, outputs, 3, stride=stride, norm=norm, dilation=dilation),
+                Unit(net, outputs, outputs, 3, norm=norm, relu=False),
+            ]
         else:
             groups = config.get("groups") or 1
             narrow = outputs // 4 * groups * (config.get("width_per_group") or 64) // 64

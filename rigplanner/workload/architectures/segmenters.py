@@ -12,7 +12,8 @@ from rigplanner.workload.tape.net import Net
 from rigplanner.workload.tape.tape import Tensor
 
 WIDTH, SIDE_WIDTH = 512, 256
-"""Channels of the head, and of the second one on the third stage that training has (configs/_base_/models of MMSegmentation)."""
+"""Channels of the head, and of the second one on the third stage that training has, where the configuration (`head_width`,
+`side_width`) names none (configs/_base_/models of MMSegmentation; those on ResNet-18 have 128 and 64)."""
 POOLED_SIDES = (1, 2, 3, 6)
 """Sides of PSPNet's pooled maps (Zhao et al. 2017)."""
 DILATED = 3
@@ -25,10 +26,10 @@ DROPPED = 0.1
 class PlainHead:
     """FCN: two convolutions, joined with their input, and one more."""
 
-    def __init__(self, net: Net, widths: list[int]) -> None:
+    def __init__(self, net: Net, widths: list[int], width: int) -> None:
         self.net, inputs = net, widths[-1]
-        self.layers = [Unit(net, inputs, WIDTH, 3, norm="trained"), Unit(net, WIDTH, WIDTH, 3, norm="trained")]
-        self.joint = Unit(net, inputs + WIDTH, WIDTH, 3, norm="trained")
+        self.layers = [Unit(net, inputs, width, 3, norm="trained"), Unit(net, width, width, 3, norm="trained")]
+        self.joint = Unit(net, inputs + width, width, 3, norm="trained")
 
     def __call__(self, maps: list[Tensor]) -> Tensor:
         x = maps[-1]
@@ -39,10 +40,10 @@ class PlainHead:
 class PooledHead:
     """PSPNet: the map beside means of its parts, brought back to its size."""
 
-    def __init__(self, net: Net, widths: list[int]) -> None:
+    def __init__(self, net: Net, widths: list[int], width: int) -> None:
         self.net, inputs = net, widths[-1]
-        self.layers = [Unit(net, inputs, WIDTH, 1, norm="trained") for _ in POOLED_SIDES]
-        self.joint = Unit(net, inputs + WIDTH * len(POOLED_SIDES), WIDTH, 3, norm="trained")
+        self.layers = [Unit(net, inputs, width, 1, norm="trained") for _ in POOLED_SIDES]
+        self.joint = Unit(net, inputs + width * len(POOLED_SIDES), width, 3, norm="trained")
 
     def __call__(self, maps: list[Tensor]) -> Tensor:
         x = maps[-1]
@@ -57,15 +58,15 @@ class PooledHead:
 class DilatedHead:
     """DeepLab v3: a pooled, a plain and dilated branches, joined."""
 
-    def __init__(self, net: Net, widths: list[int]) -> None:
+    def __init__(self, net: Net, widths: list[int], width: int) -> None:
         self.net, inputs = net, widths[-1]
-        self.pooled = Unit(net, inputs, WIDTH, 1, norm="trained")
-        self.layers: list[Any] = [Unit(net, inputs, WIDTH, 1, norm="trained")]
-        self.layers += [self._branch(inputs) for _ in range(DILATED)]
-        self.joint = Unit(net, WIDTH * (DILATED + 2), WIDTH, 3, norm="trained")
+        self.pooled = Unit(net, inputs, width, 1, norm="trained")
+        self.layers: list[Any] = [Unit(net, inputs, width, 1, norm="trained")]
+        self.layers += [self._branch(inputs, width) for _ in range(DILATED)]
+        self.joint = Unit(net, width * (DILATED + 2), width, 3, norm="trained")
 
-    def _branch(self, inputs: int) -> Any:
-        return Unit(self.net, inputs, WIDTH, 3, norm="trained", dilation=12)
+    def _branch(self, inputs: int, width: int) -> Any:
+        return Unit(self.net, inputs, width, 3, norm="trained", dilation=12)
 
     def __call__(self, maps: list[Tensor]) -> Tensor:
         tape, x = self.net.tape, maps[-1]
@@ -88,13 +89,13 @@ class Separable:
 class FineHead(DilatedHead):
     """DeepLab v3+ (Chen et al. 2018, arXiv 1802.02611): separable branches, and a finer map joined to their result."""
 
-    def __init__(self, net: Net, widths: list[int]) -> None:
-        super().__init__(net, widths)
+    def __init__(self, net: Net, widths: list[int], width: int) -> None:
+        super().__init__(net, widths, width)
         self.fine = Unit(net, widths[0], FINE_WIDTH, 1, norm="trained")
-        self.last = [Separable(net, WIDTH + FINE_WIDTH, WIDTH), Separable(net, WIDTH, WIDTH)]
+        self.last = [Separable(net, width + FINE_WIDTH, width), Separable(net, width, width)]
 
-    def _branch(self, inputs: int) -> Any:
-        return Separable(self.net, inputs, WIDTH)
+    def _branch(self, inputs: int, width: int) -> Any:
+        return Separable(self.net, inputs, width)
 
     def __call__(self, maps: list[Tensor]) -> Tensor:
         tape, first = self.net.tape, maps[0]
@@ -106,11 +107,11 @@ class FineHead(DilatedHead):
 class LeveledHead:
     """UPerNet (Xiao et al. 2018, arXiv 1807.10221): pooling over the last map, a pyramid of all, joined at the finest."""
 
-    def __init__(self, net: Net, widths: list[int]) -> None:
-        self.net, self.pooling = net, PooledHead(net, widths)
-        self.lateral = [Unit(net, width, WIDTH, 1, norm="trained") for width in widths[:-1]]
-        self.out = [Unit(net, WIDTH, WIDTH, 3, norm="trained") for _ in widths[:-1]]
-        self.joint = Unit(net, WIDTH * len(widths), WIDTH, 3, norm="trained")
+    def __init__(self, net: Net, widths: list[int], width: int) -> None:
+        self.net, self.pooling = net, PooledHead(net, widths, width)
+        self.lateral = [Unit(net, inputs, width, 1, norm="trained") for inputs in widths[:-1]]
+        self.out = [Unit(net, width, width, 3, norm="trained") for _ in widths[:-1]]
+        self.joint = Unit(net, width * len(widths), width, 3, norm="trained")
 
     def __call__(self, maps: list[Tensor]) -> Tensor:
         tape = self.net.tape
@@ -141,10 +142,11 @@ class PixelClassifier:
         windows = told["model_type"] == "swin"
         self.backbone: Any = WindowBackbone(net, told) if windows else ResidualBackbone(net, {**plain, **told}, "trained")
         widths, classes = self.backbone.widths, config.get("num_labels") or 19
-        self.head = HEADS[config["head"]](net, widths)
-        self.scores = Unit(net, WIDTH, classes, 1, bias=True, relu=False)
-        self.side = Unit(net, widths[-2], SIDE_WIDTH, 3, norm="trained")
-        self.side_scores = Unit(net, SIDE_WIDTH, classes, 1, bias=True, relu=False)
+        width, side_width = config.get("head_width") or WIDTH, config.get("side_width") or SIDE_WIDTH
+        self.head = HEADS[config["head"]](net, widths, width)
+        self.scores = Unit(net, width, classes, 1, bias=True, relu=False)
+        self.side = Unit(net, widths[-2], side_width, 3, norm="trained")
+        self.side_scores = Unit(net, side_width, classes, 1, bias=True, relu=False)
 
     def loss(self) -> Tensor:
         """The losses of both heads over every pixel; without training, the scores at the image's size."""
