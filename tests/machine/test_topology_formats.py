@@ -182,6 +182,8 @@ def test_a_tree_without_names_takes_them_from_the_list_below() -> None:
     assert [(gpu.address, gpu.numa) for gpu in gpus] == [("0000:01:00.0", "0"), ("0000:02:00.0", "0"), ("0000:21:00.0", "0")]
     assert gpus[0].name == "NVIDIA Corporation GB202 [GeForce RTX 5090]"
     assert path_cells(gpus) == [["X", "PHB", "NODE"], ["PHB", "X", "NODE"], ["NODE", "NODE", "X"]]
+    with pytest.raises(TreeFault, match="names no device"):
+        parse_lspci(BARE.partition("# lspci -vv")[0])
 
 
 @pytest.mark.parametrize("text", ["", "nothing here", "           +-01.0  Device\n"])

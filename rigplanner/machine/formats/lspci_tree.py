@@ -53,7 +53,9 @@ def parse_lspci(text: str) -> list[PciDevice]:
             devices.append(_device(stack, description))
     if not started:
         raise TreeFault("No line with a bus such as -[0000:00]- was found: expected the output of lspci -tv.")
-    known = (replace(device, name=device.name or names.get(device.address, "")) for device in devices)
+    known = [replace(device, name=device.name or names.get(device.address, "")) for device in devices]
+    if known and not any(device.name for device in known):
+        raise TreeFault("The tree names no device: expected the output of lspci -tv, or lspci -t with a list of lspci below.")
     return [replace(device, numa=numas.get(device.address)) for device in known]
 
 
