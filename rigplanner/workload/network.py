@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -13,18 +12,21 @@ from rigplanner.catalog.zoo import Component, Figures, Model, Zoo
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.architectures.composite import composite_of
+from rigplanner.workload.architectures.decoder_traits import TRAITS
 from rigplanner.workload.architectures.detr import residual
 from rigplanner.workload.architectures.ears import hearing_params, uncounted
 from rigplanner.workload.architectures.families import HEADED, VISION, builder
 from rigplanner.workload.architectures.towers import tower_params
-from rigplanner.workload.config import SAME_AS, VISION_PARTS, full_config, pick
+from rigplanner.workload.config import SAME_AS, VISION_PARTS, defaults, full_config, pick
+from rigplanner.workload.counting import counted, made_of, parameters_of, values_of, values_seeing
 from rigplanner.workload.limits import check_image
+from rigplanner.workload.names import TEXT_OF, of_today
 from rigplanner.workload.seen import sees
-from rigplanner.workload.shallow import shallow
 from rigplanner.workload.sizes import idle_params, sizes_of
-from rigplanner.workload.tape.net import Net, Setting
+from rigplanner.workload.stand_in import can_stand_in, nearest_family, stood_in
+from rigplanner.workload.tape.net import Setting
 from rigplanner.workload.tape.step import contradictions, walk
-from rigplanner.workload.tape.tape import BF16, CUDA, Tape
+from rigplanner.workload.tape.tape import BF16, CUDA
 
 
 class Network(Struct, frozen=True, kw_only=True):
@@ -248,22 +250,18 @@ SAME_LAYERS = {"data2vec-vision", "vit_msn", "metaclip_2_vision_model", "mt5", "
     "glm4_moe_lite", "deepseek_v2", "qwen3_5", "qwen3_5_moe", "llama4", "qwen2_vl", "qwen2_5_vl", "qwen2_vl_text",
     "qwen2_5_vl_text", "qwen3_vl_text", "gemma4_unified_text"}  # fmt: skip
 """Networks under another's name whose layers are the other's, as their traces show."""
-STAND_IN = ("hidden_size", "num_hidden_layers", "vocab_size", "num_attention_heads")
-"""Fields without which layers of Llama say nothing of an unknown network (Mamba came out at 2 to 8 times the traced bytes)."""
-
-OWN_LAYERS = {"zamba", "reformer", "inkling_text", "inkling2_text"}
-"""Networks of which Llama's layers say nothing: what they keep beside attention is the most of it (Zamba traced: a tenth to twice
-what Llama's layers give), or they keep next to nothing (Reformer's layers are reversible)."""
 
 
 @lru_cache(1024)
 def _from_config(encoded: bytes, slug: str) -> Network:
-    given = msgspec.json.decode(encoded)
+    told = msgspec.json.decode(encoded)
+    given = of_today(told, defaults())
+    encoded = encoded if given is told else msgspec.json.encode(given)
     config = full_config(given)
     kind = config["model_type"]
     relative, stand_in = None if kind in SAME_LAYERS else SAME_AS.get(kind), False
     try:
-        made = _made(given)
+        made = made_of(given)
         parted = bool(given.get("backbone_config")) and (kind not in VISION or (kind == "detr" and not residual(config)))
     except WorkloadFault:
         parted = True
@@ -273,83 +271,38 @@ def _from_config(encoded: bytes, slug: str) -> Network:
         if composed is not None:
             return _composite(composed, slug, kind, given)
     try:
-        made = _made(given)
+        made = made_of(given)
     except WorkloadFault:
-        told = given.get("text_config") or given
-        wide = pick(told, "intermediate_size", "moe_intermediate_size")
-        if kind in OWN_LAYERS or not (wide and all(told.get(field) for field in STAND_IN)) or config.get("conv_dim"):
+        if not can_stand_in(given, config):
             raise
-        relative, stand_in = ("bert" if config.get("type_vocab_size") else "llama"), True
-        given = {**given, "model_type": relative}
-        made, encoded = _made(given), msgspec.json.encode(given)
+        given, relative, stand_in = stood_in(given, nearest_family(config)), nearest_family(config), True
+        config = {**config, "model_type": relative}
+        made, encoded = made_of(given), msgspec.json.encode(given)
     length = config.get("image_size") if not config.get("vocab_size") or config.get("patch_size") else 64
     with contradictions():
         edge = int(length[0] if isinstance(length, list) else length) if length else 224
-    values = float(_values(given, made, edge))
+    values = float(values_of(given, made, edge))
     with contradictions():
         seen = sees(given) and not stand_in
         hidden = int(sizes_of(config, values).get("hidden") or 0)
-        side = float(_seeing(given, made, edge)) if seen else tower_params(given, hidden)
-        heard = hearing_params(given, hidden)
-        parts = not side and uncounted(given, "vision_config")
-        if relative is None and (heard is None or parts or uncounted(given)):
-            relative = kind
-    heard = heard or 0
+        side = float(values_seeing(given, made, edge)) if seen else tower_params(given, hidden)
+        heard, known = hearing_params(given, hidden)
+        whole = str(given.get("model_type"))
+        foreign = given.get("text_config") and whole not in TEXT_OF and whole != kind
+        if relative is None and (not known or foreign or (not side and uncounted(given, "vision_config")) or uncounted(given)):
+            relative = whole
     return Network(slug=slug, kind="vlm" if side else _kind(config), params=values + side + heard, sees=seen,
         active_params=values - idle_params(config) + side + heard, config=encoded, side_params=side + heard,
-                   relative=relative, stand_in=stand_in, **sizes_of(config, values))  # fmt: skip
+                   relative=relative, stand_in=stand_in, **{**sizes_of(config, values), "family": kind})  # fmt: skip
 
 
 def _composite(composed: dict[str, Any], slug: str, kind: str, given: dict[str, Any]) -> Network:
     """An image network estimated by its parts."""
-    values = float(_counted(_made(composed), int(composed["image_size"])))
+    values = float(counted(made_of(composed), int(composed["image_size"])))
     names = " ".join(map(str, given.get("architectures") or ()))
     what = "detector" if "Detection" in names else "segmenter" if "Segmentation" in names else "vit"
     return Network(slug=slug, kind=what, params=values, active_params=values, config=msgspec.json.encode(composed),
         relative=str(composed["seen"]["model_type"]), stand_in=True, family=kind)  # fmt: skip
-
-
-def _made(given: dict[str, Any]) -> Callable[[Net], Any]:
-    with contradictions():
-        return builder(given)
-
-
-def _values(given: dict[str, Any], made: Callable[[Net], Any], edge: int) -> int:
-    """The parameters of a network, of a deep one of equal layers from two shallow ones."""
-    cut = shallow(given, halves=True)
-    if cut is None:
-        return _counted(made, edge)
-    few, more = _counted(_made(cut.few), edge), _counted(_made(cut.more), edge)
-    return few + cut.missing * (more - few)
-
-
-FEW_LAYERS = 6
-"""Layers of text below which the part that sees is counted: it does not depend on how many there are."""
-
-
-def _seeing(given: dict[str, Any], made: Callable[[Net], Any], edge: int) -> int:
-    """The parameters of the part that sees, told from a network of few layers of text."""
-    nested = given.get("text_config")
-    text = nested if isinstance(nested, dict) else given
-    depth = text.get("num_hidden_layers")
-    if isinstance(depth, int) and depth > FEW_LAYERS:
-        lists = {field: told[:FEW_LAYERS] for field, told in text.items() if isinstance(told, list) and len(told) == depth}
-        cut = {**text, **lists, "num_hidden_layers": FEW_LAYERS}
-        made = _made({**given, "text_config": cut} if text is nested else cut)
-    return _counted(made, edge, 1) - _counted(made, edge)
-
-
-def parameters_of(config: dict[str, Any]) -> float:
-    """The parameters of the network that a configuration describes; raises WorkloadFault for one that cannot be."""
-    return float(_counted(_made(config), 512))
-
-
-def _counted(made: Callable[[Net], Any], edge: int, images: int = 0) -> int:
-    """The parameters of a network, with the part that sees if it is given `images`: it is built and not run."""
-    net = Net(Tape(CUDA), Setting(batch=1, length=edge, training=False, images=images, sides=(224, 224) if images else None))
-    with contradictions():
-        made(net)
-    return net.values
 
 
 ENCODER_KINDS = {
@@ -368,6 +321,7 @@ def _kind(config: dict[str, Any]) -> str:
         return "detector" if config["model_type"] == "detr" else "encoder_decoder"
     if any("SemanticSegmentation" in name for name in config.get("architectures") or ()):
         return "segmenter"
-    if not config.get("vocab_size") or config.get("patch_size") or config.get("depths"):
+    reads = config.get("vocab_size") and SAME_AS.get(config["model_type"], config["model_type"]) in TRAITS
+    if not reads and (not config.get("vocab_size") or config.get("patch_size") or config.get("depths")):
         return "vit" if config.get("num_attention_heads") else "cnn"
     return "encoder" if config["model_type"] in ENCODER_KINDS else "llm"

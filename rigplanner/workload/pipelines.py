@@ -8,7 +8,7 @@ from typing import Any
 
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.architectures.denoisers import denoiser_config
-from rigplanner.workload.network import parameters_of
+from rigplanner.workload.counting import parameters_of
 
 DENOISERS = ("transformer", "unet", "transformer_2", "prior")
 DECODER_PARAMS = {"AutoencoderKL": 83.7e6, "AutoencoderKLWan": 126.9e6, "AutoencoderKLCogVideoX": 215.6e6}

@@ -33,6 +33,10 @@ TIED_BY_DEFAULT = {
 }
 
 
+HALVED = {"qwen", "molmo"}
+"""Families that list both halves of the gated feed-forward layer as its width."""
+
+
 def decoder_form(config: dict[str, Any], kind: str) -> Form:
     """The sizes of a decoder whose blocks are those of the family `kind`."""
     hidden = pick(config, "hidden_size", "n_embd", "d_model")
@@ -55,7 +59,7 @@ def decoder_form(config: dict[str, Any], kind: str) -> Form:
     return Form(
         layers=pick(config, "num_hidden_layers", "n_layer", "num_layers", "n_layers"), hidden=hidden, heads=heads,
             kv_heads=kv_heads,
-        head_dim=pick(config, "head_dim", default=hidden // heads), ffn=ffn // 2 if config["model_type"] == "qwen" else ffn,
+        head_dim=pick(config, "head_dim", default=hidden // heads), ffn=ffn // 2 if config["model_type"] in HALVED else ffn,
             vocab=config["vocab_size"],
         tied=bool(pick(config, "tie_word_embeddings", default=kind in TIED_BY_DEFAULT)),
         traits=traits, latent=latent_form(config), delta=delta_form(config),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rigplanner.workload.config import defaults
+from rigplanner.workload.config import defaults, pick
 
 Sizes = dict[str, Any]
+MOST_WIDTH, MOST_LAYERS = 100_000, 1_000
 
 
 def _linear(inputs: int, outputs: int, bias: bool = True) -> int:
@@ -65,16 +66,33 @@ EARS: dict[str, tuple[str, Callable[[Sizes], int], Callable[[Sizes, Sizes, int],
 """By model_type of the whole: the part that hears, and what joins it to the text (transformers 5.23)."""
 
 
-def hearing_params(config: Sizes, text: int) -> int | None:
-    """Parameters of the part that hears and of what joins it to a text of that width; 0 without one, None where one is named
-    that is not known here."""
-    told = config.get("audio_config") or config.get("encoder_config")
+WITHIN = {"phi4_multimodal"}
+"""Language models whose walk holds the parts that see and hear."""
+SOUND_PARTS = ("audio_config", "encoder_config", "audio", "audio_encoder_config", "speech_config")
+
+
+def hearing_params(config: Sizes, text: int) -> tuple[int, bool]:
+    """Parameters of the part that hears and of what joins it to a text of that width, and whether they are known: of one that is
+    not, the layers as Whisper has them, by the sizes that it tells; 0 without one."""
+    told = next((config[name] for name in SOUND_PARTS if isinstance(config.get(name), dict) and config[name]), None)
     kind = str(config.get("model_type"))
     if kind not in EARS:
-        return None if isinstance(told, dict) and isinstance(config.get("text_config"), dict) else 0
+        reads = config.get("text_config") or config.get("vocab_size")
+        return (0, True) if kind in WITHIN or told is None else (_like_whisper(told), not reads)
     part, count, join = EARS[kind]
-    told = {**(defaults().get(part) or {}), **(told if isinstance(told, dict) else {})}
-    return count(told) + join(config, told, text)
+    told = {**(defaults().get(part) or {}), **(told or {})}
+    return count(told) + join(config, told, text), True
+
+
+def _like_whisper(told: Sizes) -> int:
+    """Layers of an unknown part that hears; 0 where it does not tell its sizes."""
+    inner = next((one for name, one in told.items() if name.endswith("encoder_config") and isinstance(one, dict)), told)
+    names = (("d_model", "hidden_size", "n_state"), ("encoder_layers", "num_hidden_layers", "n_layer", "num_layers"))
+    width, layers = (pick(inner, *one) for one in names)
+    if not (type(width) is int and type(layers) is int and 0 < width <= MOST_WIDTH and 0 < layers <= MOST_LAYERS):
+        return 0
+    ffn = pick(inner, "encoder_ffn_dim", "intermediate_size")
+    return _layers(width, ffn if type(ffn) is int and 0 < ffn <= 10 * MOST_WIDTH else 4 * width, layers, False)
 
 
 COUNTED = {"text_config", "vision_config", "audio_config", "encoder_config", "quantization_config", "generation_config"}
@@ -84,7 +102,7 @@ COUNTED = {"text_config", "vision_config", "audio_config", "encoder_config", "qu
 PARTED = {
     "blip-2", "clvp", "deepseek_vl_hybrid", "flava", "fun_asr_nano", "glm_image", "granite4_vision", "granite_speech",
     "granite_speech_plus", "idefics2", "instructblip", "instructblipvideo", "janus", "molmo2", "nemo_speechlm", "pe_audio_video",
-    "pe_video", "vibevoice", "vibevoice_asr",
+    "pe_video", "vibevoice", "vibevoice_asr", "florence2",
 }  # fmt: skip
 """Models with a part that is known nowhere here and that transformers makes whether a configuration tells of it or not."""
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
+from rigplanner.workload.architectures.ears import WITHIN
 from rigplanner.workload.config import VISION_PARTS, defaults, pick
 
 MOST_SIDE, MOST_LAYERS = 200_000, 2_000
@@ -14,14 +16,17 @@ UNPLACED = {"pixtral", "qwen2_vl_vision", "qwen2_vl", "qwen2_5_vl_vision", "qwen
 """Towers that rotate instead of adding learned positions."""
 SWAPPED = {"glm4v_vision", "glm4v_moe_vision"}
 """Towers whose feed-forward layer has the width of the result, while `intermediate_size` is that of what joins them to the text."""
-PICTURE_PARTS = ("vision_config", "visual")
+PICTURE_PARTS = ("vision_config", "visual", "vit_config", "eva_config")
+WIDTHS, DEPTHS = ("embed_dim", "hidden_size", "width", "d_model"), ("num_hidden_layers", "depth", "layers", "num_layers")
+TWOFOLD = {"davit", "florence_vision"}
+"""Towers of stages whose every block attends once to places and once to channels."""
 
 
 def tower_of(config: dict[str, Any]) -> dict[str, Any] | None:
     """The configuration of the part that sees, with what transformers takes for fields that are left out; None without one."""
     kind = config.get("model_type")
     told = next((config[name] for name in PICTURE_PARTS if isinstance(config.get(name), dict) and config[name]), None)
-    if told is None or kind in VISION_PARTS or not (config.get("text_config") or kind in PROJECTORS):
+    if told is None or kind in VISION_PARTS or kind in WITHIN:
         return None
     usual = defaults().get(str(told.get("model_type"))) or {}
     return {**usual, **told}
@@ -33,10 +38,12 @@ def tower_params(config: dict[str, Any], text_hidden: int) -> float:
     told = tower_of(config)
     if told is None:
         return 0.0
-    width = _whole(told, "embed_dim", "hidden_size", most=MOST_SIDE)
-    layers = _whole(told, "num_hidden_layers", "depth", most=MOST_LAYERS) + _whole(told, "num_global_layers", most=MOST_LAYERS)
-    ratio = told.get("mlp_ratio")
-    ffn = _whole(told, "intermediate_size", most=10 * MOST_SIDE) or int((ratio if isinstance(ratio, int | float) else 4) * width)
+    if isinstance(told.get("depths"), list):
+        return _stages(config, told, text_hidden)
+    width = _whole(told, *WIDTHS, most=MOST_SIDE)
+    layers = _whole(told, *DEPTHS, most=MOST_LAYERS) + _whole(told, "num_global_layers", most=MOST_LAYERS)
+    ratio = told["mlp_ratio"] if isinstance(told.get("mlp_ratio"), int | float) else 4
+    ffn = _whole(told, "intermediate_size", "inner_hidden_size", most=10 * MOST_SIDE) or int(ratio * width)
     ffn = _whole(told, "out_hidden_size", most=MOST_SIDE) or ffn if str(told.get("model_type")) in SWAPPED else ffn
     patch = _whole(told, "patch_size", most=1_024)
     if not (width and layers and patch):
@@ -49,6 +56,20 @@ def tower_params(config: dict[str, Any], text_hidden: int) -> float:
     stem = 3.0 * patch**2 * (_whole(told, "temporal_patch_size", most=64) or 1) * width + places * width
     head = layer if told.get("vision_use_head", kind == "siglip_vision_model") and kind == "siglip_vision_model" else 0.0
     return layers * layer + stem + head + _projector(config, told, width, text_hidden)
+
+
+def _stages(config: dict[str, Any], told: dict[str, Any], text_hidden: int) -> float:
+    """A tower of stages: layers of transformers of growing width, and the convolutions between them."""
+    widths, depths = pick(told, "dim_embed", "embed_dim", "hidden_sizes", "dims"), told["depths"]
+    if isinstance(widths, int):
+        widths = [widths * 2**at for at in range(len(depths))]
+    sizes = [*(widths if isinstance(widths, list) else ()), *depths]
+    if len(sizes) != 2 * len(depths) or not all(type(one) is int and 0 < one <= 20_000 for one in sizes):
+        return 0.0
+    twice = 2 if str(told.get("model_type")) in TWOFOLD else 1
+    layers: float = sum(twice * depth * (12.0 * width**2 + 13 * width) for width, depth in zip(widths, depths, strict=True))
+    joins: float = sum(9.0 * before * after for before, after in pairwise(widths))
+    return layers + joins + _projector(config, told, widths[-1], text_hidden)
 
 
 def _whole(told: dict[str, Any], *names: str, most: int) -> int:
