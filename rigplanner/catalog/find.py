@@ -38,6 +38,8 @@ KEPT_MARKS = 48
 IMPORTED = ("opendb.", "pcpp.")
 """Beginnings of the ids of imported parts: of equal matches the catalog's own come first."""
 
+_CAPACITY = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d+)?) ([TG]B)\b", re.IGNORECASE)
+"""One word, lest "4 TB" is found in a drive of the fourth generation."""
 _CUT = re.compile(r"[a-z]+|[^a-z]+")
 _TRIM = ".+"
 
@@ -107,7 +109,7 @@ class PartIndex:
         First the very name or alias, then all words whole, then all at the beginning of a word, then anywhere inside one (words
         of one letter match whole words and beginnings only, a number no end of a longer one: "4tb" is not in "24tb").
         """
-        words = words_of(query[:LONGEST_QUERY])
+        words = words_of(_CAPACITY.sub(r"\1\2", query[:LONGEST_QUERY]))
         if not words:
             return [part for part in self._listed if kind is None or kind_of(part) == kind][:limit]
         left = self._kinds.get(kind, 0) if kind else _all_of(len(self._parts))

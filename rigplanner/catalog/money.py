@@ -13,6 +13,7 @@ CURRENCY_OF_SIGN = {
     "A$": "AUD",
     "Kč": "CZK",
     "₪": "ILS",
+    "₹": "INR",
 }
 LARGEST_AMOUNT = 1e8
 WHOLE_CURRENCIES = {"TWD", "JPY", "KRW", "VND", "CLP"}
@@ -23,9 +24,9 @@ _SIGNED = re.compile(r"(?P<before>[^\d\s.,+-]{1,4}|[A-Z]{3})?\s*(?P<digits>\d[\d
 
 
 def read_amount(digits: str) -> float | None:
-    """Return the amount in "1,234.56", "1.234,56", "1 234,5" or "1234"; None when the marks do not make one number."""
+    """Return the amount in "1,234.56", "1,51,200", "1.234,56", "1 234,5" or "1234"; None when the marks do not make one number."""
     plain = re.sub(r"[\s'’\u00a0\u202f]", "", digits).rstrip(".,")
-    if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?|\d+(\.\d+)?", plain):
+    if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?|\d{1,2}(,\d{2})+,\d{3}(\.\d+)?|\d+(\.\d+)?", plain):
         return float(plain.replace(",", ""))
     if re.fullmatch(r"\d{1,3}(\.\d{3})+(,\d+)?|\d+,\d{1,2}", plain):
         return float(plain.replace(".", "").replace(",", "."))

@@ -20,7 +20,7 @@ _LEADING = re.compile(
     r"|(\d{1,2})\s+(?=[a-z]{3})(?!gb|tb|core|slot|pin|inch)",
     re.I,
 )
-_TRAILING = re.compile(r"\s+(?:[xX×*]\s+|[x×*])(\d{1,6})$|\s+\((?:x\s*)?(\d{1,2})(?:\s*x)?\)$")
+_TRAILING = re.compile(r"\s+(?:[xX×*]\s+|[x×*])(\d{1,6})$|\s+\((?:[xX×]\s*)?(\d{1,2})(?:\s*[xX×])?\)\s*$")
 """A capital X that stands against its number is a model's: "Kraken X73", "Exos X18"."""
 _LANES = re.compile(r"(?:pci-?e|gen)\s*[\d.]*\s+x\d{1,2}$", re.I)
 """A width at the end of the words is no count: "RTX 5090, PCIe 5.0 x16"."""
@@ -73,15 +73,16 @@ _CLASS_WORDS = frozenset(
 )
 
 
-def is_named(wish: Wish) -> bool:
-    """Say whether a wish's words name its part, not only figures that others share with it ("1TB SSD", "1000W Gold")."""
+def is_named(wish: Wish, least: int = 1) -> bool:
+    """Say whether a wish's words, one of at least so many letters, name its part: not only figures that others share with it ("1TB
+    SSD", "1000W Gold")."""
     if not wish.parts:
         return False
     part = wish.parts[0]
     figures = {*spec_words(part), *(word.rstrip("abcdefghijklmnopqrstuvwxyz") for word in spec_words(part))}
     names = ["".join(words_of(text)) for text in (part.name, *part.aliases, part.vendor)]
     telling = [word for word in words_of(wish.text) if word not in figures | _CLASS_WORDS and not _FIGURE.fullmatch(word)]
-    return any(word in name for word in telling for name in names)
+    return any(word in name for word in telling if len(word) >= least for name in names)
 
 
 def counted(text: str) -> tuple[int, str]:
@@ -122,7 +123,7 @@ def _found(words: str, index: PartIndex, kind: str | None) -> list[Part]:
         index.find(words, kind, limit=8)
         or _named(words, index, kind)
         or _gpu_named(words, index, kind)
-        or _drive(words, index, kind)
+        or _by_class(words, index, kind)
     )
 
 
@@ -134,22 +135,46 @@ def _named(words: str, index: PartIndex, kind: str | None) -> list[Part]:
     return [] if named is None else [named]
 
 
-_DRIVE_WORDS = frozenset(words_of("series internal solid state ssd hdd nas nvme m.2 sata pcie drive disk hard 2.5 3.5 inch"))
+_WORDS_OF_CLASS = {
+    "storage": frozenset(words_of("series internal solid state ssd hdd nas nvme m.2 sata pcie drive disk hard 2.5 3.5 inch")),
+    "psu": frozenset(words_of("80 80+ plus certified fully semi modular non atx atx3.0 atx3.1 2.4 3.0 3.1 pcie 5.0 5.1 12vhpwr "
+                              "12v 2x6 power supply unit psu gold platinum titanium bronze silver")),
+}  # fmt: skip
+"""Words that lists add to the name of every drive and every supply."""
+_PART_NUMBER = re.compile(r"\b(?=[A-Z0-9]*\d[A-Z]+\d)[A-Z][A-Z0-9]{8,}\b")
 
 
-def _drive(words: str, index: PartIndex, kind: str | None) -> list[Part]:
-    """Return drives whose name stands among the words that lists add to it ("950 PRO Series - 512GB PCIe NVMe Internal SSD")."""
-    names = [word for word in words_of(_ASIDE.sub("", words)) if word not in _DRIVE_WORDS]
-    telling = [word for word in names if word not in _CLASS_WORDS and not _FIGURE.fullmatch(word)]
-    if kind not in (None, "storage") or not telling or len(names) < 2 or not _DRIVE_WORDS & set(words_of(words)):
-        return []
-    return index.find(" ".join(names), "storage", limit=8)
+def _by_class(words: str, index: PartIndex, kind: str | None) -> list[Part]:
+    """Return drives or supplies whose name stands among the words that lists add to it ("950 PRO Series - 512GB PCIe NVMe Internal
+    SSD", "RMx 850W 80+ Gold Certified ATX Power Supply"), and among numbers of the maker ("T500 2TB CT2000T500SSD8")."""
+    bare = _ASIDE.sub("", words)
+    for class_kind, added in _WORDS_OF_CLASS.items():
+        held = words_of(_PART_NUMBER.sub("", bare) if class_kind == "storage" else bare)
+        names = [word for word in held if word not in added]
+        telling = [word for word in names if word not in _CLASS_WORDS and not _FIGURE.fullmatch(word)]
+        if kind in (None, class_kind) and telling and len(names) > 1 and added & set(held):
+            found = index.find(" ".join(names), class_kind, limit=8)
+            if found:
+                return found
+    return []
+
+
+_BOARD_MAKERS = frozenset(words_of(
+    "asus rog strix tuf dual turbo proart gigabyte aorus eagle windforce msi ventus suprim trio evga ftw ftw3 xc3 sc zotac palit "
+    "gainward pny inno3d galax kfa2 colorful sapphire pulse nitro powercolor xfx gaming oc founders edition video graphics card"
+))  # fmt: skip
+"""What makers of cards add to the name of the GPU."""
 
 
 def _gpu_named(words: str, index: PartIndex, kind: str | None) -> list[Part]:
     """Return the GPU that the words mean as drivers and papers write it ("A6000 Ada")."""
     gpus = [part for part in index.find("", "gpu") if isinstance(part, GPU)] if kind in (None, "gpu") else []
-    meant = GpuNames(gpus).meaning(words).gpu if gpus and words_of(words) else None
+    held = words_of(words)
+    if not gpus or not held:
+        return []
+    bare = [word for word in held if word not in _BOARD_MAKERS]
+    names = GpuNames(gpus)
+    meant = names.meaning(words).gpu or (names.meaning(" ".join(bare)).gpu if 0 < len(bare) < len(held) else None)
     return [] if meant is None else [meant]
 
 

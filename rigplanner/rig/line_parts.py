@@ -8,7 +8,7 @@ from rigplanner.catalog.parts import GPU, Bridge, Part, kind_of
 from rigplanner.rig.from_words import Wish, counted, is_named, read_wish
 
 _BETWEEN = re.compile(
-    r"(?P<more>\s+(?:\+|&|plus|and|und|et|·|•)\s+|;\s+)|(?P<list>\s+[/|]\s+|,\s+|\s+with\s+|\s+w/\s*)"
+    r"(?P<more>\s+(?:\+|&|(?-i:plus)|and|und|et|·|•)\s+|;\s+)|(?P<list>\s+[/|]\s+|,\s+|\s+with\s+|\s+w/\s*)"
     r"|(?P<other>\s+(?:or|oder|ou|instead of)\s+)",
     re.IGNORECASE,
 )
@@ -30,6 +30,8 @@ _SORTS = (
 _BRIDGE = re.compile(r"\bnvlink\b[^,;]*\bbridges?\b|\bbridges?\b[^,;]*\bnvlink\b", re.IGNORECASE)
 _SPACING = re.compile(r"\b([2-4])[-\s]?slots?\b", re.IGNORECASE)
 MOST_PIECES = 24
+SURE_LETTERS = 3
+"""So long a word of a part's name is more than its label, which names another kind."""
 
 
 def pieces_of(text: str) -> list[tuple[str, str]]:
@@ -98,8 +100,8 @@ def _piece_wish(piece: str, before: str, index: PartIndex, kind: str | None, par
     if before and _ASIDE.search(piece) and not _COUNTED.match(piece):
         return None
     wish = _bridge_wish(piece, index, parts) or read_wish(piece, index, kind)
-    if not wish.parts and kind is not None:
-        wish = read_wish(piece, index)
+    if not wish.parts and kind is not None and is_named(other := read_wish(piece, index), SURE_LETTERS):
+        wish = other
     sort = next((sort for sort, pattern in _SORTS if pattern.search(piece)), None)
     if is_named(wish) and _tells(piece) and (kind_of(wish.parts[0]) != "memory" or sort == "memory"):
         return wish

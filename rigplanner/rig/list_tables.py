@@ -9,7 +9,7 @@ from rigplanner.catalog.money import CURRENCY_OF_SIGN, read_money
 WORDS_OF_KIND = {
     "cpu": ("cpu", "processor", "processeur", "prozessor", "procesor", "處理器", "处理器", "cpus"),
     "cooler": ("cpu cooler", "cooler", "cooling", "cpu heatsink", "heatsink", "refroidissement", "kühler", "chladič", "散熱器",
-               "散热器"),
+               "散热器", "散热"),
     "motherboard": ("motherboard", "mainboard", "board", "mobo", "carte mère", "základní deska", "主機板", "主板"),
     "memory": ("memory", "ram", "mémoire", "arbeitsspeicher", "speicher", "paměť", "記憶體", "内存"),
     "storage": ("storage", "ssd", "hdd", "nvme", "external storage", "drive", "stockage", "festplatte", "disk", "硬碟",
@@ -26,7 +26,7 @@ WORDS_OF_KIND = {
 OTHER_LABELS = (
     "custom", "case fan", "fan", "optical drive", "operating system", "os", "software", "keyboard", "mouse", "headphones",
     "speakers", "webcam", "sound card", "thermal compound", "thermal paste", "fan controller", "wireless network adapter", "misc",
-    "other", "remote",
+    "other", "remote", "bios",
 )  # fmt: skip
 """Labels of what the catalog has no kind for, or that may be anything."""
 KIND_OF_WORD = {word: kind for kind, words in WORDS_OF_KIND.items() for word in words}
@@ -39,16 +39,17 @@ _HEADINGS = (
     ("number", re.compile(r"#|no\.?|nr\.?")),
     ("quantity", re.compile(r"qty|quantity|count|ks|pcs|quantité|anzahl|menge|數量")),
     ("total", re.compile(r"(?:line |sub)?total\b.*|total price|sum|celkem|gesamt|小計")),
-    ("price", re.compile(r"(?:est\.? |approx\.? |unit )?(?:price|cost|prix|preis|cena)\b.*|each|價格|單價")),
+    ("price", re.compile(r"(?:est\.? |approx\.? |unit |[~≈])?(?:price|cost|prix|preis|cena)\b.*|each|價格|單價")),
     ("kind", re.compile(r"type|component|category|part|kind|pièce|composant|komponente|komponenta|類別|部件")),
     ("name", re.compile(
-        r"item|product|name|choice|selection|selected|référence|reference|description|spec(?:ific)?\b.*|specs?|specifications?|model\b.*|modell"
+        r"item|product|name|pick|choice|selection|selected|référence|reference|description|spec(?:ific)?\b.*|specs?|specifications?|model\b.*|modell"
         r"|recommendation|recommended|component|part|品名|名稱|型號"
     )),
 )  # fmt: skip
 _CURRENCY = re.compile(r"\(\s*(?:(?P<code>[A-Z]{3})|(?P<sign>NT\$|US\$|[$€£₪]|Kč))\s*\)")
 """A heading's currency: "Price (CHF)"; a yen sign alone may mean either country's money."""
 _PICTURES = re.compile("[\u2190-\u2bff\ufe0e\ufe0f\U0001f000-\U0001faff]")
+_COUNT_OF_LABEL = re.compile(r"\s*[x×]\s?(\d{1,2})\s*$|^\s*(\d{1,2})\s?[x×]\s*", re.IGNORECASE)
 _EACH = re.compile(r"unit|each|/", re.IGNORECASE)
 MOST_HEADING_LETTERS = 40
 
@@ -89,6 +90,13 @@ def split_label(text: str) -> tuple[str, str]:
         if len(words) > count + 1 and kind_of_label(label) is not None:
             return label, " ".join(words[count:])
     return "", text
+
+
+def counted_label(label: str) -> tuple[int, str]:
+    """Return how many a label says that there are ("GPU ×2"), 1 where it does not, and the rest of it."""
+    found = _COUNT_OF_LABEL.search(label)
+    rest = _COUNT_OF_LABEL.sub("", label)
+    return (int(found[1] or found[2]), rest) if found and is_label(rest) else (1, label)
 
 
 def kind_of_label(text: str) -> str | None:
@@ -135,8 +143,9 @@ def row_of(cells: list[str], columns: Columns) -> Row | None:
         return None
     if re.match(r"\W*(?:sub)?total\b", label, re.IGNORECASE):
         return None
+    of_label, label = counted_label(label)
     counted = _cell(cells, columns.quantity).strip(" x×")
-    quantity = int(counted) if counted.isdecimal() and len(counted) < 7 else 1
+    quantity = int(counted) if counted.isdecimal() and len(counted) < 7 else of_label
     price, total = (_money(_cell(cells, place), columns.currency) for place in (columns.price, columns.total))
     if price is None and total is not None and quantity:
         return Row(words, kind_of_label(label), quantity, (total[0] / quantity, total[1]), each=True)

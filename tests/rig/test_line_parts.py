@@ -65,3 +65,31 @@ def test_figures_or_labels_without_a_part_match_none(line: str) -> None:
 
 def test_brackets_hold_together() -> None:
     assert [piece for piece, _ in pieces_of("A (b + c, d), e and f")] == ["A (b + c, d)", "e", "f"]
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("| Component | Pick | ~Price |\n|---|---|---|\n| GPU ×2 | RTX 5090 (new) | $6,000 |", [(2, "nvidia.geforce.rtx-5090")]),
+        ("| **Bifurcation cards** | ASUS Hyper M.2 x16 Gen5 (4× M.2 per card) | Mwave | 240 |",
+         [(1, "asus.hyper-m-2.hyper-m-2-x16-gen-5-card")]),
+        ("| 6 | SSD (scratch) | Samsung 990 PRO 4 TB (Gen4) | ~$320–650 |", [(1, "samsung.ssd-990-pro.4-tb")]),
+        ('**Video Card** | [Zotac - GeForce GTX 1060 6GB AMP! **(X6)**](https://x.test/){:target="_blank"} | ₹1,51,200.00',
+         [(6, "nvidia.geforce.gtx-1060-6gb")]),
+        ("Storage: Samsung 970 Evo Plus 1 TB M.2-2280 NVME Solid State Drive", [(1, "samsung.ssd-970-evo-plus.1-tb")]),
+        ("2x Crucial T500 NVMe PCIe Gen4 SSD 2TB CT2000T500SSD8", [(2, "crucial.t500.2-tb")]),
+        ("Corsair RMx 850W 80+ Gold Certified Fully-Modular ATX Power Supply", [(1, "corsair.rmx.rm850x-2021")]),
+        ("ASUS Strix 980 Ti GTX", [(1, "nvidia.geforce.gtx-980-ti")]),
+        ("机箱: 先马平头哥m8", [(1, "?")]),
+        ("The build:\n- 8x RTX 4090D\nGenerated at 2021-01-17", [(8, "nvidia.geforce.rtx-4090-d")]),
+    ],
+)  # fmt: skip
+def test_lines_of_published_lists(text: str, parts: list[tuple[int, str]]) -> None:
+    assert read(text) == parts
+
+
+def test_a_price_in_rupees_is_read_and_a_range_is_none() -> None:
+    assert [entry.price and (entry.price.amount, entry.price.currency) for entry in entries_of("RTX 3090 | ₹1,51,200.00")] == [
+        (151200.0, "INR")
+    ]
+    assert [entry.price for entry in entries_of("RTX 3090 | ~$320–650")] == [None]
