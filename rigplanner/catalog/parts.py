@@ -306,6 +306,20 @@ class Layout(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     bios_default: tuple[str, ...] = ()
 
 
+BoardClass = Literal["board", "board-small", "board-workstation", "board-server"]
+SMALL_BOARDS = ("mini-itx", "mini-stx", "thin", "nano")
+WORKSTATION_SOCKETS = ("TR4", "sTRX4", "sWRX8", "sTR5", "LGA2066", "LGA2011-3", "LGA4677")
+
+
+def board_class(layout: Layout, form_factor: str | None = None) -> BoardClass:
+    """Return the class of a board, by which its own draw is taken."""
+    if len(layout.sockets) > 1 or layout.remote_management:
+        return "board-server"
+    if any(socket in WORKSTATION_SOCKETS for socket in layout.sockets):
+        return "board-workstation"
+    return "board-small" if (form_factor or "").lower().startswith(SMALL_BOARDS) or not layout.slots else "board"
+
+
 class Motherboard(Part, frozen=True, kw_only=True, tag="motherboard"):
     """A board on its own. `form_factor` is the label (ATX, EEB), the millimetres decide."""
 
@@ -313,6 +327,11 @@ class Motherboard(Part, frozen=True, kw_only=True, tag="motherboard"):
     width_mm: float | None = None
     depth_mm: float | None = None
     layout: Layout
+
+    @property
+    def board_class(self) -> BoardClass:
+        """The class by which its own draw is taken."""
+        return board_class(self.layout, self.form_factor)
 
 
 class RadiatorPlace(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

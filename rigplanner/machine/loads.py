@@ -6,12 +6,12 @@ from rigplanner.catalog.parts import (
     AnyPart,
     Chassis,
     Cooler,
-    Layout,
     MemoryKit,
     Motherboard,
     NetworkCard,
     Storage,
     System,
+    board_class,
 )
 from rigplanner.evidence import Step
 from rigplanner.machine.machine import Piece
@@ -35,8 +35,6 @@ ALLOWANCES_W = {
 """Assumptions where no maker's figure is in the catalog: a DDR4 or DDR5 module under load, a board's chipset, converters, network
 and USB by class, fans and pumps, cards and drives at work. They are small beside CPU and GPU; the steps name each one used."""
 
-SMALL_BOARDS = ("mini-itx", "mini-stx", "thin", "nano")
-WORKSTATION_SOCKETS = ("TR4", "sTRX4", "sWRX8", "sTR5", "LGA2066", "LGA2011-3", "LGA4677")
 WHOLE_MACHINES = ("complete", "server", "embedded")
 """Roles of systems whose stated maximum covers whatever their owner puts in; a baseboard's covers its own modules only."""
 
@@ -68,7 +66,7 @@ def _watts(part: AnyPart, cap_w: float | None, steps: list[Step]) -> float | Non
     if isinstance(part, MemoryKit):
         return _allowance(steps, "memory-module") * part.modules
     if isinstance(part, Motherboard):
-        return _allowance(steps, _board_class(part.layout, part.form_factor))
+        return _allowance(steps, part.board_class)
     if isinstance(part, Cooler):
         return 0.0 if part.type == "passive" else _allowance(steps, f"cooler-{part.type}")
     if isinstance(part, Chassis):
@@ -79,14 +77,6 @@ def _watts(part: AnyPart, cap_w: float | None, steps: list[Step]) -> float | Non
     if isinstance(part, NetworkCard):
         return part.power_w if part.power_w is not None else _allowance(steps, "network-card")
     return 0.0
-
-
-def _board_class(layout: Layout, form_factor: str | None) -> str:
-    if len(layout.sockets) > 1 or layout.remote_management:
-        return "board-server"
-    if any(socket in WORKSTATION_SOCKETS for socket in layout.sockets):
-        return "board-workstation"
-    return "board-small" if (form_factor or "").lower().startswith(SMALL_BOARDS) or not layout.slots else "board"
 
 
 def _allowance(steps: list[Step], name: str) -> float:
@@ -120,4 +110,4 @@ def _rest(
 
 
 def _system_board(system: System) -> str:
-    return "board-small" if any(slot.kind == "mxm" for slot in system.layout.slots) else _board_class(system.layout, None)
+    return "board-small" if any(slot.kind == "mxm" for slot in system.layout.slots) else board_class(system.layout)

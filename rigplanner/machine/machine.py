@@ -170,3 +170,13 @@ class Machine(Struct, frozen=True, kw_only=True):
     lanes_used: int | None = None
     lanes_total: int | None = None
     unknown: tuple[str, ...] = ()
+
+    @property
+    def slots_in_use(self) -> tuple[SlotUse, ...]:
+        """The slots that something stands in."""
+        return tuple([use for use in self.slots if use.piece is not None])
+
+    @property
+    def drives_in_use(self) -> tuple[DriveUse, ...]:
+        """The drive ports that something stands in."""
+        return tuple([use for use in self.drives if use.pieces])

@@ -40,7 +40,7 @@ def direct_paths(machine: Machine) -> tuple[DirectPath, ...]:
     """Return GPUDirect RDMA paths for every GPU and network port of its board. They pay below one switch (PIX, PXB), work over a
     host bridge, and do not cross NUMA nodes at a useful rate."""
     count = len(machine.gpus)
-    board_of = {use.piece: use.board for use in machine.slots if use.piece is not None}
+    board_of = {use.piece: use.board for use in machine.slots_in_use}
     on_board: dict[str, list[NicNode]] = {}
     for nic in machine.nics:
         on_board.setdefault(board_of.get(nic.piece, ""), []).append(nic)

@@ -27,9 +27,8 @@ class Choice(Struct, frozen=True):
 
 def choices(situation: Situation) -> Iterator[Choice]:
     """Boards with lane modes that hang on a firmware setting and concern occupied places."""
-    used = {use.slot.id for use in situation.machine.slots if use.piece} | {
-        use.port.id for use in situation.machine.drives if use.pieces
-    }
+    machine = situation.machine
+    used = {use.slot.id for use in machine.slots_in_use} | {use.port.id for use in machine.drives_in_use}
     for board in situation.boards:
         modes = [mode for mode in board.layout.lane_modes if mode.when.bios and mode.when.used and set(mode.when.used) <= used]
         offered = sorted({mode.when.bios for mode in modes if mode.when.bios})

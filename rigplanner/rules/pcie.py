@@ -111,7 +111,7 @@ def _neighbours(situation: Situation, case: Lanes) -> list[str]:
     """Return the pieces in the places whose use narrows this slot."""
     slot = case.use.slot.id
     places = {place for mode in case.board.layout.lane_modes if slot in mode.widths for place in mode.when.used} - {slot}
-    return [use.piece for use in situation.machine.slots if use.slot.id in places and use.piece is not None]
+    return [use.piece for use in situation.machine.slots_in_use if use.slot.id in places and use.piece is not None]
 
 
 @rule(

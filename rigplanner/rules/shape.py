@@ -299,10 +299,11 @@ def exchanges(situation: Situation) -> Iterator[Exchange]:
     count = len(machine.gpus)
     plans = [(job.name, job.workload.parallelism) for job in situation.jobs]
     names = tuple(name for name, plan in plans if plan is None or plan.pipeline < count)
+    if count < 2 or not names:
+        return
     linked = len(machine.islands) == 1 and any(edge.kind in ("nvlink", "nvswitch", "xgmi") for edge in machine.edges)
-    if count > 1 and names and not linked:
-        size = range(len(machine.p2p))
-        yield Exchange(names, tuple(machine.p2p[a][b] for a in size for b in size if a != b))
+    if not linked:
+        yield Exchange(names, tuple(letter for a, row in enumerate(machine.p2p) for b, letter in enumerate(row) if a != b))
 
 
 @rule(

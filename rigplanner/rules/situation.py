@@ -187,7 +187,7 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def slot_of(self) -> dict[str, SlotUse]:
         """The slot of each piece that stands in one."""
-        return {use.piece: use for use in self.machine.slots if use.piece is not None}
+        return {use.piece: use for use in self.machine.slots_in_use if use.piece is not None}
 
     @cached_property
     def node_of(self) -> dict[str, GpuNode]:
@@ -200,7 +200,7 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def port_of(self) -> dict[str, DriveUse]:
         """The drive port of each drive."""
-        return {piece: use for use in self.machine.drives for piece in use.pieces}
+        return {piece: use for use in self.machine.drives_in_use for piece in use.pieces}
 
     @cached_property
     def cards(self) -> tuple[Card, ...]:

@@ -72,11 +72,13 @@ Terms = tuple[tuple[int, float], ...]
 
 
 class Box(Struct, frozen=True):
-    """What candidates bring while their figures, told by their places, and sums of them lie between two values each."""
+    """What candidates bring while their figures, told by their places, and sums of them lie between two values each; `says_no`
+    where an error is among it."""
 
     holds: Brought
     ranges: tuple[tuple[int, float, float], ...] = ()
     sums: tuple[tuple[Terms, float, float], ...] = ()
+    says_no: bool = False
 
 
 def holding(boxes: Iterable[Box], figures: Sequence[float]) -> Box | None:
@@ -94,11 +96,6 @@ def holding(boxes: Iterable[Box], figures: Sequence[float]) -> Box | None:
     return None
 
 
-def says_no(brought: Iterable[tuple[str, str]]) -> bool:
-    """Say whether an error is among what is brought."""
-    return any(severity == "error" for severity, _ in brought)
-
-
 class Said:
     """What rules said of candidates that agree in some fields: `bits` of the rules that gave all of them one answer, what these
     say that they bring, and the boxes of the others by their bits."""
@@ -112,11 +109,13 @@ class Said:
 
 
 class Shelf(dict[Hashable, Said]):
-    """Answers for which the same fields were read, by the values of these fields, which `take` takes of a candidate."""
+    """Answers for which the same fields were read, by the values of these fields, which `take` takes of a candidate; `bits` of the
+    rules of which there are some."""
 
     def __init__(self, fields: frozenset[str]) -> None:
         super().__init__()
         self.take = taking(fields)
+        self.bits = 0
 
     def __missing__(self, key: Hashable) -> Said:
         said = self[key] = Said()
@@ -130,19 +129,22 @@ class Shelves(dict[frozenset[str], Shelf]):
         shelf = self[fields] = Shelf(fields)
         return shelf
 
-    def said(self, row: Row) -> list[Said]:
-        """Return what is known of candidates such as one in a row."""
-        found = [shelf.get(shelf.take(row)) for shelf in self.values()]
+    def said(self, row: Row, bits: int) -> list[Said]:
+        """Return what is known of candidates such as one in a row, where some of the rules `bits` answered."""
+        found = [shelf.get(shelf.take(row)) for shelf in self.values() if shelf.bits & bits]
         return [said for said in found if said is not None]
 
 
 class Alike:
-    """Candidates that agree in all that tells them apart but in their figures, and the boxes of figures for which it is known what
-    is brought."""
+    """Candidates that agree in all that tells them apart but in their figures, the boxes of figures for which it is known what is
+    brought, and by the number of the question round what it is known from."""
+
+    __slots__ = ("boxes", "row", "said")
 
     def __init__(self, row: Row) -> None:
         self.row = row
         self.boxes: list[Box] = []
+        self.said: dict[int, list[Said]] = {}
 
 
 class Tally:
@@ -161,18 +163,18 @@ class Tally:
 
     def recall(self, known: Iterable[Said]) -> None:
         """Add what is known."""
-        bits = self.bits
         for said in known:
-            bits |= said.bits
-            if said.brought:
-                self.brought += said.brought
-            if said.boxes:
-                for each, boxes in said.boxes.items():
-                    box = holding(boxes, self.figures)
-                    if box is not None:
-                        bits |= each
-                        self._keep_within(box)
-        self.bits = bits
+            self.bits |= said.bits
+            self.brought += said.brought
+            for bits, boxes in said.boxes.items():
+                box = holding(boxes, self.figures)
+                if box is not None:
+                    self.bits |= bits
+                    self._keep_within(box)
+
+    def says_no(self) -> bool:
+        """Say whether an error is among what is brought."""
+        return any(severity == "error" for severity, _ in self.brought)
 
     def learn(self, said: Said, bits: int, brought: Brought, ranges: Ranges) -> None:
         """Add the answer of one rule, or of several that bring nothing, and keep it."""
@@ -211,4 +213,5 @@ class Tally:
             tuple(self.brought),
             ranges,
             tuple([(terms, low, high) for terms, (low, high) in self._sums.items()]),
+            self.says_no(),
         )

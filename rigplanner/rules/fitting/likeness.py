@@ -19,6 +19,8 @@ from rigplanner.rules.fitting.watching import ABSENT, RANK, SOLVED
 from rigplanner.rules.generations import generation
 from rigplanner.rules.known import known_pairs, matches
 
+CANDIDATE = ".candidate"
+"""The id, or how it ends, of candidates that nothing names."""
 ID, NAME = "id", "name"
 """Fields that verdicts do not read whole: of an id they ask where parts of the rig name it, of a name what `TOLD_BY_NAME` says."""
 
@@ -93,7 +95,8 @@ class Likeness:
         return bool(fields or figures)
 
     def _tell(self) -> None:
-        taken = [field for field in self.fields if field not in self._derived]
+        inside = [field for field in self.fields if field.rpartition(".")[0] in self.fields]
+        taken = [field for field in self.fields if field not in self._derived and field not in inside]
         self._plain = [field for field in taken if field in plain_fields(self.kind)]
         self._take_plain, self.figures_of = taking_of(self._plain), taking_of(self.figures)
         derive = [derive for field, derive in self._derived.items() if field in self.fields]
@@ -121,9 +124,18 @@ class Likeness:
 
 
 def naming(rig: Rig, catalog: Catalog, parts: Sequence[AnyPart]) -> Callable[[AnyPart], str]:
-    """Return a function that says by which id a candidate goes: its own where something names it, else one for all."""
+    """Return a function that says by which id a candidate goes: its own where something names it, one for all that a known pair
+    means by the beginning of theirs, else one for all."""
     named, paired = _named_ids(rig, catalog, parts), _paired_with(parts)
-    return lambda part: part.id if part.id in named or part.id.startswith(paired) else "candidate"
+
+    def name_of(part: AnyPart) -> str:
+        if part.id in named:
+            return part.id
+        if part.id.startswith(paired):
+            return max((start for start in paired if part.id.startswith(start)), key=len) + CANDIDATE
+        return CANDIDATE
+
+    return name_of
 
 
 @cache

@@ -1,7 +1,7 @@
 """Candidates of one kind tried in one rig, each rule asked once per different set of the fields that it reads."""
 
 import threading
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, cast
@@ -29,10 +29,10 @@ from rigplanner.rules.fitting.answers import (
     Fitting,
     Remembered,
     Row,
+    Said,
     Shelves,
     Tally,
     holding,
-    says_no,
 )
 from rigplanner.rules.fitting.figures import FIGURES, Reading, observed
 from rigplanner.rules.fitting.likeness import ID, Likeness, naming
@@ -60,9 +60,14 @@ TELLING = (
     "CLG001", "CLG003", "SW001", "SW005", "SW006", "SW009", "SW015", "SW021",
 )  # fmt: skip
 """Rules that often say no and ask for no places: they are asked first, and where one says no, no machine is assembled."""
-SOCKET, FORM = ("CPU001",), ("GPU001",)
-ORDER = {"cpu": (SOCKET, TELLING), "motherboard": (SOCKET, TELLING), "gpu": (TELLING, FORM)}
-"""By kind the rules that are asked before the others, in stages: where one says no, those of later stages are not asked."""
+SOCKET, PLACES = ("CPU001",), ("GPU001", "SLT001")
+_CODES = tuple(RULES_BY_CODE)
+ERRORS = (*(code for code, rule in RULES_BY_CODE.items() if rule.severity == "error"), "KNO001")
+"""Rules whose findings mostly are errors, or known troubles of any severity."""
+USUAL = ((TELLING,), (ERRORS, _CODES))
+ORDER = {"cpu": ((SOCKET, TELLING), (ERRORS, _CODES)), "motherboard": ((SOCKET, TELLING), (ERRORS, _CODES)),
+         "gpu": ((TELLING,), (PLACES,), (ERRORS, _CODES)), "system": ((_CODES,),)}  # fmt: skip
+"""By kind the stages in which rules are asked, each in rounds: where one says no, those of later rounds are not asked."""
 
 REMARKS = ("RIG003",)
 """Rules that only remark, on every part in words of its own; a badge does not count them."""
@@ -74,7 +79,6 @@ MODULES = ("mxm", "oam", "sxm2", "sxm3", "sxm4", "sxm5")
 UNREAD = frozenset(("id", "name", "aliases", "status", "released", "sources", "doubts", "unpublished", "prices", "notes"))
 """Fields of these that no verdict reads, but for ids that other parts name."""
 
-_CODES = tuple(RULES_BY_CODE)
 _BITS = {code: 1 << number for number, code in enumerate(RULES_BY_CODE)}
 _SEVERITIES = list(BADGES)
 
@@ -136,7 +140,7 @@ def _cases(over: Cases, situation: Situation) -> tuple[Any, ...]:
     return tuple(over(situation))
 
 
-class Stage:
+class Round:
     """Rules that are asked together of candidates that those before left open.
 
     `bits` stands for the rules; `questions` has by the bit of each the cases that it is asked over, with the bits of all rules over
@@ -150,15 +154,29 @@ class Stage:
             together[over] = together.get(over, 0) | _BITS[code]
         self.shelves, self.bits = Shelves(), sum(together.values())
         self.questions = {_BITS[code]: (RULES_BY_CODE[code].over, together[RULES_BY_CODE[code].over]) for code in asked}
+
+
+class Stage:
+    """Rounds of questions over what tells the same candidates apart: `likeness` says which are `alike`, `scenes` are what the rules
+    look at."""
+
+    def __init__(self, rounds: Iterable[Round], likeness: Likeness) -> None:
+        self.rounds, self.likeness = tuple(rounds), likeness
+        self.alike: dict[Hashable, Alike] = {}
         self.scenes: dict[Hashable, Scene] = {}
 
 
-def _stages(rig: Rig, kind: str) -> tuple[Stage, ...]:
+def _stages(rig: Rig, kind: str, likeness: Callable[[], Likeness]) -> tuple[Stage, ...]:
     """Return the rules in the order in which candidates of a kind are asked."""
     stages, asked = [], set[str]()
-    for codes in (*ORDER.get(kind, (TELLING,)), _CODES):
-        stages.append(Stage(rig, [code for code in codes if code not in asked]))
-        asked.update(codes)
+    for each in ORDER.get(kind, USUAL):
+        rounds = []
+        for codes in each:
+            rounds.append(Round(rig, [code for code in codes if code not in asked]))
+            asked.update(codes)
+        stages.append(Stage(rounds, likeness()))
+    if kind in WHOLE:
+        stages[0].likeness.note(Reading(frozenset(KINDS[kind].__struct_fields__) - UNREAD, {}))
     return tuple(stages)
 
 
@@ -172,11 +190,7 @@ class Trial:
         machine = machine_of(rig, catalog)
         parts = [piece.part for piece in machine.pieces]
         self.name_of = naming(rig, catalog, parts)
-        self.stages = _stages(rig, kind)
-        self.likeness = Likeness(kind, parts, self._decided)
-        if kind in WHOLE:
-            self.likeness.note(Reading(frozenset(KINDS[kind].__struct_fields__) - UNREAD, {}))
-        self.alike: dict[Hashable, Alike] = {}
+        self.stages = _stages(rig, kind, lambda: Likeness(kind, parts, self._decided))
         self.before = found_before(rig, catalog, uid, today)
         self.fastest, self.kinds = _fastest_place(machine), frozenset[str](use.slot.kind for use in machine.slots)
         self.placements: Remembered[Placement] = Remembered()
@@ -186,28 +200,41 @@ class Trial:
 
     def fittings(self, parts: Iterable[AnyPart]) -> tuple[Fitting, ...]:
         """Return the fitting of each part, from what is known of its like."""
-        found = []
-        for part in parts:
-            named = self.name_of(part)
-            key, figures = self.likeness.told(part, named)
-            alike = self.alike.get(key)
-            if alike is None:
-                alike = self.alike[key] = Alike(self.likeness.row(part, named))
-            box = holding(alike.boxes, figures) or self._judge(alike, part)
-            found.append(self.made.get(box.holds) or self._fitting(box.holds))
-        return tuple(found)
+        return tuple([self._tried(part) for part in parts])
 
-    def _judge(self, alike: Alike, part: AnyPart) -> Box:
-        """Return what the questions bring to light, stage by stage until one says no, and in which ranges of its figures."""
+    def _tried(self, part: AnyPart) -> Fitting:
+        """Ask stage by stage until one says no."""
+        named = self.name_of(part)
+        brought: Brought = ()
+        for stage in self.stages:
+            key, figures = stage.likeness.told(part, named)
+            alike = stage.alike.get(key)
+            if alike is None:
+                alike = stage.alike[key] = Alike(stage.likeness.row(part, named))
+            box = holding(alike.boxes, figures) or self._judge(stage, alike, part)
+            if box.holds:
+                brought += box.holds
+                if box.says_no:
+                    break
+        return self.made.get(brought) or self._fitting(brought)
+
+    def _judge(self, stage: Stage, alike: Alike, part: AnyPart) -> Box:
+        """Return what the questions of a stage bring to light, and in which ranges of its figures."""
         if self.kind in WHOLE:
             box = Box(self._brought_by_all(alike.row))
         else:
-            tally = Tally(self.likeness.figures, self.likeness.figures_of(part))
-            for stage in self.stages:
-                tally.recall(stage.shelves.said(alike.row))
-                if stage.bits & ~tally.bits:
-                    self._complete(stage, alike, part, tally)
-                if says_no(tally.brought):
+            tally = Tally(stage.likeness.figures, stage.likeness.figures_of(part))
+            for number, asked in enumerate(stage.rounds):
+                known = alike.said.setdefault(number, [])
+                tally.recall(known)
+                if asked.bits & ~tally.bits:
+                    found = asked.shelves.said(alike.row, asked.bits & ~tally.bits)
+                    new = [said for said in found if said not in known]
+                    tally.recall(new)
+                    known += new
+                if asked.bits & ~tally.bits:
+                    self._complete(stage, asked, alike, part, tally, known)
+                if tally.says_no():
                     break
             box = tally.box()
         alike.boxes.append(box)
@@ -226,15 +253,15 @@ class Trial:
         new = (finding for finding in found if counts(finding) and key_of(finding) not in self.before)
         return tuple((finding.severity, finding.code) for finding in new)
 
-    def _complete(self, stage: Stage, alike: Alike, part: AnyPart, tally: Tally) -> None:
+    def _complete(self, stage: Stage, asked: Round, alike: Alike, part: AnyPart, tally: Tally, known: list[Said]) -> None:
         """Ask those of the rules whose answers are not known, and keep what they say under the fields that they read."""
-        likeness, missing = self.likeness, stage.bits & ~tally.bits
+        likeness, missing = stage.likeness, asked.bits & ~tally.bits
         row = alike.row if alike.row.part is part else likeness.row(part, str(alike.row[ID]))
         scene = self._scene(stage, row)
         with self._listed(str(row[ID]), scene.part):
             while missing:
                 bit = missing & -missing
-                over, together = stage.questions[bit]
+                over, together = asked.questions[bit]
                 cases, read = scene.once.asked(over, partial(_cases, over, scene.situation))
                 if cases:
                     brought, read = self._answer(scene.situation, _CODES[bit.bit_length() - 1])
@@ -242,8 +269,12 @@ class Trial:
                     bit, brought = together & missing, ()
                 if likeness.note(read):
                     tally.measure(likeness.figures, likeness.figures_of(part))
-                shelf = stage.shelves[read.fields]
-                tally.learn(shelf[shelf.take(row)], bit, brought, read.ranges)
+                shelf = asked.shelves[read.fields]
+                shelf.bits |= bit
+                said = shelf[shelf.take(row)]
+                tally.learn(said, bit, brought, read.ranges)
+                if said not in known:
+                    known.append(said)
                 missing ^= bit
 
     def _answer(self, situation: Situation, code: str) -> tuple[Brought, Reading]:
@@ -258,7 +289,7 @@ class Trial:
             scene = stage.scenes[row[ID]] = Scene(row.part, row, FIGURES.get(self.kind, ()))
             scene.situation = self._situation(scene)
         else:
-            scene.turn_to(row.part, row, self.likeness.fields)
+            scene.turn_to(row.part, row, stage.likeness.fields)
         return scene
 
     def _situation(self, scene: Scene) -> Situation:
@@ -296,7 +327,7 @@ class Trial:
 
     def _placed(self, row: Row) -> Placement:
         named = str(row[ID])
-        part = watched(row.part, named)
+        part = watched(row.part, named, whole=("layout",))
         with self._listed(named, part):
             return Placement(put_together(self._rig_with(named), self.catalog), part)
 

@@ -67,12 +67,12 @@ NESTED = ("dense_tflops", "enclosure", "layout", "supply")
 
 
 @cache
-def _watched_type(base: Any, prefix: str, figures: tuple[str, ...]) -> Any:
+def _watched_type(base: Any, prefix: str, figures: tuple[str, ...], whole: tuple[str, ...] = ()) -> Any:
     """Return a struct like another, whose instances note what is read of them: all, when one is compared or hashed. What a struct
     says of itself (a property) counts as one field, whatever it is made of."""
     noted = {field: ABSENT + prefix + field if prefix + field in figures else prefix + field for field in base.__struct_fields__}
 
-    nested = frozenset(field for field in base.__struct_fields__ if prefix + field in NESTED)
+    nested = frozenset(field for field in base.__struct_fields__ if prefix + field in NESTED and field not in whole)
     told: dict[str, Any] = {name: view.fget for name, view in vars(base).items() if isinstance(view, property)}
     own = object.__getattribute__
 
@@ -107,17 +107,17 @@ def _watched_type(base: Any, prefix: str, figures: tuple[str, ...]) -> Any:
     return make(f"Watched{base.__name__}", (base,), body, frozen=True, kw_only=True)
 
 
-def _under_watch(struct: Any, prefix: str, figures: tuple[str, ...], **own: Any) -> Any:
-    """Return a struct under watch, with some fields of its own."""
+def _under_watch(struct: Any, prefix: str, figures: tuple[str, ...], whole: tuple[str, ...] = (), **own: Any) -> Any:
+    """Return a struct under watch, with some fields of its own; those that are to be read `whole` hold no watched fields."""
     fields: dict[str, Any] = {field: getattr(struct, field) for field in struct.__struct_fields__}
     for field, value in fields.items():
         path = prefix + field
         if value is not None and path in figures:
             fields[field] = Figure(value, ((path, value, 1.0),))
-        elif value is not None and path in NESTED:
+        elif value is not None and path in NESTED and path not in whole:
             fields[field] = _under_watch(value, f"{path}.", figures)
     base: Any = type(struct)
-    return _watched_type(base, prefix, figures)(**{**fields, **own})
+    return _watched_type(base, prefix, figures, whole)(**{**fields, **own})
 
 
 @cache
@@ -164,11 +164,12 @@ class _StandIn(str):
         return self.own > other
 
 
-def watched(part: AnyPart, named: str, figures: tuple[str, ...] = ()) -> AnyPart:
-    """Return a part under watch, that goes by the id `named`; of its `figures` only what they are compared with counts."""
+def watched(part: AnyPart, named: str, figures: tuple[str, ...] = (), whole: tuple[str, ...] = ()) -> AnyPart:
+    """Return a part under watch, that goes by the id `named`; of its `figures` only what they are compared with counts, and the
+    fields `whole` are read as one."""
     stand_in = _StandIn(named)
     stand_in.own = part.id
-    return cast(AnyPart, _under_watch(part, "", figures, id=stand_in))
+    return cast(AnyPart, _under_watch(part, "", figures, whole, id=stand_in))
 
 
 class Placement(Struct, frozen=True, dict=True):
@@ -189,6 +190,9 @@ class Placement(Struct, frozen=True, dict=True):
             said = self.decided[SOLVED + field] = msgspec.msgpack.encode(_exchanged(self, field, None))
         return said
 
+
+DECIDED = frozenset((*Machine.__struct_fields__, "slots_in_use", "drives_in_use"))
+"""What may be asked of a machine; the places in use stay the same on many a board that differs in the others."""
 
 _HOLDERS = {"pieces": "part", "gpus": "gpu", "cpus": "cpu", "storage": "storage"}
 """Fields of a machine whose entries hold parts, and under which name."""
@@ -211,7 +215,7 @@ class WatchedMachine:
         self._decided: dict[str, Placement] = {}
 
     def __getattr__(self, name: str) -> Any:
-        if name not in Machine.__struct_fields__:
+        if name not in DECIDED:
             raise AttributeError(name)
         note_read(SOLVED + name)
         if name not in self._fields:
