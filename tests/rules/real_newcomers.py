@@ -184,6 +184,6 @@ NEW_RUNS = (
     Failure("QLoRA of a 70B model on one card of 48 GB", "hiyouga/LlamaFactory issue 4559: 48 GB on one card",
             ("nvidia.rtx.a6000",), (), job=lora("llama-3-70b", seq=256)),
     Failure("A 32B model in 4 bits on two T4", "vllm-project/vllm issue 4232: 32b int4 on two GPUs", ((T4, 2),), (),
-            job=Workload(model="qwen1.5-32b", task="inference", stack="vllm", precision="fp16", quant="gptq", batch_per_gpu=1,
+            job=Workload(model="qwen1.5-32b", task="inference", stack="vllm", precision="int4", quant="gptq", batch_per_gpu=1,
                          input_tokens=1024, output_tokens=256, parallelism=Parallelism(tensor=2))),
 )  # fmt: skip
