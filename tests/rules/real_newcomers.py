@@ -53,6 +53,10 @@ def lora(model: str, precision: str = "nf4", batch: int = 1, seq: int = 2048, **
 
 
 NEW_FAILURES = (
+    Failure("MI100 under Windows", "AMD HIP SDK on Windows: no Instinct is listed", ("amd.instinct.mi100",), ("SW009",),
+            {"rocm": "6.2", "os": "windows"}),
+    Failure("RX 6800 XT and the HIP SDK 7.2", "AMD HIP SDK on Windows, system requirements of 7.2", ("amd.radeon.rx-6800-xt",),
+            ("SW009",), {"rocm": "7.2", "os": "windows"}),
     Failure("TensorRT 10.0 on a 1080 Ti", "NVIDIA/TensorRT issue 3826", (GTX1080TI,), ("SW020",), {"tensorrt": "10.0.1"}),
     Failure("TensorRT 7.0 on an A6000", "NVIDIA/TensorRT issue 2332", ("nvidia.rtx.a6000",), ("SW020",), {"tensorrt": "7.0.0"}),
     Failure("TensorRT 7.1 on a 3060 Ti", "NVIDIA/TensorRT issue 975", ("nvidia.geforce.rtx-3060-ti",), ("SW020",),
@@ -161,6 +165,12 @@ NEW_BUILDS = (
 )  # fmt: skip
 
 NEW_RUNS = (
+    Failure("RX 6800 XT and the HIP SDK 6.2", "AMD HIP SDK on Windows, system requirements of 6.2.4", ("amd.radeon.rx-6800-xt",), (),
+            {"rocm": "6.2", "os": "windows"}),
+    Failure("RX 7800 XT and the HIP SDK 6.0", "AMD HIP SDK on Windows, system requirements of 6.0.2", ("amd.radeon.rx-7800-xt",), (),
+            {"rocm": "6.0", "os": "windows"}),
+    Failure("RX 6800 XT and ROCm 5.5", "ROCm/ROCm issue 2353: packages of 5.5 hold gfx1030", ("amd.radeon.rx-6800-xt",), (),
+            {"rocm": "5.5"}),
     Failure("TensorRT 8.5 on an RTX 4080", "NVIDIA/TensorRT issue 2727: 8.5.1.7 serves it", ("nvidia.geforce.rtx-4080",), (),
             {"tensorrt": "8.5.1"}),
     Failure("TensorRT 10.5 on a T4", "NVIDIA/TensorRT-LLM issue 2400: the same works on a T4", (T4,), (), {"tensorrt": "10.5"}),
