@@ -165,9 +165,9 @@ NEW_BUILDS = (
 )  # fmt: skip
 
 NEW_RUNS = (
-    Failure("RX 6800 XT and the HIP SDK 6.2", "AMD HIP SDK on Windows, system requirements of 6.2.4", ("amd.radeon.rx-6800-xt",), (),
+    Failure("RX 6800 XT and the HIP SDK 6.2", "AMD HIP SDK on Windows, requirements of 6.2.4", ("amd.radeon.rx-6800-xt",), (),
             {"rocm": "6.2", "os": "windows"}),
-    Failure("RX 7800 XT and the HIP SDK 6.0", "AMD HIP SDK on Windows, system requirements of 6.0.2", ("amd.radeon.rx-7800-xt",), (),
+    Failure("RX 7800 XT and the HIP SDK 6.0", "AMD HIP SDK on Windows, requirements of 6.0.2", ("amd.radeon.rx-7800-xt",), (),
             {"rocm": "6.0", "os": "windows"}),
     Failure("RX 6800 XT and ROCm 5.5", "ROCm/ROCm issue 2353: packages of 5.5 hold gfx1030", ("amd.radeon.rx-6800-xt",), (),
             {"rocm": "5.5"}),
