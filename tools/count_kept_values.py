@@ -6,7 +6,8 @@
 The network's own code runs on PyTorch's meta device (shapes without data), and every tensor that autograd saves is counted once
 per storage, in single precision and with the casts of CUDA's autocast (PyTorch, Automatic Mixed Precision package, op reference:
 matrix products and convolutions in 16 bits; norms, softmax, exponentials and sums in float). The growth from two images to four is
-what one image keeps; parameters and their casts do not grow. Attention writes its scores, as timm did before 0.9. The lines feed
+what one image keeps; parameters and their casts do not grow. It is counted twice: with attention that writes its scores, as timm did
+before 0.9, and with fused attention, which keeps query, key, value, result and a sum per row. The lines feed
 catalog/architectures/kept_values.json.
 """
 
@@ -14,11 +15,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import sys
 from typing import Any
-
-os.environ["TIMM_FUSED_ATTN"] = "0"
 
 import timm  # type: ignore[import-not-found]
 import torch  # type: ignore[import-not-found]
@@ -28,6 +26,7 @@ IN_16_BITS = (
     "__matmul__", "__rmatmul__", "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "chain_matmul", "conv1d",
     "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "einsum", "gru", "gru_cell",
     "linear", "lstm", "lstm_cell", "matmul", "mm", "multi_dot", "mv", "prelu", "rnn_relu", "rnn_tanh",
+    "scaled_dot_product_attention",
 )  # fmt: skip
 IN_FLOAT = (
     "__pow__", "__rdiv__", "__rpow__", "acos", "asin", "cosh", "cosine_similarity", "cross_entropy", "cumprod",
@@ -67,6 +66,23 @@ class Autocast(TorchFunctionMode):  # type: ignore[misc]
         return self.copies[id(value)]
 
 
+class Fused(torch.autograd.Function):  # type: ignore[misc]
+    """Attention by a fused kernel: what it keeps, and nothing of what it does between."""
+
+    @staticmethod
+    def forward(ctx: Any, query: Any, key: Any, value: Any, mask: Any) -> Any:
+        """Return a result of the right size; keep it, what it was made of, and the sums of the rows in float."""
+        result = torch.empty(*query.shape[:-1], value.shape[-1], dtype=query.dtype, device=query.device)
+        sums = torch.empty(query.shape[:-1], dtype=torch.float32, device=query.device)
+        ctx.save_for_backward(query, key, value, result, sums, *(() if mask is None else (mask,)))
+        return result
+
+
+def fused_attention(query: Any, key: Any, value: Any, attn_mask: Any = None, **_: Any) -> Any:
+    """Stand in for torch's scaled_dot_product_attention, which has no fused kernel on the meta device."""
+    return Fused.apply(query, key, value, attn_mask)
+
+
 def saved_bytes(model: Any, edge: int, images: int, mixed: bool) -> int:
     """Bytes of the storages that autograd saves in one forward pass, each once."""
     storages: dict[int, Any] = {}
@@ -83,17 +99,23 @@ def saved_bytes(model: Any, edge: int, images: int, mixed: bool) -> int:
     return total
 
 
-def counted(name: str, edge: int) -> dict[str, object]:
-    """Millions of bytes that one image of `edge` pixels keeps, in mixed and in single precision."""
+def built(name: str, edge: int, fused: bool) -> Any:
+    """Return the network on the meta device, for images of `edge` pixels where it takes a size."""
+    timm.layers.set_fused_attn(fused)
     try:
         model = timm.create_model(name, img_size=edge)
     except TypeError:
         model = timm.create_model(name)
-    model = model.to("meta").train()
-    kept = {
-        width: (saved_bytes(model, edge, 4, mixed) - saved_bytes(model, edge, 2, mixed)) / 2e6
-        for width, mixed in (("mixed_mb", True), ("single_mb", False))
-    }
+    return model.to("meta").train()
+
+
+def counted(name: str, edge: int) -> dict[str, object]:
+    """Millions of bytes that one image of `edge` pixels keeps, in mixed and in single precision, with written and fused scores."""
+    kept: dict[str, object] = {}
+    for way in ("", "fused_"):
+        model = built(name, edge, bool(way))
+        for width, mixed in (("mixed_mb", True), ("single_mb", False)):
+            kept[way + width] = (saved_bytes(model, edge, 4, mixed) - saved_bytes(model, edge, 2, mixed)) / 2e6
     return {"name": name, "image_size": edge} | kept
 
 
@@ -101,6 +123,7 @@ def main() -> None:
     """Answer line for line."""
     for change in [name for name in dir(torch.nn.init) if name.endswith("_") and not name.startswith("_")]:
         setattr(torch.nn.init, change, lambda tensor, *_, **__: tensor)
+    torch.nn.functional.scaled_dot_product_attention = fused_attention
     line_of_rates = torch.linspace
     torch.linspace = lambda *values, **named: line_of_rates(*values, **named | {"device": "cpu"})
     for line in sys.stdin:

@@ -27,6 +27,8 @@ MOST = {
 }  # fmt: skip
 """Beyond these a field is a mistake: some ten times the largest network known in 2026."""
 
+ONE_EDGE = ("image_size", "patch_size")
+"""Fields that tell two edges, or one number for both."""
 MOST_ENTRIES = 512
 """Entries of a list that tells something of every layer."""
 LISTS = ("depths", "hidden_sizes", "num_heads", "sr_ratios", "patch_sizes", "strides", "mlp_ratios")
@@ -45,7 +47,7 @@ SAME_AS = {
     "qwen3_vl_moe_text": "qwen3_moe", "qwen3_omni_moe_text": "qwen3_moe", "glm4v_text": "glm4", "glm_ocr_text": "glm4",
     "glm4v_moe_text": "glm4_moe", "paddleocr_vl_text": "ernie4_5",
     "gemma4_unified": "gemma4_text", "gemma4_unified_text": "gemma4_text",
-    "chatglm_6b": "gpt_neox", "mpt_grouped": "mpt", "mixformer-sequential": "phi", "phi-msft": "phi", "fuyu": "persimmon",
+    "chatglm_6b": "gpt_neox", "mpt_grouped": "mpt", "mixformer-sequential": "phi", "phi-msft": "phi", "moss": "codegen", "fuyu": "persimmon",
     "molmo": "qwen2", "xverse": "llama", "aquila": "llama", "skywork": "llama", "minicpm": "llama", "orion": "llama",
     "minimind": "llama", "data2vec-vision": "beit", "vit_msn": "vit", "metaclip_2_vision_model": "clip_vision_model",
 }  # fmt: skip
@@ -160,7 +162,7 @@ def _check_against(known: dict[str, Any], config: dict[str, Any]) -> None:
             good = isinstance(side, int | float) and not isinstance(side, bool) and -1 <= side <= 1e9
             expected = "a number from 0 to 1e9"
         elif isinstance(usual, list):
-            good = isinstance(value, list) and 0 < len(value) <= MOST_ENTRIES
+            good = 0 < len(value) <= MOST_ENTRIES if isinstance(value, list) else name in ONE_EDGE and type(value) is int
             expected = f"a list such as {usual}"
         else:
             good, expected = isinstance(value, type(usual)), f"text such as {usual!r}"

@@ -103,7 +103,7 @@ def written(slug: str, gmacs: float, params_m: float) -> float:
 def kept_each(network: Network, job: Job) -> float:
     """Bytes that one image keeps until the backward pass: counted from the network itself, else by the class of its layers."""
     edge = pixels(job.image) ** 0.5
-    if counted := kept_bytes(network.slug, edge, job.precision):
+    if counted := kept_bytes(network.slug, edge, job.precision, job.eager):
         return counted
     low = job.precision not in ("fp32", "tf32")
     width = PARTLY_LOW_BYTES if job.precision.startswith("amp") and re.search(PARTLY_LOW, network.slug) else 2.0 if low else 4.0

@@ -14,11 +14,14 @@ from rigplanner.evidence import Source
 
 
 class Kept(Struct, frozen=True, array_like=True):
-    """Millions of bytes that one image of `image_size` pixels an edge keeps, with autocast's casts and in single precision."""
+    """Millions of bytes that one image of `image_size` pixels an edge keeps, with autocast's casts and in single precision, where
+    attention writes its scores; and, where a fused kernel does not, what it keeps then (None: the network has no such way)."""
 
     image_size: int
     mixed_mb: float
     single_mb: float
+    fused_mixed_mb: float | None = None
+    fused_single_mb: float | None = None
 
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
@@ -41,14 +44,17 @@ def _counted(name: str) -> tuple[Kept, ...] | None:
 
 
 @lru_cache(4096)
-def kept_bytes(slug: str, edge: float, precision: str) -> float | None:
-    """Return the bytes that one image of `edge` pixels keeps in a precision; None for a network that was not counted.
+def kept_bytes(slug: str, edge: float, precision: str, eager: bool = True) -> float | None:
+    """Return the bytes that one image of `edge` pixels keeps in a precision; None for a network that was not counted. `eager`: its
+    attention writes scores.
 
     From the nearest size that was counted, by area; pure 16 bits are half of single precision, as no cast adds a copy."""
     counted = _counted(slug.replace("-", "_"))
     if counted is None:
         return None
     nearest = min(counted, key=lambda kept: abs(kept.image_size - edge))
-    each = nearest.mixed_mb if precision.startswith("amp") else nearest.single_mb
+    mixed = precision.startswith("amp")
+    fused = None if eager else nearest.fused_mixed_mb if mixed else nearest.fused_single_mb
+    each = fused or (nearest.mixed_mb if mixed else nearest.single_mb)
     halved = 1 if precision.startswith("amp") or precision in ("fp32", "tf32") else 2
     return 1e6 * each / halved * (edge / nearest.image_size) ** 2

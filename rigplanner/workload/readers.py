@@ -50,16 +50,25 @@ def model_fields(path: Path) -> dict[str, Any]:
         return _weights(path.parent, *indexed(path))
     if path.suffix == ".json":
         config = read_json(path, LARGEST_CONFIG)
-        denoiser = None if config.get("model_type") else denoiser_config(config)
-        if denoiser is not None:
-            kind = "unet" if denoiser["model_type"] == "unet_2d_condition" else "dit"
-            config = {"model_type": kind, "denoiser": denoiser}
-        return {"config": config, "model": path.resolve().parent.name or path.stem, **stored_as(config)}
+        return {"config": _component(path, config), "model": path.resolve().parent.name or path.stem, **stored_as(config)}
     headers = [read_header(part) for part in _parts(path)]
     params, stored = sum(header.params for header in headers), sum(header.weight_bytes for header in headers)
     if headers[0].format == "gguf":
         return gguf_fields(msgspec.structs.replace(headers[0], params=params, weight_bytes=stored), path.stem)
     return _weights(path.parent, params, stored)
+
+
+def _component(path: Path, config: dict[str, Any]) -> dict[str, Any]:
+    """The configuration, or what a diffusers component says of a denoiser; raises WorkloadFault for a class that is not walked."""
+    if config.get("model_type") or not config.get("_class_name"):
+        return config
+    denoiser = denoiser_config(config)
+    if denoiser is None:
+        raise WorkloadFault(
+            f"{path}: _class_name: the layers of {str(config['_class_name'])[:60]!r} are not known; name the pipeline's "
+            "model_index.json with the weights beside it."
+        )
+    return {"model_type": "unet" if denoiser["model_type"] == "unet_2d_condition" else "dit", "denoiser": denoiser}
 
 
 def _parts(path: Path) -> list[Path]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.rig.task import Workload
+from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.config import defaults
 from rigplanner.workload.names import of_today
 from rigplanner.workload.network import resolve
+from rigplanner.workload.readers import model_fields
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +37,11 @@ QWEN_VL = {"model_type": "qwen", "hidden_size": 4096, "intermediate_size": 22016
 RUGPT = {"model_type": "rugpt3xl", "vocab_size": 50264, "hidden_size": 2048, "num_hidden_layers": 24, "num_attention_heads": 16,
     "intermediate_size": 8192, "hidden_act": "gelu_new", "tie_word_embeddings": False}  # fmt: skip
 
+OPT = {"model_type": "opt", "d_model": 2048, "ffn_dim": 8192, "num_attention_heads": 32, "num_hidden_layers": 24,
+    "vocab_size": 50272, "word_embed_proj_dim": 2048, "max_position_embeddings": 2048}  # fmt: skip
+MOSS = {"model_type": "moss", "n_embd": 6144, "n_head": 24, "n_inner": None, "n_layer": 34, "n_positions": 2048, "rotary_dim": 64,
+    "tie_word_embeddings": False, "vocab_size": 107008}  # fmt: skip
+
 
 @pytest.mark.parametrize(
     ("config", "params", "walked"),
@@ -44,6 +53,8 @@ RUGPT = {"model_type": "rugpt3xl", "vocab_size": 50264, "hidden_size": 2048, "nu
         (PHI, 2_780e6, False),
         (QWEN_VL, 9_600e6, False),
         (RUGPT, 1_414e6, False),
+        (OPT, 1_316e6, True),
+        (MOSS, 16_717e6, False),
     ],
 )
 def test_a_published_model_has_its_published_parameters(config: dict[str, Any], params: float, walked: bool, zoo: Zoo) -> None:
@@ -62,6 +73,16 @@ def test_a_part_that_reads_text_is_found_under_another_name(zoo: Zoo) -> None:
     assert whole.relative == "own_chat"
     assert whole.params == alone.params + whole.side_params
     assert whole.side_params > 1e6
+
+
+def test_a_component_of_diffusers_says_how_it_is_stored_or_is_refused_by_name(tmp_path: Path) -> None:
+    flux = {"_class_name": "FluxTransformer2DModel", "num_layers": 19, "quantization_config": {"quant_method": "bitsandbytes",
+        "load_in_4bit": True, "bnb_4bit_quant_type": "nf4"}}  # fmt: skip
+    (tmp_path / "config.json").write_text(json.dumps(flux))
+    assert model_fields(tmp_path / "config.json")["precision"] == "nf4"
+    (tmp_path / "config.json").write_text('{"_class_name": "UNet3DConditionModel"}')
+    with pytest.raises(WorkloadFault, match="UNet3DConditionModel"):
+        model_fields(tmp_path / "config.json")
 
 
 def test_names_of_today_stay_as_they_are() -> None:

@@ -67,7 +67,7 @@ def _sides(job: Job) -> tuple[int, int] | None:
 
 
 WALKED = {
-    "UNet2DConditionModel": "unet_2d_condition", "SD3Transformer2DModel": "sd3_transformer",
+    "UNet2DConditionModel": "unet_2d_condition", "FlaxUNet2DConditionModel": "unet_2d_condition", "SD3Transformer2DModel": "sd3_transformer",
     "FluxTransformer2DModel": "flux_transformer", "CogVideoXTransformer3DModel": "cogvideox_transformer",
     "WanTransformer3DModel": "wan_transformer", "QwenImageTransformer2DModel": "qwen_image_transformer",
     "Flux2Transformer2DModel": "flux2_transformer", "LTXVideoTransformer3DModel": "ltx_transformer",
@@ -103,6 +103,8 @@ USUAL: dict[str, dict[str, Any]] = {
 """What diffusers 0.42 takes for fields that a configuration leaves out."""
 SEEING = ("added_kv_proj_dim", "image_dim", "ofs_embed_dim", "image_condition_type", "use_layer3d_rope")
 """Fields of networks that also see an image and are not walked."""
+PLAIN_NUMBERS = ("cross_attention_dim",)
+"""Fields that are walked where they are one number for all levels."""
 LEVELS = {"CrossAttnDownBlock2D", "DownBlock2D", "CrossAttnUpBlock2D", "UpBlock2D"}
 
 
@@ -111,6 +113,7 @@ def denoiser_config(config: dict[str, Any]) -> dict[str, Any] | None:
     kind = WALKED.get(str(config.get("_class_name")))
     levels = [*(config.get("down_block_types") or ()), *(config.get("up_block_types") or ())]
     joins = config.get("patch_size_t") and (kind == "cogvideox_transformer" or config["patch_size_t"] != 1)
-    if kind is None or not set(map(str, levels)) <= LEVELS or joins or any(config.get(field) for field in SEEING):
+    uneven = any(isinstance(config.get(field), list) for field in PLAIN_NUMBERS)
+    if kind is None or not set(map(str, levels)) <= LEVELS or joins or uneven or any(config.get(field) for field in SEEING):
         return None
     return {"model_type": kind, **USUAL[kind], **{name: value for name, value in config.items() if not name.startswith("_")}}
