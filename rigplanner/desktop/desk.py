@@ -32,7 +32,7 @@ class Desk(Protocol):
         """Bring a tab to the front."""
 
     def show_first_item(self) -> None:
-        """Show the catalog at the rig's first part."""
+        """Show the Parts tab at the rig's first part."""
 
     def show_part(self, kind: str, part_id: str) -> None:
         """Show one part in the catalog."""

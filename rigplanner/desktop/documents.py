@@ -49,7 +49,6 @@ def open_file(desk: Desk, path: Path, sample: bool = False) -> None:
     before = desk.session.rig
     leave_rig(desk.session, lambda: desk.session.open(path, sample))
     if desk.session.rig is not before:
-        desk.show_tab("Parts")
         desk.show_first_item()
 
 

@@ -32,10 +32,13 @@ def gauge_text(limit: "Limit") -> str:
         return tr("no prices yet")
     if limit.axis == "price":
         if limit.limit is None:
-            return listed([money(limit.used, limit.unit, whole=True), ASKS["price"]])
-        return f"{number(limit.used, 0)} / {money(limit.limit, limit.unit, whole=True)}"
+            used = money(limit.used, limit.unit, whole=True)
+            return listed([tr("from {price}", price=used) if limit.partial else used, ASKS["price"]])
+        used = number(limit.used, 0)
+        return f"{tr('from {price}', price=used) if limit.partial else used} / {money(limit.limit, limit.unit, whole=True)}"
     digits = 1 if limit.unit == "GiB" else 0
-    used = (tr("at least ") if limit.partial else "") + number(limit.used, digits)
+    used = number(limit.used, digits)
+    used = tr("at least {value}", value=used) if limit.partial else used
     if limit.limit is None:
         tail = tr("limit unknown") if limit.stated else ASKS.get(limit.axis, tr("limit unknown"))
         return listed([f"{used}{THIN}{limit.unit}" if limit.unit else used, tail])

@@ -90,6 +90,7 @@ class Window(QMainWindow):
         made.file_asked.connect(lambda path, sample: documents.open_file(self, path, sample))
         made.command_asked.connect(lambda command: self.actions_by_id[command].trigger())
         made.locate_asked.connect(lambda name: documents.ask_locate(self, name))
+        made.rig_made.connect(self.show_first_item)
         return made
 
     def _make_history(self) -> QWidget:
@@ -185,6 +186,7 @@ class Window(QMainWindow):
 
     def show_first_item(self) -> None:
         """Show the catalog at the rig's first GPU, or at what is missing."""
+        self.show_tab("Parts")
         rows = self.build.model.rows
         if rows:
             self.parts.show_kind(rows[0].kind, rows[0].uid or "")
@@ -293,7 +295,8 @@ class Window(QMainWindow):
             self._shown = True
             if not self.session.preferences.now.layout:
                 sides = [self.panels["build"], self.panels["findings"]]
-                self.resizeDocks(sides, [row_px() * 11, row_px() * 12], Qt.Orientation.Horizontal)
+                widths = [max(row_px() * 11, self.width() // 7), max(row_px() * 12, self.width() // 7)]
+                self.resizeDocks(sides, widths, Qt.Orientation.Horizontal)
             self.tabs.tabBar().setFocus()
             QTimer.singleShot(INDEX_DELAY_MS, self, self.session.shelf.warm)
 

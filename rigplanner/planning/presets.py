@@ -4,6 +4,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from rigplanner.machine.machine import Machine
+
 
 class Preset(Struct, frozen=True):
     """A code for the words, and the fields of the workload that it sets."""
@@ -61,6 +63,17 @@ def presets(kind: str | None) -> tuple[Preset, ...]:
     return IMAGE if kind in SEEING_KINDS else OTHER
 
 
-def preset_fields(preset: Preset) -> dict[str, Any]:
-    """Return the fields that a preset sets on a workload that may come from another one."""
-    return {**CLEARED, **preset.fields}
+INSTEAD = {("attention", "flash"): ("flash-attention-2", "sdpa"), ("precision", "bf16"): ("bf16", "fp16")}
+"""A setting that some cards cannot serve: what it asks of them, and what stands in its place there."""
+
+
+def preset_fields(preset: Preset, machine: Machine | None) -> dict[str, Any]:
+    """Return the fields that a preset sets on a workload that may come from another one, as the machine's cards serve them."""
+    from rigplanner.rules.kernels import lacks
+
+    cards = [node.gpu for node in machine.gpus] if machine else []
+    fields = {**CLEARED, **preset.fields}
+    for (field, value), (feature, instead) in INSTEAD.items():
+        if fields.get(field) == value and any(card.compute_capability and lacks(card, feature) for card in cards):
+            fields[field] = instead
+    return fields

@@ -102,9 +102,13 @@ def compiled_jobs(situation: Situation) -> Iterator[Feature]:
 
 
 def _lacks(case: Feature) -> str | None:
-    """Return the lowest compute capability that has the feature when the card has it not."""
-    row = next(row for row in software().kernels if row.feature == case.feature)
-    capability = case.card.compute_capability or ""
+    return lacks(case.card, case.feature)
+
+
+def lacks(card: GPU, feature: str) -> str | None:
+    """Return the lowest compute capability that has a kernel or data type when the card has it not."""
+    row = next(row for row in software().kernels if row.feature == feature)
+    capability = card.compute_capability or ""
     return None if capability in row.also or between(capability, row.lowest, row.highest) else row.lowest
 
 

@@ -491,11 +491,13 @@ def test_an_unknown_site_is_said_by_one_choice(qtbot, window, sample_folder):
 
 def test_a_new_rig_has_no_findings_and_no_verdict(qtbot, window, sample_folder):
     open_sample(window, sample_folder, "quad-rtx-4090")
+    window.show_tab("Machine")
     twins = [finding for finding in window.session.assessment.report.findings if finding.severity != "unknown"]
     documents.new_rig(window)
     settled_session(qtbot, window.session)
     assert twins
     assert [card for card in window.findings.findChildren(FindingCard) if not card.isHidden()] == []
+    assert not window.parts.table.currentIndex().isValid() and window.parts.details.title.text() == "No part selected"
     window.show_tab("Machine")
     assert "Choose a motherboard" in window.view("Machine").drawing.empty
     assert verdict_text(window.session.assessment) == "No parts are chosen yet, so nothing was checked."

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.machine.assemble import assemble
 from rigplanner.planning.model_files import workload_of_file
 from rigplanner.planning.presets import ENCODER, IMAGE, OTHER, PICTURES, TEXT, preset_fields, presets
+from rigplanner.rig.files import read_rig
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.memory import estimate_memory
@@ -99,10 +102,19 @@ def test_each_kind_of_model_has_its_starting_points() -> None:
     assert presets("asr") is OTHER
 
 
+def test_a_starting_point_asks_of_old_cards_what_they_can(samples: list[Path], catalog: Catalog) -> None:
+    rigs = {path.stem: read_rig(path) for path in samples}
+    lora = TEXT[1]
+    pascal = preset_fields(lora, assemble(rigs["titan-x-server"], catalog))
+    assert (pascal["attention"], pascal["precision"]) == ("sdpa", "fp16")
+    ada = preset_fields(lora, assemble(rigs["quad-rtx-4090"], catalog))
+    assert (ada["attention"], ada["precision"]) == ("flash", "bf16")
+
+
 @pytest.mark.parametrize("slug", ["llama-3.1-8b", "resnet50", "bert-base-uncased"])
 def test_every_starting_point_of_a_model_can_be_computed(slug: str) -> None:
     model = shipped_zoo().get(slug)
     assert model
     for preset in presets(model.kind):
-        work = Workload(model=model.slug, **preset_fields(preset))
+        work = Workload(model=model.slug, **preset_fields(preset, None))
         assert estimate_memory(work, None, 1, shipped_zoo()).device_gib > 0, preset.code

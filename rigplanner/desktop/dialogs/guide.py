@@ -284,7 +284,6 @@ class GuideDialog(QDialog):
         quote = begin(session.preferences.now).quote
         rig = replace(proposal.rig, name=self._words.purpose_title(self.purpose), quote=quote)
         take_rig(session, rig, tr("Take the guide's rig"))
-        self._desk.show_tab("Parts")
         self._desk.show_first_item()
         self.close()
 

@@ -151,7 +151,6 @@ class MachineDialog(QDialog):
         )
         rig = replace(with_wishes(self.found.rig, session.preferences.now), name=tr("This machine"), notes=absent)
         take_rig(session, rig, tr("Read this machine"))
-        self._desk.show_tab("Parts")
         self._desk.show_first_item()
         self.close()
 

@@ -217,7 +217,7 @@ class MachineDrawing(QWidget):
         painter.setPen(pen)
         painter.setBrush(tokens.color(fill))
         painter.drawRect(area)
-        if box.role == "socket":
+        if box.role in ("socket", "hub"):
             self._paint_tall(painter, box, area)
             return
         painter.setFont(small_font() if box.role == "place" or box.empty else sized_font(1.0))
@@ -233,13 +233,14 @@ class MachineDrawing(QWidget):
         painter.drawText(inner.adjusted(0, 5, 0, 0) if tall else inner, flags, text)
 
     def _paint_tall(self, painter: QPainter, box: Box, area: QRectF) -> None:
-        """A socket: its number small on top, the name below, over several lines if there is room."""
+        """A socket or hub: its number small on top, the name below, over several lines if there is room."""
         inner = area.adjusted(8, 4, -8, -4)
         painter.setFont(small_font())
         painter.setPen(look.tokens.color("soft"))
         small = QFontMetricsF(painter.font())
-        if inner.height() > small.height() * 2:
-            painter.drawText(inner, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop, box.note)
+        if box.note and inner.height() > small.height() * 2:
+            note = small.elidedText(box.note, Qt.TextElideMode.ElideRight, inner.width())
+            painter.drawText(inner, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop, note)
             inner.adjust(0, small.height() + 1, 0, 0)
         painter.setFont(sized_font(1.0))
         painter.setPen(look.tokens.color("soft" if box.empty else "text"))

@@ -23,7 +23,7 @@ def machine_drawing(
     Where it is higher than that, a scroll bar as wide as `bar` stands beside it. A `guess` of the scale, such as that of the
     drawing before an edit, spares the second drawing where it is right."""
     places, plain = leaves(machine), Scale(row)
-    if not places and not machine.cpus:
+    if not places:
         return Drawing(width=plain.device, height=plain.row, scale=plain)
     scale = guess if guess is not None and guess.row == row and width else plain
     draft = _Draft(machine, scale, places)
@@ -166,8 +166,8 @@ class _Draft:
         top = self.y
         rows = [(self._leaf(leaf), leaf) for leaf in self.by_origin[name]]
         height = max(self.scale.box, self.y - top - (self.scale.step - self.scale.box))
-        text = tr("Chipset") if name == "chipset" else tr("Board") if name == "board" else name
-        note = "" if name != "board" else tr("origin not known")
+        plain = {"chipset": tr("Chipset"), "board": tr("Board")}.get(name)
+        text, note = (plain, "") if plain else (tr("PCIe switch"), name)
         self.boxes.append(Box(x=self.hub_x, y=top, width=self.scale.hub, height=height, role="hub", text=text, note=note))
         for y, leaf in rows:
             self._wire(self.hub_x + self.scale.hub, self.place_x, y, leaf)

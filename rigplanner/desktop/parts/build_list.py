@@ -203,8 +203,13 @@ class BuildList(QWidget):
             self._note.setText("")
             return
         sums = assessment.totals
-        priced = bool(sums.total) or not assessment.rig.items
-        self._total.show_text(tr("Total {total}", total=money(sums.total, sums.currency)) if priced else tr("No prices yet"))
+        total = money(sums.total, sums.currency)
+        if assessment.rig.items and not sums.total:
+            self._total.show_text(tr("No prices yet"))
+        elif sums.unpriced or sums.foreign:
+            self._total.show_text(tr("Total from {total}", total=total))
+        else:
+            self._total.show_text(tr("Total {total}", total=total))
         open_items = (
             [trn("{count} item without a price", "{count} items without a price", len(sums.unpriced))] if sums.unpriced else []
         )

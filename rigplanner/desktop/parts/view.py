@@ -117,6 +117,7 @@ class PartsView(QWidget):
         self._session = session
         self._uid = ""
         self._selected = ""
+        self._stale = False
         self.model = PartsModel(session.find, session.rig.currency, session.today, self)
         self.details = Details(session)
         self.table = PartsTable(self.details, self.model)
@@ -308,18 +309,30 @@ class PartsView(QWidget):
         self._say_context()
         if not self.model.kind:
             return
+        if change.another:
+            self._choose_nothing()
         self.model.set_currency(self._session.rig.currency)
         if change.machine or change.workloads:
             self.model.forget_fits()
             self._say_count()
             self._scrolled.start()
-        if self.isVisible():
+        self._stale = not self.isVisible()
+        if not self._stale:
             self._row_changed(self.table.currentIndex(), QModelIndex())
+
+    def _choose_nothing(self) -> None:
+        """Go back to the top of the table: what was chosen was meant for another rig."""
+        self._uid = self._selected = ""
+        self.table.setCurrentIndex(QModelIndex())
+        self.table.scrollToTop()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if not self.model.kind:
             self.show_kind("gpu", "")
+        elif self._stale:
+            self._stale = False
+            self._row_changed(self.table.currentIndex(), QModelIndex())
         self.make_badges()
 
     def make_badges(self) -> None:

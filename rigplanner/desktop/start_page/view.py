@@ -45,11 +45,13 @@ TILES = (
 
 
 class StartView(QWidget):
-    """`file_asked` carries a path and whether it is a sample, `command_asked` the id of a command, `locate_asked` a lost file."""
+    """`file_asked` carries a path and whether it is a sample, `command_asked` the id of a command, `locate_asked` a lost file.
+    `rig_made` tells that all of a pasted list is in the rig."""
 
     file_asked = Signal(Path, bool)
     command_asked = Signal(str)
     locate_asked = Signal(str)
+    rig_made = Signal()
 
     def __init__(self, session: Session, journals: Path | None = None) -> None:
         super().__init__()
@@ -163,6 +165,8 @@ class StartView(QWidget):
         taken = tr("Parts of the same figures were taken for {lines}.", lines=listed(alike)) if alike else ""
         if not left_unsaved:
             session.tell(" ".join(filter(None, (became, rest, taken))))
+        if not missing:
+            self.rig_made.emit()
 
     def _say_unmatched(self, text: str) -> None:
         self.unmatched.setText(text[:2000])

@@ -11,7 +11,7 @@ from rigplanner.desktop.session import Session
 from rigplanner.desktop.widgets import button, icon_button
 from rigplanner.desktop.words import number, shortened
 from rigplanner.planning.model_files import SUFFIXES, workload_of_file
-from rigplanner.planning.presets import Preset, presets
+from rigplanner.planning.presets import Preset, preset_fields, presets
 from rigplanner.report.language import THIN, tr
 from rigplanner.report.words_workloads import PRESET_WORDS
 from rigplanner.rig.edits import Edit
@@ -100,7 +100,9 @@ class AddWorkload(QWidget):
         chosen = self.preset.currentData()
         offered = presets(found.kind)
         preset: Preset = chosen if isinstance(chosen, Preset) and chosen in offered else offered[0]
-        self._put(Workload(model=found.slug, **preset.fields), found.name)
+        assessment = self._session.assessment
+        fields = preset_fields(preset, assessment.machine if assessment else None)
+        self._put(Workload(model=found.slug, **fields), found.name)
         self.field.clear()
         self._suggest("")
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QFormLayout, QLineEdit, QSizePolicy, QSpinBox, QWidget
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QFormLayout, QLabel, QLineEdit, QSizePolicy, QSpinBox, QWidget
 
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import row_px
@@ -63,6 +63,10 @@ class WorkloadForm(QWidget):
         self._add_sizes()
         self._add_details()
         self._add_data()
+
+    def label_width(self) -> int:
+        """Return what the widest of the labels takes, in pixels."""
+        return max(label.sizeHint().width() for label in self.findChildren(QLabel))
 
     def _add_model(self) -> None:
         self.name = QLineEdit()
@@ -158,7 +162,9 @@ class WorkloadForm(QWidget):
     def _take_preset(self) -> None:
         preset = self.preset.currentData()
         if isinstance(preset, Preset) and self._index >= 0:
-            edit = Edit("change_workload", {"index": self._index, **preset_fields(preset)})
+            assessment = self._session.assessment
+            fields = preset_fields(preset, assessment.machine if assessment else None)
+            edit = Edit("change_workload", {"index": self._index, **fields})
             self._session.edit(PRESET_WORDS[preset.code], edit)
 
     def _set_gpus(self, count: int) -> None:
@@ -188,6 +194,7 @@ class WorkloadForm(QWidget):
             work = job.workload
             if not self.name.hasFocus():
                 self.name.setText(work.name or "")
+                self.name.setCursorPosition(0)
             self.name.setPlaceholderText(shortened(workload_title(job), 40))
             for field, widget in self._fields.items():
                 if field != "name":

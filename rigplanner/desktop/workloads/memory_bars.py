@@ -118,8 +118,8 @@ class MemoryBars(QWidget):
         )
         room = self.width() - metrics.horizontalAdvance(right) - 12
         painter.drawText(QPointF(self.width() - metrics.horizontalAdvance(right), baseline), right)
-        left = metrics.elidedText(f"{title}, {word}", Qt.TextElideMode.ElideRight, room - 22)
-        painter.drawText(QPointF(22, baseline), left)
+        left = metrics.elidedText(title, Qt.TextElideMode.ElideRight, room - 22 - metrics.horizontalAdvance(f", {word}"))
+        painter.drawText(QPointF(22, baseline), f"{left}, {word}")
         scale, x, y, height = self._scale(bar), 0.0, top + metrics.height() + 5, row_px() * 0.62
         painter.fillRect(QRectF(0, y, (bar.capacity_gib or 0) * scale, height), tokens.color("raised"))
         for segment in segments(bar):
