@@ -9,7 +9,7 @@ from msgspec import Struct
 from rigplanner.catalog.find import PartIndex, spec_words, words_of
 from rigplanner.catalog.gpu_names import GpuNames
 from rigplanner.catalog.kits import is_of_form, kit_in, kits_of_modules
-from rigplanner.catalog.parts import GPU, MemoryKit, Part, kind_of
+from rigplanner.catalog.parts import GPU, MemoryKit, Part, PowerSupply, kind_of
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
 
@@ -60,9 +60,22 @@ def read_wish(text: str, index: PartIndex, kind: str | None = None) -> Wish:
         parts = _found(singular, index, kind)
     if not parts and (bare := _ASIDE.sub("", words).strip()) != words:
         parts = _found(bare, index, kind)
-    return Wish(text=text, quantity=quantity, parts=tuple(parts))
+    return Wish(text=text, quantity=quantity, parts=tuple(_of_standard(parts, text, index)))
 
 
+def _of_standard(parts: list[Part], text: str, index: PartIndex) -> list[Part]:
+    """Return supplies with that one first which is of the standard that a text names."""
+    standard = _STANDARD.search(text)
+    if standard is None or not parts or not isinstance(parts[0], PowerSupply):
+        return parts
+    alike = index.find(_YEAR.sub("", parts[0].name), "psu", limit=4)
+    meant = [part for part in alike if isinstance(part, PowerSupply) and part.supply.standard == f"ATX {standard[1]}"]
+    return [*meant, *(part for part in parts if part not in meant)]
+
+
+_YEAR = re.compile(r"\(?\b20\d\d\b\)?")
+_STANDARD = re.compile(r"\bATX ?(\d\.\d)", re.IGNORECASE)
+"""Which of two supplies of one name is meant: "HX1500i (ATX 3.1)"."""
 _FIGURE = re.compile(r"\d{1,2}|\d+(?:\.\d+)?(?:[gtm]i?b|g|w|mm|[mg]hz|-?pin)|[a-z]")
 _CLASS_WORDS = frozenset(
     words_of(

@@ -36,6 +36,8 @@ _OWN_ROW = re.compile(r"^ *(\d{1,9}) {2,}(\S.*?)(?: {2,}(\S.*))?$")
 """A row of our plain text, whose columns stand at least two spaces apart."""
 _SPACE_IN_NUMBER = re.compile(r"(?<=\d)\s(?=\d)")
 _BEYOND_COUNT = re.compile(r"\s*\d{7,}\s*[x×*]\s")
+_BARE_PRICE = re.compile(r"(?<=\S)\s{2,}\d{2,6}\s*$")
+"""An amount without a currency in a column of its own."""
 _BOUGHT = re.compile(r"\s*\(\s*purchased(?: for)?\s*$", re.IGNORECASE)
 _STATE = re.compile(r"(?<=\S)\s+[✅☑✔✓❌⬜].*$")
 """What a list says of a part after a mark: "✅ purchased"."""
@@ -221,6 +223,7 @@ def _entries(line: str, index: PartIndex, day: str, known: Sequence[Part]) -> li
         words = rest
     if is_label(words):
         return []
+    words = _BARE_PRICE.sub("", words)
     return _priced(words, _price(" | ".join(cells[1:]), day), quantity, kind, index, day, known)
 
 
