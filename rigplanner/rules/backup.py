@@ -3,11 +3,9 @@
 import math
 from collections.abc import Iterator
 
-from msgspec import Struct
-
 from rigplanner.catalog.parts import Accessory
 from rigplanner.machine.machine import PowerTree
-from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.finding import Finding, Fix, Named
 from rigplanner.rules.fixes import swap
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Situation
@@ -20,17 +18,12 @@ SHUT_DOWN_MIN = 5.0
 """Minutes to write a checkpoint and shut down in order: a rule of thumb."""
 
 
-class Backed(Struct, frozen=True):
+class Backed(Named, frozen=True):
     """A UPS with its share of the rig's wall power: a rig of one supply hangs on one UPS, of several on as many."""
 
-    name: str
     ups: Accessory
     power: PowerTree
     share: int
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def backed(situation: Situation) -> Iterator[Backed]:

@@ -8,22 +8,17 @@ from msgspec import Struct
 from rigplanner.catalog.parts import GPU, Part, System
 from rigplanner.rig.document import Item
 from rigplanner.rig.edits import Edit
-from rigplanner.rules.finding import Finding
+from rigplanner.rules.finding import Finding, Named
 from rigplanner.rules.fixes import fix
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Situation
 
 
-class Listed(Struct, frozen=True):
+class Listed(Named, frozen=True):
     """An item of the rig and its part, None when nobody knows it."""
 
-    name: str
     item: Item
     part: Part | None
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def items(situation: Situation) -> Iterator[Listed]:

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.parts import CPU, GPU, Chassis, Cooler, Motherboard, Slot, System
 from rigplanner.machine.machine import Machine
-from rigplanner.rules.finding import Finding
+from rigplanner.rules.finding import Finding, Named
 from rigplanner.rules.fixes import fix, move, swap
 from rigplanner.rules.moves import lands
 from rigplanner.rules.radiators import takes
@@ -193,17 +193,12 @@ def cooler_rating(situation: Situation, case: Cooled) -> Iterator[Finding]:
         yield cooler_rating.finding(case, needed=case.cpu.tdp_w, actual=case.cooler.rated_w, unit="W", fixes=fixes)
 
 
-class Blowing(Struct, frozen=True):
+class Blowing(Named, frozen=True):
     """The cards of a case together."""
 
-    name: str
     chassis: Chassis | System
     watts: float | None
     count: int
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def open_cards(situation: Situation) -> Iterator[Blowing]:

@@ -7,7 +7,7 @@ from msgspec import Struct
 from rigplanner.catalog.parts import GPU, Storage
 from rigplanner.machine.peer import drive_paths, has_direct_access
 from rigplanner.rig.edits import Edit
-from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.finding import Finding, Fix, Named
 from rigplanner.rules.fixes import fix, item_of
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Drive, JobFacts, Situation
@@ -96,19 +96,14 @@ def stripe_loss(situation: Situation, case: Stripe) -> Iterator[Finding]:
         )
 
 
-class DataSet(Struct, frozen=True):
+class DataSet(Named, frozen=True):
     """A workload's data set beside the rig's drives: what all of them hold, and the largest volume among them."""
 
-    name: str
     gb: float
     capacity_gb: float
     volume_gb: float
     fastest: Storage
     random: bool
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 PACKED = ("tfrecord", "webdataset", "lmdb", "parquet", "mds", "arrow", "tokens", "bin", "hdf5")

@@ -2,24 +2,17 @@
 
 from collections.abc import Iterator
 
-from msgspec import Struct
-
 from rigplanner.catalog.parts import Motherboard, System
 from rigplanner.rules.completeness import WHOLE
-from rigplanner.rules.finding import Finding
+from rigplanner.rules.finding import Finding, Named
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Situation
 
 
-class Screen(Struct, frozen=True):
+class Screen(Named, frozen=True):
     """A board and the outputs that a monitor could use."""
 
-    name: str
     board: Motherboard | System
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def screens(situation: Situation) -> Iterator[Screen]:

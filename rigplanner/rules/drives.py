@@ -9,7 +9,7 @@ from rigplanner.catalog.parts import Chassis, DrivePort, Enclosure, Motherboard,
 from rigplanner.machine.machine import Machine
 from rigplanner.machine.pcie import coded_gbs
 from rigplanner.machine.seekers import PORTS_OF, drive_of
-from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.finding import Finding, Fix, Named
 from rigplanner.rules.fixes import fix, move
 from rigplanner.rules.moves import lands
 from rigplanner.rules.radiators import Room, room_in
@@ -260,17 +260,12 @@ def sata_lost(situation: Situation, case: Ports) -> Iterator[Finding]:
         yield sata_lost.finding(case, needed=case.port.count, actual=case.usable, unit="ports", by=list(case.by))
 
 
-class Bays(Struct, frozen=True):
+class Bays(Named, frozen=True):
     """A case and the drives that want a bay in it."""
 
-    name: str
     chassis: Chassis | System
     small: int
     large: int
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def bays(situation: Situation) -> Iterator[Bays]:

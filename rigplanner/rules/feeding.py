@@ -15,7 +15,7 @@ from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.host import feed_of
 from rigplanner.performance.input_pipeline import DECODE_PER_CORE_S, DOUBTS, Feed
 from rigplanner.rig.edits import Edit
-from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.finding import Finding, Fix, Named
 from rigplanner.rules.fixes import fix, swap
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import JobFacts, Situation, is_built_in
@@ -144,16 +144,11 @@ def reading(situation: Situation, case: Fed) -> Iterator[Finding]:
     )
 
 
-class Engine(Struct, frozen=True):
+class Engine(Named, frozen=True):
     """A serving job and the processes that it keeps busy on the host."""
 
-    name: str
     processes: int
     cores: int | None
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def engines(situation: Situation) -> Iterator[Engine]:

@@ -54,3 +54,13 @@ class CheckReport(Struct, frozen=True, kw_only=True):
             if severity in found:
                 return severity
         return "ok"
+
+
+class Named(Struct, frozen=True):
+    """What a rule judges, where a finding about it concerns the piece or job of that name alone."""
+
+    name: str
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name,)

@@ -2,27 +2,20 @@
 
 from collections.abc import Iterator
 
-from msgspec import Struct
-
 from rigplanner.catalog.parts import GPU
-from rigplanner.rules.finding import Finding
+from rigplanner.rules.finding import Finding, Named
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Situation
 from rigplanner.rules.software import models, name_software
 from rigplanner.rules.software_tables import Framework, between, framework_rows, version, within
 
 
-class Framed(Struct, frozen=True):
+class Framed(Named, frozen=True):
     """A GPU model and a package that the rig names with its release."""
 
-    name: str
     card: GPU
     package: str
     release: str
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def framed(situation: Situation) -> Iterator[Framed]:

@@ -3,12 +3,10 @@
 import math
 from collections.abc import Iterator
 
-from msgspec import Struct
-
 from rigplanner.catalog.parts import PowerSupply, Supply, System
 from rigplanner.rig.document import Site
 from rigplanner.rig.edits import Edit
-from rigplanner.rules.finding import Finding, Fix, Severity
+from rigplanner.rules.finding import Finding, Fix, Named, Severity
 from rigplanner.rules.fixes import fix
 from rigplanner.rules.power import Load, cap_fix, loads, rating_at
 from rigplanner.rules.registry import fact_names, rule
@@ -18,16 +16,11 @@ CONTINUOUS = 0.8
 """Share of a breaker that a load of three hours or more may take (US National Electrical Code 210.20)."""
 
 
-class Fed(Struct, frozen=True):
+class Fed(Named, frozen=True):
     """A power supply and the mains it is fed from."""
 
-    name: str
     supply: PowerSupply | System
     site: Site
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def fed(situation: Situation) -> Iterator[Fed]:
@@ -99,17 +92,12 @@ INLET_AMPERES = {"C14": (10.0, 15.0), "C16": (10.0, 15.0), "C20": (16.0, 20.0), 
 """What cord and inlet of a form carry in A: by IEC 60320, and with the thickest cords by UL."""
 
 
-class Corded(Struct, frozen=True):
+class Corded(Named, frozen=True):
     """A supply model and what the rig draws through each cord, in A, where all supplies share alike."""
 
-    name: str
     given: Supply
     supply: PowerSupply | System
     amperes: float
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def corded(situation: Situation) -> Iterator[Corded]:

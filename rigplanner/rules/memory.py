@@ -3,12 +3,10 @@
 import math
 from collections.abc import Iterator
 
-from msgspec import Struct
-
 from rigplanner.catalog.parts import CPU, MemoryKit, Motherboard, System
 from rigplanner.rig.document import Item
 from rigplanner.rig.edits import Edit
-from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.finding import Finding, Fix, Named
 from rigplanner.rules.fixes import fix, item_of, swap
 from rigplanner.rules.generations import generation
 from rigplanner.rules.registry import rule
@@ -18,33 +16,23 @@ INTERCHANGEABLE = {"ecc-udimm": ("udimm",), "cudimm": ("udimm",)}
 """Kinds that also work where the other is listed: an ECC UDIMM runs without ECC, a CUDIMM in bypass mode (JEDEC DDR5)."""
 
 
-class Fitted(Struct, frozen=True):
+class Fitted(Named, frozen=True):
     """A memory kit on the board, and the CPU that drives it."""
 
-    name: str
     kit: MemoryKit
     board: Motherboard | System
     cpu: CPU | None
 
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
-
-class Bank(Struct, frozen=True):
+class Bank(Named, frozen=True):
     """All memory of a board together."""
 
-    name: str
     board: Motherboard | System
     cpu: CPU
     cpus: int
     modules: int
     gib: float
     kit: MemoryKit
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def fitted(situation: Situation) -> Iterator[Fitted]:
@@ -299,17 +287,12 @@ def kits_differ(situation: Situation, case: Fitted) -> Iterator[Finding]:
     )
 
 
-class Room(Struct, frozen=True):
+class Room(Named, frozen=True):
     """Host memory beside the GPUs'."""
 
-    name: str
     gib: float | None
     gpu_gib: float | None
     largest_gib: float | None
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def room(situation: Situation) -> Iterator[Room]:

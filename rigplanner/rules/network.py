@@ -8,7 +8,7 @@ from rigplanner.catalog.parts import NetworkCard
 from rigplanner.machine.machine import Machine, SlotUse
 from rigplanner.machine.pcie import coded_gbs
 from rigplanner.machine.peer import DirectPath, direct_paths, has_direct_access
-from rigplanner.rules.finding import Finding
+from rigplanner.rules.finding import Finding, Named
 from rigplanner.rules.fixes import fix, move
 from rigplanner.rules.moves import lands
 from rigplanner.rules.registry import rule
@@ -63,17 +63,12 @@ def slow_network(situation: Situation, case: Extra) -> Iterator[Finding]:
         yield slow_network.finding(case, needed=round(needed, 1), actual=round(actual, 1), unit="GB/s", fixes=fixes)
 
 
-class Reach(Struct, frozen=True):
+class Reach(Named, frozen=True):
     """The GPUs of a rig with RDMA ports: whether their driver lets ports read their memory, and the paths between them."""
 
-    name: str
     direct: bool | None
     paths: tuple[DirectPath, ...]
     pieces: dict[int, str]
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def reaches(situation: Situation) -> Iterator[Reach]:

@@ -7,7 +7,7 @@ from msgspec import Struct
 from rigplanner.catalog.parts import GPU, Bridge
 from rigplanner.machine.machine import PlacementProblem
 from rigplanner.rig.edits import Edit
-from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.finding import Finding, Fix, Named
 from rigplanner.rules.fixes import fix, item_of, move, swap
 from rigplanner.rules.moves import harmless
 from rigplanner.rules.registry import rule
@@ -218,16 +218,11 @@ def bridges_per_pair(situation: Situation, case: Joining) -> Iterator[Finding]:
         )
 
 
-class Islands(Struct, frozen=True):
+class Islands(Named, frozen=True):
     """Groups of GPUs with NVLink inside and PCIe between, and the job that spans them."""
 
-    name: str
     job: JobFacts | None
     islands: tuple[tuple[int, ...], ...]
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def island_jobs(situation: Situation) -> Iterator[Islands]:
@@ -264,15 +259,10 @@ def across_islands(situation: Situation, case: Islands) -> Iterator[Finding]:
     )
 
 
-class Asking(Struct, frozen=True):
+class Asking(Named, frozen=True):
     """A job that asks for NVLink, and the first GPU."""
 
-    name: str
     card: GPU
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def asking(situation: Situation) -> Iterator[Asking]:

@@ -7,7 +7,7 @@ from msgspec import Struct
 from rigplanner.catalog.parts import GPU
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.afterwards import fits_after
-from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.finding import Finding, Fix, Named
 from rigplanner.rules.fixes import fix
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import JobFacts, Situation
@@ -69,16 +69,11 @@ def together(situation: Situation, case: Shared) -> Iterator[Finding]:
         yield together.finding(case, needed=", ".join(case.profiles), actual=float(case.cards), unit="", left=", ".join(left))
 
 
-class Spanning(Struct, frozen=True):
+class Spanning(Named, frozen=True):
     """A job that is split over several ranks, each on a partition."""
 
-    name: str
     job: JobFacts
     ranks: int
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def spanning(situation: Situation) -> Iterator[Spanning]:

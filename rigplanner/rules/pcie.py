@@ -8,7 +8,7 @@ from msgspec import Struct
 from rigplanner.catalog.parts import GPU, Motherboard, Riser, Slot, System
 from rigplanner.machine.machine import SlotUse
 from rigplanner.machine.pcie import coded_gbs
-from rigplanner.rules.finding import Finding
+from rigplanner.rules.finding import Finding, Named
 from rigplanner.rules.fixes import swap
 from rigplanner.rules.moves import better_moves, tries_moves
 from rigplanner.rules.registry import rule
@@ -239,17 +239,12 @@ def riser_long(situation: Situation, case: Led) -> Iterator[Finding]:
     yield riser_long.finding(case, needed=LONGEST_MM[gen], actual=length_mm, unit="mm", gen=gen, fixes=fixes)
 
 
-class Risen(Struct, frozen=True):
+class Risen(Named, frozen=True):
     """An adapter in a slot that makes several places of it."""
 
-    name: str
     riser: Riser
     use: SlotUse | None
     board: Motherboard | System | None
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def splitters(situation: Situation) -> Iterator[Risen]:
@@ -279,17 +274,12 @@ def bifurcation(situation: Situation, case: Risen) -> Iterator[Finding]:
     )
 
 
-class Windows(Struct, frozen=True):
+class Windows(Named, frozen=True):
     """The cards of one model and the board that must map their memory."""
 
-    name: str
     card: GPU
     count: int
     board: Motherboard | System
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def large_windows(situation: Situation) -> Iterator[Windows]:

@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator
 
-from msgspec import Struct
-
 from rigplanner.rig.edits import Edit
-from rigplanner.rules.finding import Finding
+from rigplanner.rules.finding import Finding, Named
 from rigplanner.rules.fixes import fix
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import JobFacts, Situation
@@ -13,16 +11,11 @@ from rigplanner.rules.software import is_nvidia, name_software
 from rigplanner.rules.software_tables import ArmRow, software, version, within
 
 
-class Unported(Struct, frozen=True):
+class Unported(Named, frozen=True):
     """Software under Windows: `what` as in the table, its version where the rig names one, and the job or card that asks for it."""
 
-    name: str
     what: str
     release: str | None
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def on_windows(situation: Situation) -> Iterator[Unported]:
@@ -71,17 +64,12 @@ def windows(situation: Situation, case: Unported) -> Iterator[Finding]:
         )
 
 
-class OnArm(Struct, frozen=True):
+class OnArm(Named, frozen=True):
     """Software on a machine whose CPU is an Arm: the rows of its kind of machine, and the release where the rig names one."""
 
-    name: str
     package: str
     release: str | None
     rows: tuple[ArmRow, ...]
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 JETSONS = ("5.3", "6.2", "7.2", "8.7")

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.parts import GPU, Accessory, Motherboard, PowerSupply, System
 from rigplanner.machine.machine import PlugDemand
-from rigplanner.rules.finding import Finding
+from rigplanner.rules.finding import Finding, Named
 from rigplanner.rules.power import INTERCHANGEABLE, PLUGS_INSTEAD, Load, larger_supply, loads
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Situation, is_built_in
@@ -191,16 +191,11 @@ def adapter(situation: Situation, case: Demand) -> Iterator[Finding]:
         )
 
 
-class Cabled(Struct, frozen=True):
+class Cabled(Named, frozen=True):
     """A cable accessory, a supply and the cards."""
 
-    name: str
     cable: Accessory
     psu: PowerSupply
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def cables(situation: Situation, kind: str) -> Iterator[Cabled]:
@@ -253,15 +248,10 @@ def cable_family(situation: Situation, case: Cabled) -> Iterator[Finding]:
     yield cable_family.finding(case, "info" if same else "error", needed=case.psu.vendor, actual=case.cable.vendor)
 
 
-class Powered(Struct, frozen=True):
+class Powered(Named, frozen=True):
     """A card or board that the owner cables."""
 
-    name: str
     part: GPU | Motherboard
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def powered(situation: Situation) -> Iterator[Powered]:

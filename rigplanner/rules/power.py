@@ -10,7 +10,7 @@ from rigplanner.machine.machine import PowerTree
 from rigplanner.performance.power_cap import speed_at_cap
 from rigplanner.rig.document import Item, Site
 from rigplanner.rig.edits import Edit
-from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.finding import Finding, Fix, Named
 from rigplanner.rules.fixes import fix, item_of, swap
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Situation, is_built_in
@@ -25,17 +25,12 @@ LOWEST_CAP = 0.6
 """Share of its power below which no cap is offered for a card whose lowest limit is not known."""
 
 
-class Load(Struct, frozen=True):
+class Load(Named, frozen=True):
     """The rig's power tree, and the site it stands on."""
 
-    name: str
     power: PowerTree
     site: Site
     supply: PowerSupply | System | None
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def loads(situation: Situation) -> Iterator[Load]:
@@ -254,16 +249,11 @@ def several(situation: Situation, case: Group) -> Iterator[Finding]:
         yield several.finding(case, actual=len(case.psus))
 
 
-class Capped(Struct, frozen=True):
+class Capped(Named, frozen=True):
     """A GPU item with a power cap."""
 
-    name: str
     card: GPU
     item: Item
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def capped(situation: Situation) -> Iterator[Capped]:
@@ -298,16 +288,11 @@ def cap_range(situation: Situation, case: Capped) -> Iterator[Finding]:
         )
 
 
-class Hosted(Struct, frozen=True):
+class Hosted(Named, frozen=True):
     """A card in a system that limits the power of its cards."""
 
-    name: str
     card: GPU
     system: System
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def hosted(situation: Situation) -> Iterator[Hosted]:

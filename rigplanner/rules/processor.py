@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.parts import CPU, Motherboard, System
 from rigplanner.machine.locate import numa_settings
 from rigplanner.rig.edits import Edit
-from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.finding import Finding, Fix, Named
 from rigplanner.rules.fixes import fix, item_of, swap
 from rigplanner.rules.generations import generation, listed, younger
 from rigplanner.rules.moves import harmless
@@ -288,16 +288,11 @@ def version_key(text: str) -> tuple[tuple[int, str], ...]:
     return tuple((int(word), "") if word.isdigit() else (-1, word) for word in re.findall(r"\d+|[a-z]+", text.casefold()))
 
 
-class Clustered(Struct, frozen=True):
+class Clustered(Named, frozen=True):
     """A CPU model and the NUMA setting that the rig names for it."""
 
-    name: str
     cpu: CPU
     setting: int
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def clustered(situation: Situation) -> Iterator[Clustered]:

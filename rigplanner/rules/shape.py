@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from rigplanner.rig.edits import Edit
 from rigplanner.rig.task import Parallelism
 from rigplanner.rules.afterwards import fits_after
-from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.finding import Finding, Fix, Named
 from rigplanner.rules.fixes import fix
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import JobFacts, Situation
@@ -22,10 +22,9 @@ EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts", "experts")
 """Names of a model's counts in Hugging Face configurations and in the model zoo."""
 
 
-class Split(Struct, frozen=True):
+class Split(Named, frozen=True):
     """A job on several GPUs with its degrees and the counts of its model, None where the model does not say."""
 
-    name: str
     job: JobFacts
     gpus: int
     plan: Parallelism
@@ -33,10 +32,6 @@ class Split(Struct, frozen=True):
     kv_heads: int | None
     layers: int | None
     experts: int | None
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def model_counts(job: JobFacts) -> dict[str, int | None]:

@@ -32,6 +32,7 @@ from rigplanner.machine.machine import DriveUse, GpuNode, Machine, Piece, SlotUs
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.rig.document import Rig, Site
 from rigplanner.rig.task import Workload
+from rigplanner.rules.finding import Named
 from rigplanner.workload.answer import MemoryEstimate
 
 P = TypeVar("P", bound=Part)
@@ -58,19 +59,14 @@ class JobFacts(Struct, frozen=True, kw_only=True):
         return (self.name,)
 
 
-class Board(Struct, frozen=True):
+class Board(Named, frozen=True):
     """A motherboard, or a system's own board."""
 
-    name: str
     board: Motherboard | System
 
     @property
     def layout(self) -> Layout:
         return self.board.layout
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 class Card(Struct, frozen=True, eq=False):
@@ -104,32 +100,22 @@ class Card(Struct, frozen=True, eq=False):
         return self.use.slot if self.use else None
 
 
-class Drive(Struct, frozen=True):
+class Drive(Named, frozen=True):
     """A drive and the port it stands in."""
 
-    name: str
     drive: Storage
     use: DriveUse | None
     board: Motherboard | System | None
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
     @property
     def port(self) -> DrivePort | None:
         return self.use.port if self.use else None
 
 
-class Placed(Struct, frozen=True):
+class Placed(Named, frozen=True):
     """A part that the rules of some topic judge on its own, under the name its `needs` use."""
 
-    name: str
     part: Part
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def is_built_in(piece: str) -> bool:

@@ -3,11 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from msgspec import Struct
-
 from rigplanner.catalog.parts import CPU, GPU
 from rigplanner.rig.edits import Edit
-from rigplanner.rules.finding import Finding, Fix, Severity
+from rigplanner.rules.finding import Finding, Fix, Named, Severity
 from rigplanner.rules.fixes import fix, swap
 from rigplanner.rules.moves import adds_errors
 from rigplanner.rules.registry import rule
@@ -60,15 +58,10 @@ def is_nvidia(gpu: GPU) -> bool:
     return gpu.compute_capability[:1].isdigit() if gpu.compute_capability else gpu.chip_maker == "NVIDIA"
 
 
-class Processor(Struct, frozen=True):
+class Processor(Named, frozen=True):
     """A CPU model."""
 
-    name: str
     cpu: CPU
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def x86(situation: Situation) -> Iterator[Processor]:
@@ -127,16 +120,11 @@ def instructions(situation: Situation, case: Processor) -> Iterator[Finding]:
         yield instructions.finding(case, worst, needed=needed, actual=(case.cpu.isa or ("",))[-1], fixes=fixes, breaks=breaks)
 
 
-class Served(Struct, frozen=True):
+class Served(Named, frozen=True):
     """A GPU model and the software that the rig names."""
 
-    name: str
     card: GPU
     named: dict[str, str]
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def models(situation: Situation) -> Iterator[Served]:
@@ -296,17 +284,12 @@ def last_release(situation: Situation, case: Served) -> Iterator[Finding]:
         yield last_release.finding(case, "warning" if old else "info", needed=newest, actual=found[0], cuda=found[1].cuda)
 
 
-class Radeon(Struct, frozen=True):
+class Radeon(Named, frozen=True):
     """An AMD GPU model and the platform that the rig names."""
 
-    name: str
     card: GPU
     platform: str
     release: str | None
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def amd_models(situation: Situation) -> Iterator[Radeon]:
@@ -350,17 +333,12 @@ def rocm(situation: Situation, case: Radeon) -> Iterator[Finding]:
         )
 
 
-class Image(Struct, frozen=True):
+class Image(Named, frozen=True):
     """A container image that the rig names, and a GPU model."""
 
-    name: str
     card: GPU
     key: str
     release: str
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
     @property
     def image(self) -> str:

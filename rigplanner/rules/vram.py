@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.parts import GPU, Part
 from rigplanner.rig.edits import Edit
 from rigplanner.rig.task import Workload
-from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.finding import Finding, Fix, Named
 from rigplanner.rules.fixes import fix, swap
 from rigplanner.rules.moves import adds_errors
 from rigplanner.rules.registry import rule
@@ -182,16 +182,11 @@ def _smaller_batch(situation: Situation, case: Fit) -> tuple[Fix, ...]:
     return (fix(situation, "smaller-batch", edit, batch=batch),)
 
 
-class Offload(Struct, frozen=True):
+class Offload(Named, frozen=True):
     """A job that keeps part of its state in host memory: `host_gib` is the whole machine's."""
 
-    name: str
     host_gib: float
     have_gib: float | None
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def offloading(situation: Situation) -> Iterator[Offload]:
@@ -215,16 +210,11 @@ def offload(situation: Situation, case: Offload) -> Iterator[Finding]:
         yield offload.finding(case, needed=round(case.host_gib, 1), actual=case.have_gib, unit="GiB")
 
 
-class Swap(Struct, frozen=True):
+class Swap(Named, frozen=True):
     """A job that keeps states on drives: `nvme_gb` is what it writes, `have_gb` what the NVMe drives hold."""
 
-    name: str
     nvme_gb: float
     have_gb: float | None
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        return (self.name,)
 
 
 def swapping(situation: Situation) -> Iterator[Swap]:
