@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.machine.machine import Machine
-from rigplanner.machine.nodes import grow
+from rigplanner.machine.nodes import Growth
 from rigplanner.machine.peer import peer_access
 from rigplanner.machine.pieces import boards_of, pieces_of
 from rigplanner.machine.populate import populate
@@ -19,13 +19,13 @@ def assemble(rig: Rig, catalog: Catalog) -> Machine:
     Parts without a place get the best one; a wished place is kept or refused with a `PlacementProblem`. Never raises for a
     rig that could be read: unknown parts are named in `Machine.unknown`, unknown figures stay None.
     """
-    machine = put_together(rig, catalog)
+    machine = put_together(rig, catalog).machine()
     return replace(machine, p2p=peer_access(rig, machine), power=power_tree(rig, machine.pieces))
 
 
-def put_together(rig: Rig, catalog: Catalog) -> Machine:
-    """Return the machine as far as places decide it: all but peer access and the power tree."""
+def put_together(rig: Rig, catalog: Catalog) -> Growth:
+    """Return a machine with everything in its place, the rest of it to be worked out as it is asked for."""
     counted = pieces_of(rig, catalog)
     boards = boards_of(counted.pieces)
     seats = seat_cpus(counted.pieces, boards)
-    return grow(rig, counted, populate(rig, counted, boards, seats), seats)
+    return Growth(rig, counted, populate(rig, counted, boards, seats), seats)

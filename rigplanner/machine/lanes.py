@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from rigplanner.catalog.parts import CPU, DrivePort, LaneMode, Layout, Slot
+from rigplanner.machine.kept import Kept
 from rigplanner.machine.pcie import narrowed
 
 
@@ -54,8 +55,18 @@ class Seating(Struct, frozen=True):
         return offers
 
 
+_seatings: Kept[Seating] = Kept(64)
+
+
 def seat(layout: Layout, cpus: tuple[CPU | None, ...], bios: dict[str, str]) -> Seating:
     """Return a board whose sockets hold `cpus` (None: empty socket). Without any CPU the sockets' limits are not applied."""
+    if type(layout) is not Layout or any(cpu is not None and type(cpu) is not CPU for cpu in cpus):
+        return _seated(layout, cpus, bios)
+    key = (id(layout), *map(id, cpus), *bios.items())
+    return _seatings.get(key, (layout, cpus), lambda: _seated(layout, cpus, bios))
+
+
+def _seated(layout: Layout, cpus: tuple[CPU | None, ...], bios: dict[str, str]) -> Seating:
     places = places_of(layout)
     roots = {place.id: root_of(layout, place.origin) for place in places}
     classes = {cpu.lane_class for cpu in cpus if cpu is not None and cpu.lane_class is not None}

@@ -85,7 +85,7 @@ def labels(edges: Sequence[Edge]) -> dict[tuple[str, str], str]:
     return found
 
 
-def islands(count: int, edges: list[Edge]) -> tuple[tuple[int, ...], ...]:
+def islands(count: int, edges: Sequence[Edge]) -> tuple[tuple[int, ...], ...]:
     """Return the sets of GPUs joined by NVLink or xGMI, each GPU in one, in the order of their first GPU."""
     of = list(range(count))
     for a, b in labels(edges):

@@ -5,6 +5,7 @@ import re
 from msgspec import Struct
 
 from rigplanner.catalog.parts import CPU, Layout
+from rigplanner.machine.kept import Kept
 from rigplanner.machine.lanes import root_of, socket_of
 from rigplanner.machine.pieces import Board
 
@@ -178,8 +179,18 @@ def _root_on(layout: Layout, switch: str) -> str | None:
     return next((found.root for found in layout.switches if found.id == switch), None)
 
 
+_trees: Kept[Tree] = Kept(64)
+
+
 def tree_of(board: Board, cpus: tuple[CPU | None, ...], first_cpu: int, numa_before: int, per_socket: int | None) -> Tree:
     """Return the tree of a board. `per_socket` is the firmware's NUMA setting (NPS, SNC); None: the CPU's own dies."""
+    if type(board.layout) is not Layout or any(cpu is not None and type(cpu) is not CPU for cpu in cpus):
+        return _grown(board, cpus, first_cpu, numa_before, per_socket)
+    key = (id(board.layout), board.index, board.name, *map(id, cpus), first_cpu, numa_before, per_socket)
+    return _trees.get(key, (board, cpus), lambda: _grown(board, cpus, first_cpu, numa_before, per_socket))
+
+
+def _grown(board: Board, cpus: tuple[CPU | None, ...], first_cpu: int, numa_before: int, per_socket: int | None) -> Tree:
     layout = board.layout
     count = max(1, len(layout.sockets))
     rows: list[tuple[str, ...]] = []

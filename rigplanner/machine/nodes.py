@@ -1,36 +1,30 @@
 """From settled boards to the machine: slots in use, GPUs, network ports, drives, edges and matrix."""
 
+from collections.abc import Sequence
+from functools import cached_property
+
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rigplanner.catalog.parts import GPU, NetworkCard, Slot, Storage
-from rigplanner.machine.lanes import Offer
+from rigplanner.catalog.parts import GPU, NetworkCard, Storage
 from rigplanner.machine.links import bridge_edges, fabric_edges, islands, labels
-from rigplanner.machine.locate import Location, Tree, bridges_guessed, bus_rank, host_node, tree_of
+from rigplanner.machine.locate import Location, bridges_guessed, bus_rank, host_node, tree_of
 from rigplanner.machine.machine import DriveUse, Edge, GpuNode, Machine, NicNode, Piece, SlotUse, StorageNode
 from rigplanner.machine.matrix import Device, matrix
-from rigplanner.machine.pcie import least, link_gbs
+from rigplanner.machine.pcie import link_gbs
 from rigplanner.machine.pieces import Pieces
-from rigplanner.machine.placement import Standing, columns_behind, protocols_of
+from rigplanner.machine.placement import protocols_of
 from rigplanner.machine.populate import Populated
-from rigplanner.machine.ports import capacity
 from rigplanner.machine.power import UNPOWERED
 from rigplanner.machine.seekers import Card
 from rigplanner.machine.sockets import Seats
 from rigplanner.machine.trunk import host_gbs, lanes_used, parent_of, trunk_edges
+from rigplanner.machine.uses import Ground, drive_uses, slot_uses
 from rigplanner.rig.document import Rig
 
 NOWHERE = Location((), "", None, None)
 MOST_HOMELESS = 64
 """GPUs without a place that are still listed; the problems name them all."""
-
-
-class Ground(Struct, frozen=True):
-    """A populated board with its tree and what its places give in the end."""
-
-    populated: Populated
-    tree: Tree
-    offers: dict[str, Offer]
 
 
 class _Seat(Struct, frozen=True):
@@ -54,42 +48,109 @@ class _Spot(Struct, frozen=True):
     gen: int | None
 
 
-def grow(rig: Rig, counted: Pieces, populated: list[Populated], seats: Seats) -> Machine:
-    """Return the machine of all boards: slots, devices, links and problems, without peer access and power."""
-    pieces = counted.pieces
-    grounds = _grounds(rig, populated, seats)
-    slots = [use for ground in grounds for use in slot_uses(ground)]
-    drives = [use for ground in grounds for use in drive_uses(ground)]
-    standing = _standing(grounds, slots)
-    gpus, places = _gpus(rig, pieces, _spots(grounds, standing, drives))
-    nics, nic_devices = _nics(standing)
-    edges = [edge for ground in grounds for edge in trunk_edges(ground.populated, ground.tree, seats)]
-    edges += _leaf_edges(standing, gpus, nics, grounds, drives)
-    for ground in grounds:
-        edges += bridge_edges(ground.populated.settled.bridges, list(ground.populated.bridges), gpus)
-        edges += _fabric(ground, gpus, places)
-    linked = labels(edges)
-    devices = [Device(f"gpu{gpu.index}", gpu.piece, places[gpu.index][1]) for gpu in gpus] + nic_devices
-    cells = matrix(devices, linked)
-    totals = [cpu.cpu.lanes for cpu in seats.nodes]
-    return Machine(
-        pieces=pieces,
-        cpus=seats.nodes,
-        gpus=tuple(gpus),
-        nics=tuple(nics),
-        storage=tuple(_storage(pieces, slots, drives)),
-        slots=tuple(slots),
-        drives=tuple(drives),
-        edges=tuple(edges),
-        matrix=cells,
-        islands=islands(len(gpus), edges),
-        p2p=(),
-        problems=(*seats.problems, *(problem for one in populated for problem in one.settled.problems)),
-        power=UNPOWERED,
-        lanes_used=lanes_used(slots, drives, [g.populated for g in grounds]),
-        lanes_total=sum(lanes for lanes in totals if lanes is not None) if totals and None not in totals else None,
-        unknown=(*(f"{part}:*" for part in counted.missing), *_unknown(grounds, len(gpus))),
-    )
+class Growth:
+    """A machine in the making, everything in its place: each field of a `Machine` but peer access and power, worked out when it is
+    asked for."""
+
+    def __init__(self, rig: Rig, counted: Pieces, populated: list[Populated], seats: Seats) -> None:
+        self._rig, self._counted, self._populated, self._seats = rig, counted, populated, seats
+        self.pieces, self.cpus = counted.pieces, seats.nodes
+        self.problems = (*seats.problems, *(problem for one in populated for problem in one.settled.problems))
+
+    @cached_property
+    def _grounds(self) -> list[Ground]:
+        return _grounds(self._rig, self._populated, self._seats)
+
+    @cached_property
+    def slots(self) -> tuple[SlotUse, ...]:
+        """All slots."""
+        return tuple([use for ground in self._grounds for use in slot_uses(ground)])
+
+    @cached_property
+    def slots_in_use(self) -> tuple[SlotUse, ...]:
+        """The slots that something stands in."""
+        return tuple([use for ground in self._grounds for use in slot_uses(ground, in_use=True)])
+
+    @cached_property
+    def drives(self) -> tuple[DriveUse, ...]:
+        """All drive ports."""
+        return tuple([use for ground in self._grounds for use in drive_uses(ground)])
+
+    @cached_property
+    def drives_in_use(self) -> tuple[DriveUse, ...]:
+        """The drive ports that something stands in."""
+        return tuple([use for ground in self._grounds for use in drive_uses(ground, in_use=True)])
+
+    @cached_property
+    def _standing(self) -> list[_Seat]:
+        return _standing(self._grounds, self.slots_in_use)
+
+    @cached_property
+    def _placed(self) -> tuple[list[GpuNode], dict[int, tuple[_Spot | None, Location]]]:
+        return _gpus(self._rig, self.pieces, _spots(self._grounds, self._standing, self.drives_in_use))
+
+    @property
+    def gpus(self) -> tuple[GpuNode, ...]:
+        """The GPUs as the driver counts them."""
+        return tuple(self._placed[0])
+
+    @cached_property
+    def _ports(self) -> tuple[list[NicNode], list[Device]]:
+        return _nics(self._standing)
+
+    @property
+    def nics(self) -> tuple[NicNode, ...]:
+        """The network ports that the matrix lists."""
+        return tuple(self._ports[0])
+
+    @cached_property
+    def storage(self) -> tuple[StorageNode, ...]:
+        """The drives and their places."""
+        return tuple(_storage(self.pieces, self.slots_in_use, self.drives_in_use))
+
+    @cached_property
+    def edges(self) -> tuple[Edge, ...]:
+        """The links of the tree and between GPUs."""
+        gpus, places = self._placed
+        edges = [edge for ground in self._grounds for edge in trunk_edges(ground.populated, ground.tree, self._seats)]
+        edges += _leaf_edges(self._standing, gpus, self._ports[0], self._grounds, self.drives_in_use)
+        for ground in self._grounds:
+            edges += bridge_edges(ground.populated.settled.bridges, list(ground.populated.bridges), gpus)
+            edges += _fabric(ground, gpus, places)
+        return tuple(edges)
+
+    @cached_property
+    def matrix(self) -> tuple[tuple[str, ...], ...]:
+        """The letters of GPUs and network ports."""
+        gpus, places = self._placed
+        devices = [Device(f"gpu{gpu.index}", gpu.piece, places[gpu.index][1]) for gpu in gpus] + self._ports[1]
+        return matrix(devices, labels(self.edges))
+
+    @cached_property
+    def islands(self) -> tuple[tuple[int, ...], ...]:
+        """The groups of GPUs that links join."""
+        return islands(len(self.gpus), self.edges)
+
+    @cached_property
+    def lanes_used(self) -> int | None:
+        """CPU lanes in use."""
+        return lanes_used(self.slots_in_use, self.drives_in_use, self._populated)
+
+    @property
+    def lanes_total(self) -> int | None:
+        """Lanes of all CPUs."""
+        totals = [cpu.cpu.lanes for cpu in self.cpus]
+        return sum(lanes for lanes in totals if lanes is not None) if totals and None not in totals else None
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Facts that the machine lacks."""
+        return (*(f"{part}:*" for part in self._counted.missing), *_unknown(self._grounds, len(self.gpus)))
+
+    def machine(self) -> Machine:
+        """Return the whole machine, without peer access and power."""
+        grown = [field for field in Machine.__struct_fields__ if field not in ("p2p", "power")]
+        return Machine(p2p=(), power=UNPOWERED, **{field: getattr(self, field) for field in grown})
 
 
 def _grounds(rig: Rig, populated: list[Populated], seats: Seats) -> list[Ground]:
@@ -106,98 +167,22 @@ def _grounds(rig: Rig, populated: list[Populated], seats: Seats) -> list[Ground]
     return grounds
 
 
-def slot_uses(ground: Ground) -> list[SlotUse]:
-    """Return every slot of a board with what stands in it, or what it would offer."""
-    standing = ground.populated.settled.standing
-    cards = {card.name: card for card in ground.populated.cards}
-    layout = ground.populated.board.layout
-    covered = _covered(ground)
-    uses: list[SlotUse] = []
-    for slot in layout.slots:
-        offer, name = ground.offers[slot.id], standing.taken.get(slot.id)
-        card = cards.get(name) if name is not None else None
-        width = offer.width if card is None else least(offer.width, card.width)
-        gen = offer.gen if card is None else least(offer.gen, card.gen)
-        uses.append(
-            SlotUse(
-                slot=slot,
-                board=ground.populated.board.name,
-                piece=name,
-                width=width,
-                gen=gen,
-                available_width=offer.width,
-                available_gen=offer.gen,
-                covered_by=None if name is not None else covered.get(slot.id),
-                disabled_by=offer.disabled_by,
-                gbs=link_gbs(gen, width),
-                root=ground.tree.locate(slot.origin, slot.id, slot.root).bridge or None,
-                riser=(card.riser or _adapter_under(slot, standing)) if card is not None else None,
-            )
-        )
-    return uses
-
-
-def _adapter_under(slot: Slot, standing: Standing) -> str | None:
-    """Return the adapter whose slot this is; it stands away from the board's expansion columns."""
-    parent, found, _ = slot.id.rpartition("/")
-    if not found:
-        return None
-    return standing.taken.get(parent) or next((name for name, port in standing.ports.items() if port == parent), None)
-
-
-def _covered(ground: Ground) -> dict[str, str]:
-    """Return the piece whose thickness hides each slot."""
-    standing = ground.populated.settled.standing
-    slots = {slot.id: slot for slot in ground.populated.board.layout.slots}
-    cards = {card.name: card for card in ground.populated.cards}
-    over = {column: n for n, place in standing.slots.items() for column in columns_behind(cards[n], slots[place])}
-    return {slot.id: over[slot.position] for slot in slots.values() if slot.position is not None and slot.position in over}
-
-
-def drive_uses(ground: Ground) -> list[DriveUse]:
-    """Return every drive port of a board with the drives in it."""
-    ports = ground.populated.settled.standing.ports
-    parts = {drive.name: drive.part for drive in ground.populated.drives}
-    uses: list[DriveUse] = []
-    for port in ground.populated.board.layout.drives:
-        offer = ground.offers[port.id]
-        held = tuple(name for name, place in ports.items() if place == port.id)
-        width, gen = offer.width, offer.gen
-        drive = parts.get(held[0]) if len(held) == 1 else None
-        if drive is not None and drive.interface == "nvme":
-            width, gen = least(width, drive.width), least(gen, drive.gen)
-        usable = 0 if offer.disabled_by else capacity(port, offer)
-        uses.append(
-            DriveUse(
-                port=port,
-                board=ground.populated.board.name,
-                pieces=held,
-                width=width,
-                gen=gen,
-                usable=usable,
-                disabled_by=offer.disabled_by,
-            )
-        )
-    return uses
-
-
-def _standing(grounds: list[Ground], slots: list[SlotUse]) -> list[_Seat]:
+def _standing(grounds: list[Ground], slots: Sequence[SlotUse]) -> list[_Seat]:
     by_board = {ground.populated.board.name: ground for ground in grounds}
     found: list[_Seat] = []
     for use in slots:
-        if use.piece is not None:
-            ground = by_board[use.board]
-            card = next(card for card in ground.populated.cards if card.name == use.piece)
-            location = ground.tree.locate(use.slot.origin, use.slot.id, use.slot.root)
-            found.append(_Seat(card, ground, use, use.slot.origin, location))
+        ground = by_board[use.board]
+        card = next(card for card in ground.populated.cards if card.name == use.piece)
+        location = ground.tree.locate(use.slot.origin, use.slot.id, use.slot.root)
+        found.append(_Seat(card, ground, use, use.slot.origin, location))
     return found
 
 
-def _spots(grounds: list[Ground], standing: list[_Seat], drives: list[DriveUse]) -> dict[str, _Spot]:
+def _spots(grounds: list[Ground], standing: list[_Seat], drives: Sequence[DriveUse]) -> dict[str, _Spot]:
     """Return where each piece stands that may be a GPU."""
     by_board = {ground.populated.board.name: ground for ground in grounds}
     spots: dict[str, _Spot] = {}
-    for use in [use for use in drives if use.pieces]:
+    for use in drives:
         ground, port = by_board[use.board], use.port
         location = ground.tree.locate(port.origin, port.id)
         spots |= dict.fromkeys(use.pieces, _Spot(ground, port.id, port.origin, location, use.width, use.gen))
@@ -269,8 +254,8 @@ def in_matrix(nic: NetworkCard) -> bool:
     return nic.rdma if nic.rdma is not None else nic.protocol in ("infiniband", "both")
 
 
-def _storage(pieces: tuple[Piece, ...], slots: list[SlotUse], drives: list[DriveUse]) -> list[StorageNode]:
-    in_slots = {use.piece: use for use in slots if use.piece is not None}
+def _storage(pieces: tuple[Piece, ...], slots: Sequence[SlotUse], drives: Sequence[DriveUse]) -> list[StorageNode]:
+    in_slots = {use.piece: use for use in slots}
     in_ports = {name: use for use in drives for name in use.pieces}
     nodes: list[StorageNode] = []
     for piece in pieces:
@@ -292,7 +277,7 @@ def _storage(pieces: tuple[Piece, ...], slots: list[SlotUse], drives: list[Drive
 
 
 def _leaf_edges(
-    standing: list[_Seat], gpus: list[GpuNode], nics: list[NicNode], grounds: list[Ground], drives: list[DriveUse]
+    standing: list[_Seat], gpus: list[GpuNode], nics: list[NicNode], grounds: list[Ground], drives: Sequence[DriveUse]
 ) -> list[Edge]:
     """Return the PCIe edges from switches and roots down to cards and drives."""
     edges: list[Edge] = []
@@ -311,7 +296,7 @@ def _leaf_edges(
         nodes = below or [seat.card.name]
         edges += [Edge(a=parent, b=node, kind="pcie", width=use.width, gen=use.gen, gbs=use.gbs) for node in nodes]
     trees = {ground.populated.board.name: ground.tree for ground in grounds}
-    for port in [port for port in drives if port.pieces]:
+    for port in drives:
         above = parent_of(trees[port.board], port.port.origin)
         for piece in port.pieces:
             node = next((f"gpu{gpu.index}" for gpu in gpus if gpu.piece == piece), piece)

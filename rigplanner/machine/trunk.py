@@ -1,6 +1,7 @@
 """The upper part of the PCIe tree: CPUs, chipset, switches, and what their uplinks leave."""
 
 import re
+from collections.abc import Sequence
 
 from rigplanner.catalog.parts import Layout
 from rigplanner.machine.lanes import places_of, root_of
@@ -76,10 +77,11 @@ def host_gbs(layout: Layout, origin: str | None, link: float | None) -> float | 
     return min(known) if len(known) == len(rates) and known else None
 
 
-def lanes_used(slots: list[SlotUse], drives: list[DriveUse], populated: list[Populated]) -> int | None:
-    """Return the CPU lanes in use: cards and drives on the CPU, and the uplinks of switches; None where a width is unknown."""
-    direct = [use for use in slots if use.piece is not None and (use.slot.origin or "").startswith("cpu")]
-    fast = [use for use in drives if use.pieces and (use.port.origin or "").startswith("cpu") and use.port.kind != "sata"]
+def lanes_used(slots: Sequence[SlotUse], drives: Sequence[DriveUse], populated: list[Populated]) -> int | None:
+    """Return the CPU lanes in use, by the slots and ports in use: cards and drives on the CPU, and the uplinks of switches; None
+    where a width is unknown."""
+    direct = [use for use in slots if (use.slot.origin or "").startswith("cpu")]
+    fast = [use for use in drives if (use.port.origin or "").startswith("cpu") and use.port.kind != "sata"]
     widths = [use.width for use in direct] + [use.width for use in fast]
     for one in populated:
         in_use = switches_in_use(one)

@@ -1,8 +1,6 @@
 """One call from a rig to everything that is known of it: machine, memory, speed, findings, costs."""
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -11,9 +9,10 @@ from msgspec.structs import replace
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU, Bridge
 from rigplanner.economics.totals import Totals, totals
+from rigplanner.machine.kept import Kept
 from rigplanner.machine.machine import Machine
 from rigplanner.performance.answer import SpeedEstimate
-from rigplanner.rig.document import Rig
+from rigplanner.rig.document import Rig, Site
 from rigplanner.rig.task import Workload
 from rigplanner.rules.check import check
 from rigplanner.rules.finding import CheckReport
@@ -21,7 +20,6 @@ from rigplanner.rules.situation import JobFacts, Situation
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
 from rigplanner.workload.room import visible_gib
 
-T = TypeVar("T")
 MOST_ADVISED = 40
 """Items of a rig beyond which no fixes are sought: each is tried on the machine, and lists of hundreds of parts are no rigs."""
 REMEMBERED = 512
@@ -85,25 +83,11 @@ def facts_of(job: Job, machine: Machine) -> JobFacts:
     )
 
 
-class _Recent:
-    """The last answers of a pure function. An entry keeps the objects its key speaks of by identity, so ids are not reused."""
-
-    def __init__(self) -> None:
-        self._entries: OrderedDict[Hashable, tuple[object, object]] = OrderedDict()
-
-    def get(self, key: Hashable, kept: object, make: Callable[[], T]) -> T:
-        entry = self._entries.get(key)
-        if entry is None:
-            entry = self._entries[key] = (make(), kept)
-            if len(self._entries) > REMEMBERED:
-                self._entries.popitem(last=False)
-        return entry[0]  # type: ignore[return-value]
-
-
-_machines = _Recent()
-_powered = _Recent()
-_memories = _Recent()
-_speeds = _Recent()
+_machines: Kept[tuple[Site, Machine]] = Kept(REMEMBERED)
+_powered: Kept[Machine] = Kept(REMEMBERED)
+_memories: Kept[MemoryEstimate | str] = Kept(REMEMBERED)
+_dealt: Kept[tuple[MemoryEstimate, ...]] = Kept(REMEMBERED)
+_speeds: Kept[SpeedEstimate | str] = Kept(REMEMBERED)
 
 
 def machine_of(rig: Rig, catalog: Catalog) -> Machine:
@@ -178,8 +162,8 @@ def _split_by_layers(workload: Workload, gpus: tuple[GPU, ...]) -> tuple[MemoryE
     from rigplanner.catalog.zoo import shipped_zoo
     from rigplanner.workload.cards import card_plan
 
-    key = ("cards", msgspec.msgpack.encode(workload), tuple(visible_gib(gpu) for gpu in gpus))
-    return _memories.get(key, None, lambda: tuple(card.need for card in card_plan(workload, gpus, shipped_zoo()).cards))
+    key = (msgspec.msgpack.encode(workload), tuple(visible_gib(gpu) for gpu in gpus))
+    return _dealt.get(key, None, lambda: tuple(card.need for card in card_plan(workload, gpus, shipped_zoo()).cards))
 
 
 def _memory(workload: Workload, machine: Machine) -> tuple[tuple[MemoryEstimate, ...], str | None]:

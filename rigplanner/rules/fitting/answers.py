@@ -28,12 +28,15 @@ class Fitting(Struct, frozen=True, gc=False):
 
 
 class Row(dict[str, Hashable]):
-    """What may be read of a candidate, by field; what is not there yet is looked up."""
+    """What may be read of a candidate, by field; what is not there yet is looked up. `seen` is the row of the candidate as the
+    solver sees it, `agreed` the fields in which it agrees with the candidate of its placement."""
 
     def __init__(self, fields: Iterable[tuple[str, Hashable]], part: AnyPart, likeness: Any) -> None:
         super().__init__(fields)
         self.part, self.likeness = part, likeness
+        self.seen = self
         self.placement: Placement | None = None
+        self.agreed: frozenset[str] | None = None
 
     def __missing__(self, field: str) -> Hashable:
         value: Hashable = self.likeness.reader(field)(self)

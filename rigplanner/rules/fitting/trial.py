@@ -297,7 +297,7 @@ class Trial:
         rig = self._rig_with(named)
         with self._listed(named, scene.part):
             pieces = pieces_of(rig, self.catalog).pieces
-        machine: Any = WatchedMachine(rig, scene.part, pieces, lambda: self._placement(scene.row), once)
+        machine: Any = WatchedMachine(rig, scene.part, pieces, lambda name: self._placement(scene.row, name), once)
         jobs: Any = tuple(
             WatchedJob(_job(index, rig, ()), lambda index=index: _job(index, rig, self._needs(index, scene.row, machine)), once)  # type: ignore[misc]
             for index in range(len(rig.workloads))
@@ -307,21 +307,29 @@ class Trial:
         )
 
     def _decided(self, row: Row, field: str) -> bytes:
-        placement = self._placement(row)
-        said = placement.said_of(field.removeprefix(SOLVED))
-        row.update(placement.decided)
-        return said
+        name = field.removeprefix(SOLVED)
+        return self._placement(row, name).said_of(name)
 
-    def _placement(self, row: Row) -> Placement:
-        """Return what the solver makes of a candidate, solved once for all that are alike to it."""
-        if row.placement is None:
-            row.placement = self._solved(row)
-        return row.placement
+    def _placement(self, row: Row, name: str) -> Placement:
+        """Return what the solver makes of a candidate, at least for the field `name` of the machine."""
+        place = row.placement or self._solved(row)
+        if row.agreed is place.read and name in place.fields:
+            return place
+        place.field(name)
+        while not place.stands_for(row.seen):
+            if place.other is None:
+                place.other = self._placed(row.seen)
+            place = place.other
+            place.field(name)
+        row.placement, row.agreed = place, place.read
+        row.likeness.note(Reading(place.read, {}))
+        return place
 
     def _solved(self, row: Row) -> Placement:
+        """Return the placement of the first candidate that agrees in all that was read before anything was placed."""
         seen = _as_the_board_sees(row.part, self.fastest, self.kinds)
-        like = row if seen is row.part else row.likeness.row(seen, str(row[ID]))
-        placement, read = observed(lambda: self.placements.get(like, lambda: self._placed(like)))
+        row.seen = row if seen is row.part else row.likeness.row(seen, str(row[ID]))
+        placement, read = observed(lambda: self.placements.get(row.seen, lambda: self._placed(row.seen)))
         row.likeness.note(read)
         return placement
 
@@ -329,7 +337,7 @@ class Trial:
         named = str(row[ID])
         part = watched(row.part, named, whole=("layout",))
         with self._listed(named, part):
-            return Placement(put_together(self._rig_with(named), self.catalog), part)
+            return Placement(put_together(self._rig_with(named), self.catalog), part, row)
 
     def _needs(self, index: int, row: Row, machine: Any) -> Iterator[MemoryEstimate | str]:
         """Yield what a job needs on each GPU of a machine."""

@@ -16,6 +16,7 @@ from msgspec.structs import force_setattr, replace
 
 from rigplanner.catalog.parts import AnyPart
 from rigplanner.machine.machine import Machine, Piece, PowerTree
+from rigplanner.machine.nodes import Growth
 from rigplanner.machine.peer import peer_access
 from rigplanner.machine.power import load_tree, plugs_of, with_peaks
 from rigplanner.rig.document import Rig
@@ -172,23 +173,42 @@ def watched(part: AnyPart, named: str, figures: tuple[str, ...] = (), whole: tup
     return cast(AnyPart, _under_watch(part, "", figures, whole, id=stand_in))
 
 
-class Placement(Struct, frozen=True, dict=True):
-    """A machine as far as places decide it, and the candidate (or its like) that stands in it."""
+class Placement:
+    """A machine as far as places decide it, and the candidate `part` (or its like, of a `row`) that stands in it. Its fields are
+    worked out when they are asked for; `read` is what was read of the candidate for them, `other` the next placement, of one that
+    differs in it."""
 
-    machine: Machine
-    part: AnyPart
+    def __init__(self, growth: Growth, part: AnyPart, row: Any) -> None:
+        self.growth, self.part, self.row = growth, part, row
+        self.read: frozenset[str] = frozenset()
+        self.other: Placement | None = None
+        self.fields: dict[str, Any] = {}
+        self._said: dict[str, bytes] = {}
 
-    @cached_property
-    def decided(self) -> dict[str, bytes]:
-        """What the solver decided, by noted field of the machine, the candidate left out: equal for equal places."""
-        return {}
+    def field(self, name: str) -> Any:
+        """Return a field of the machine."""
+        if name not in self.fields:
+            self.fields[name], read = observed(lambda: getattr(self.growth, name))
+            if not read.fields <= self.read:
+                self.read |= read.fields
+        return self.fields[name]
 
-    def said_of(self, field: str) -> bytes:
-        """Return what the solver decided in a field of the machine."""
-        said = self.decided.get(SOLVED + field)
-        if said is None:
-            said = self.decided[SOLVED + field] = msgspec.msgpack.encode(_exchanged(self, field, None))
-        return said
+    def stands_for(self, row: Any) -> bool:
+        """Say whether the candidate of a row agrees in all that was read."""
+        return row is self.row or all(row[field] == self.row[field] for field in self.read)
+
+    def exchanged(self, name: str, part: AnyPart | None) -> Any:
+        """Return a field of the machine, with a part in the candidate's stead."""
+        value, holds = self.field(name), _HOLDERS.get(name)
+        if holds is None:
+            return value
+        return tuple(replace(entry, **{holds: part}) if getattr(entry, holds) is self.part else entry for entry in value)
+
+    def said_of(self, name: str) -> bytes:
+        """Return what the solver decided in a field of the machine, the candidate left out: equal for equal places."""
+        if name not in self._said:
+            self._said[name] = msgspec.msgpack.encode(self.exchanged(name, None))
+        return self._said[name]
 
 
 DECIDED = frozenset((*Machine.__struct_fields__, "slots_in_use", "drives_in_use"))
@@ -198,18 +218,10 @@ _HOLDERS = {"pieces": "part", "gpus": "gpu", "cpus": "cpu", "storage": "storage"
 """Fields of a machine whose entries hold parts, and under which name."""
 
 
-def _exchanged(placement: Placement, name: str, part: AnyPart | None) -> Any:
-    """Return a field of a placement's machine, with a part in its candidate's stead."""
-    value, holds = getattr(placement.machine, name), _HOLDERS.get(name)
-    if holds is None:
-        return value
-    return tuple(replace(entry, **{holds: part}) if getattr(entry, holds) is placement.part else entry for entry in value)
-
-
 class WatchedMachine:
     """The machine with a candidate in it, made as far as it is asked for. Its `pieces` are the same for all candidates."""
 
-    def __init__(self, rig: Rig, part: AnyPart, pieces: tuple[Piece, ...], place: Callable[[], Placement], once: Once) -> None:
+    def __init__(self, rig: Rig, part: AnyPart, pieces: tuple[Piece, ...], place: Callable[[str], Placement], once: Once) -> None:
         self._rig, self._part, self.pieces, self._place, self._once = rig, part, pieces, place, once
         self._fields: dict[str, Any] = {}
         self._decided: dict[str, Placement] = {}
@@ -219,16 +231,18 @@ class WatchedMachine:
             raise AttributeError(name)
         note_read(SOLVED + name)
         if name not in self._fields:
-            placement = self._decided[name] = self._place()
-            self._fields[name] = _exchanged(placement, name, self._part)
+            placement = self._decided[name] = self._place(name)
+            self._fields[name] = placement.exchanged(name, self._part)
         return self._fields[name]
 
     def move(self) -> set[str]:
         """Let go of what another placement decides otherwise; return these fields, as they are noted."""
-        if not self._fields:
-            return set()
-        placement = self._place()
-        moved = {name for name, former in self._decided.items() if placement.said_of(name) != former.said_of(name)}
+        now = {name: self._place(name) for name in self._decided}
+        moved = {
+            name
+            for name, former in self._decided.items()
+            if now[name] is not former and now[name].said_of(name) != former.said_of(name)
+        }
         for name in moved:
             del self._fields[name], self._decided[name]
         return {SOLVED + name for name in moved}
