@@ -5,6 +5,7 @@ To the host a copy runs at `GpuNode.host_gbs`, which is calibrated on bandwidthT
 
 from rigplanner.catalog.parts import NvlinkPort
 from rigplanner.evidence import Estimate, Step
+from rigplanner.machine.interconnect import path_up
 from rigplanner.machine.machine import Edge, Machine
 from rigplanner.machine.pcie import least
 
@@ -22,7 +23,7 @@ SOURCE = "p2pBandwidthLatencyTest and nvbandwidth results in public issues"
 def copy_rates(machine: Machine) -> tuple[tuple[Estimate | None, ...], ...]:
     """Return the copy rate for each pair of GPUs; None on the diagonal and where no link is known."""
     above = {edge.b: edge for edge in machine.edges if edge.kind in ("pcie", "chipset")}
-    ways = [_way_up(above, f"gpu{index}") for index in range(len(machine.gpus))]
+    ways = [path_up(f"gpu{index}", above) for index in range(len(machine.gpus))]
     direct = {frozenset((edge.a, edge.b)): edge.gbs for edge in machine.edges if edge.kind in ("nvlink", "xgmi")}
     switched = {edge.a: edge.gbs for edge in machine.edges if edge.kind == "nvswitch"}
 
@@ -55,11 +56,3 @@ def _slowest(up: list[Edge], across: list[Edge]) -> float | None:
     """Return the slowest link below the lowest node that two GPUs share, None where one is not known."""
     shared = {edge.b for edge in up} & {edge.b for edge in across}
     return least(*(edge.gbs for edge in (*up, *across) if edge.b not in shared))
-
-
-def _way_up(above: dict[str, Edge], node: str) -> list[Edge]:
-    way: list[Edge] = []
-    while node in above and above[node] not in way:
-        way.append(above[node])
-        node = above[node].a
-    return way

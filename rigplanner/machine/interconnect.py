@@ -86,7 +86,7 @@ def of_machine(machine: Machine, indices: tuple[int, ...] | None = None) -> Inte
         gpus=gpus,
         nvlink=nvlink,
         switched=switched,
-        pcie=_host_rate(machine, chosen) or _slowest([_path_up(f"gpu{index}", above) for index in chosen], gpus, staged),
+        pcie=_host_rate(machine, chosen) or _slowest([path_up(f"gpu{index}", above) for index in chosen], gpus, staged),
         hosted=any(cell in ("PHB", "NODE", "SYS", "") for row in cells for cell in row),
         staged=staged,
         between=_between(cells, [cpu.cpu for cpu in machine.cpus], gpus, staged) if _spans_sockets(machine, chosen) else None,
@@ -153,7 +153,8 @@ def _nvlinks(
     return direct, min(into_switch) if whole and into_switch else None
 
 
-def _path_up(node: str, above: dict[str, Edge]) -> list[Edge]:
+def path_up(node: str, above: dict[str, Edge]) -> list[Edge]:
+    """Return the PCIe links from a node up to its root."""
     path: list[Edge] = []
     while node in above and above[node] not in path:
         path.append(above[node])

@@ -79,10 +79,11 @@ def _numbered(part: Part, counts: dict[str, int]) -> str:
 def boards_of(pieces: tuple[Piece, ...]) -> tuple[Board, ...]:
     """Return motherboards and systems that carry sockets, slots, ports or memory."""
     found = [(piece.name, piece.part) for piece in pieces if isinstance(piece.part, Motherboard | System)]
-    return tuple(Board(index, name, part) for index, (name, part) in enumerate(f for f in found if _is_board(f[1])))
+    return tuple(Board(index, name, part) for index, (name, part) in enumerate(f for f in found if is_board(f[1])))
 
 
-def _is_board(part: Motherboard | System) -> bool:
+def is_board(part: Motherboard | System) -> bool:
+    """Say whether a part carries sockets, slots, ports or memory."""
     layout = part.layout
     return isinstance(part, Motherboard) or bool(layout.sockets or layout.slots or layout.drives or layout.memory_slots)
 

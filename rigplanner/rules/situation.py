@@ -29,6 +29,7 @@ from rigplanner.catalog.parts import (
 from rigplanner.economics.totals import Totals, totals
 from rigplanner.machine.enclosures import beside_the_case, fed_beside, holders_supplies
 from rigplanner.machine.machine import DriveUse, GpuNode, Machine, Piece, SlotUse
+from rigplanner.machine.pieces import is_board
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.rig.document import Rig, Site
 from rigplanner.rig.task import Workload
@@ -159,7 +160,7 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
     def boards(self) -> tuple[Board, ...]:
         """Motherboards and systems that have a layout."""
         found: list[tuple[str, Motherboard | System]] = [*self.of(Motherboard), *self.of(System)]
-        return tuple(Board(name, part) for name, part in found if _has_board(part))
+        return tuple(Board(name, part) for name, part in found if is_board(part))
 
     @cached_property
     def board(self) -> Board | None:
@@ -300,8 +301,3 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
     def site(self) -> Site:
         """Where the rig stands."""
         return self.rig.site
-
-
-def _has_board(part: Motherboard | System) -> bool:
-    layout = part.layout
-    return isinstance(part, Motherboard) or bool(layout.sockets or layout.slots or layout.drives or layout.memory_slots)
