@@ -8,53 +8,19 @@ from msgspec.structs import replace
 from rigplanner.catalog.zoo import Model
 from rigplanner.performance.denoising import KIND, TEXT_TOKENS, denoised_shape, is_denoiser, plain_geometry
 from rigplanner.performance.shapes import Figures, Geometry, Shape, figures_shape, pixels, tables, transformer_shape
-from rigplanner.performance.walked import KERNELS_PER_BLOCK, is_uneven, network_of, uneven_shape, walked_shape
+from rigplanner.performance.walked import KERNELS_PER_BLOCK, counted_shape, network_of, walked_shape
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.config import full_config
 from rigplanner.workload.network import Network
 
 GATED = (
-    "llama",
-    "qwen",
-    "mistral",
-    "mixtral",
-    "gemma",
-    "phi3",
-    "deepseek",
-    "olmo",
-    "minimax",
-    "glm",
-    "kimi",
-    "mimo",
-    "step",
-    "gpt_oss",
-    "stablelm",
-    "afmoe",
-    "arcee",
-    "seed",
-    "exaone",
-    "cohere",
-    "internlm",
-    "baichuan",
-    "yi",
-    "t5_gated",
-)
+    "llama", "qwen", "mistral", "mixtral", "gemma", "phi3", "phimoe", "deepseek", "olmo", "minimax", "glm", "kimi", "mimo", "step",
+    "gpt_oss", "stablelm", "afmoe", "seed", "exaone", "cohere", "internlm", "baichuan", "yi", "granite", "smollm", "hunyuan",
+    "ernie4_5", "dots1", "dbrx", "jamba", "bamba", "falcon_h1", "bitnet", "minicpm", "mllama", "lfm2", "recurrent_gemma",
+    "eurobert", "modernbert", "nomic_bert", "mt5",
+)  # fmt: skip
 """Model types whose feed-forward block has three matrices (gate, up, down); all others have two."""
-NOT_GATED = (
-    "arcee",
-    "nemotron",
-    "gpt_neox",
-    "gpt2",
-    "gptj",
-    "opt",
-    "bloom",
-    "falcon",
-    "mpt",
-    "phi",
-    "bert",
-    "roberta",
-    "gpt_bigcode",
-)
 TWO_SIDED = ("bert", "roberta", "xlm-roberta", "distilbert", "deberta-v2", "dit", "t5", "bart", "whisper")
 KINDS = {
     "encoder_decoder": "encoder",
@@ -150,17 +116,12 @@ def _zoo_transformer(slug: str, kind: str, model: Model, config: dict[str, Any],
     if form is None:
         return _walked(slug, kind, network_of(slug, config, model), workload)
     even = transformer_shape(slug, form, workload.seq_len or workload.input_tokens or form.seq_len)
-    return uneven_shape(even, network_of(slug, config, model), workload) if form.uneven else even
+    return counted_shape(even, network_of(slug, config, model), workload)
 
 
 def _form(config: dict[str, Any], kind: str, params_m: float | None, source: str) -> Geometry | None:
     """The geometry of a configuration, None where only the walk of its layers can read it."""
-    try:
-        return geometry(config, kind, params_m, source)
-    except WorkloadFault:
-        if config.get("model_type") in WALKED:
-            return None
-        raise
+    return None if config.get("model_type") in WALKED else geometry(config, kind, params_m, source)
 
 
 def _walked(slug: str, kind: str, network: Network, workload: Workload) -> Shape:
@@ -261,14 +222,13 @@ def config_shape(
     if repeated is None:
         return _walked(slug, kind, network_of(slug, config, None), workload)
     even = transformer_shape(slug, repeated, workload.seq_len or workload.input_tokens or repeated.seq_len)
-    return uneven_shape(even, network_of(slug, config, None), workload) if repeated.uneven else even
+    return counted_shape(even, network_of(slug, config, None), workload)
 
 
 def geometry(config: dict[str, Any], kind: str, params_m: float | None = None, source: str = "config") -> Geometry:
     """Return the geometry that a Hugging Face configuration describes; encoder-decoders count both sides. The first Qwen lists
     gate and up together as its intermediate size."""
-    inner = config.get("text_config")
-    config = {**config, **inner} if isinstance(inner, dict) else config
+    config = config if is_denoiser(config) else full_config(config)
     word = str(config.get("model_type", "")).casefold()
     hidden = _number(config, "hidden_size", "n_embd", "d_model", "dim")
     layers = _number(config, "num_hidden_layers", "n_layer", "n_layers", "num_layers", or_else=0)
@@ -286,7 +246,7 @@ def geometry(config: dict[str, Any], kind: str, params_m: float | None = None, s
     kv_heads, head = _number(config, "num_key_value_heads", or_else=heads), _number(config, "head_dim", or_else=hidden // heads)
     if word == "qwen" and not experts:
         ffn //= 2
-    gated = word.startswith(GATED) and not word.startswith(NOT_GATED[:2]) and word != "phi"
+    gated = word.startswith(GATED) or "gated" in str(config.get("feed_forward_proj"))
     return Geometry(
         kind="moe" if experts else kind,
         layers=layers,
@@ -296,7 +256,7 @@ def geometry(config: dict[str, Any], kind: str, params_m: float | None = None, s
         head_dim=head,
         ffn=_number(config, "moe_intermediate_size", or_else=ffn) if experts else ffn,
         ffn_matrices=3 if gated else 2,
-        vocab=_number(config, "vocab_size", or_else=0),
+        vocab=_number(config, "vocab_size", or_else=0) if kind != "vit" else 0,
         causal=word not in TWO_SIDED,
         experts=experts + shared if experts else 0,
         experts_used=used if experts else 0,
@@ -305,16 +265,8 @@ def geometry(config: dict[str, Any], kind: str, params_m: float | None = None, s
         seq_len=USUAL_LENGTH.get(kind, 2048),
         source=source,
         params_m=params_m,
-        cache_values=_cache_values(config),
         tied=bool(config.get("tie_word_embeddings", word.startswith(TIED))),
-        uneven=is_uneven(config),
     )
-
-
-def _cache_values(config: dict[str, Any]) -> float | None:
-    """Values cached per token and layer by latent attention: one vector and its rotary part (DeepSeek-V2); None for others."""
-    rank = _number(config, LOWERED_ATTENTION_RANK, or_else=0)
-    return float(rank + _number(config, "qk_rope_head_dim", or_else=64)) if rank else None
 
 
 def _number(config: dict[str, Any], *names: str, or_else: int | None = None) -> int:

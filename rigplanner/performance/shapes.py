@@ -15,9 +15,7 @@ MOST_STEPS = 10_000
 
 class Geometry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A transformer by its configuration: `experts` counts those a layer holds, `experts_used` those a token visits (shared ones in
-    both); `dense_layers` have one feed-forward block of `dense_ffn` instead;
-    `cache_values` are kept per token and layer where that is not keys and values of all heads; `uneven`: the layers differ in what
-    they attend to or keep."""
+    both); `dense_layers` have one feed-forward block of `dense_ffn` instead."""
 
     kind: str
     layers: int
@@ -36,9 +34,7 @@ class Geometry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     seq_len: int = 512
     source: str = ""
     params_m: float | None = None
-    cache_values: float | None = None
     tied: bool = True
-    uneven: bool = False
 
 
 class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -188,7 +184,7 @@ def transformer_shape(slug: str, form: Geometry, seq_len: int) -> Shape:
         kernels=form.layers * (16 + 6 * bool(form.experts)),
         tokens=seq_len,
         causal=form.causal,
-        kv_values=(form.cache_values or 2 * kv_width) * form.layers,
+        kv_values=2.0 * kv_width * form.layers,
         layers=form.layers,
         hidden=form.hidden,
         experts=form.experts,

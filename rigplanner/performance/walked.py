@@ -7,23 +7,10 @@ from msgspec.structs import replace
 from rigplanner.catalog.zoo import Model, shipped_zoo
 from rigplanner.performance.shapes import Shape
 from rigplanner.rig.task import Workload
-from rigplanner.workload.config import full_config
 from rigplanner.workload.network import Network, from_model, resolve
 
-UNEVEN = (
-    "sliding_window", "sliding_window_pattern", "layer_types", "full_attention_interval", "attention_chunk_size",
-    "hybrid_override_pattern", "attn_layer_indices", "attn_layer_period", "state_size", "ssm_state_size", "mamba_d_state",
-    "num_kv_shared_layers",
-)  # fmt: skip
-"""Fields of configurations that tell of layers with a window, with a state, or with the keys and values of others."""
 USUAL_CONTEXT, USUAL_WRITTEN = 2048, 512
 KERNELS_PER_BLOCK = 16
-
-
-def is_uneven(config: dict[str, Any]) -> bool:
-    """Return whether a configuration tells that its layers differ in what they attend to or keep."""
-    told = full_config(config)
-    return any(told.get(field) for field in UNEVEN)
 
 
 def network_of(slug: str, config: dict[str, Any], model: Model | None) -> Network:
@@ -37,20 +24,22 @@ def cached_values(network: Network, workload: Workload) -> float:
     return network.kv_values(tokens) / tokens
 
 
-def uneven_shape(even: Shape, network: Network, workload: Workload) -> Shape:
-    """Return the shape of a network whose layers differ, from that of one whose layers are alike: the cache as it is kept;
-    and where layers have a state instead of a cache, the weights as they are and attention in the others only."""
-    kept = replace(even, kv_values=cached_values(network, workload))
-    if not network.state_layers or not network.layers:
-        return kept
-    attends = 1 - network.state_layers / network.layers
+def counted_shape(even: Shape, network: Network, workload: Workload) -> Shape:
+    """Return the shape of equal layers with the weights that the walk of the true ones counts, the cache as they keep it, and no
+    attention where a layer has a state instead. Layers that share their weights (ALBERT) are multiplied with them as often as they
+    run, so what they hold says nothing of the work."""
+    if network.layers * network.hidden**2 > network.params:
+        return replace(even, params_m=network.params / 1e6)
+    if not network.layers:
+        return even
     active_m = active_millions(network)
     return replace(
-        kept,
-        params_m=network.params / 1e6,
+        even,
+        params_m=(network.params - network.side_params) / 1e6,
         active_m=active_m,
         gflop=2 * active_m * even.tokens / 1e3,
-        attention_gflop=even.attention_gflop * attends,
+        attention_gflop=even.attention_gflop * (1 - network.state_layers / network.layers),
+        kv_values=cached_values(network, workload),
     )
 
 
@@ -58,7 +47,7 @@ def active_millions(network: Network) -> float:
     """Return the millions of weights that a token is multiplied with: all it visits but the table of words, unless that
     writes too."""
     looked_up = 0.0 if network.tied else float(network.vocab * network.hidden)
-    return (network.active_params - looked_up) / 1e6
+    return (network.active_params - network.side_params - looked_up) / 1e6
 
 
 def walked_shape(slug: str, kind: str, network: Network, workload: Workload, length: int, kernels: float, values_m: float) -> Shape:

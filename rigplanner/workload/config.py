@@ -177,7 +177,7 @@ def _check_heads(config: dict[str, Any]) -> None:
     )
     if not isinstance(hidden, int) or not isinstance(heads, int):
         return
-    if not config.get("head_dim") and not config.get("kv_lora_rank") and hidden % heads:
+    if not any(config.get(field) for field in ("head_dim", "d_kv", "kv_lora_rank")) and hidden % heads:
         raise WorkloadFault(f"config.num_attention_heads: expected a divisor of hidden_size {hidden}, found {heads}.")
     kv_heads = config.get("num_key_value_heads") or heads
     if heads % kv_heads:

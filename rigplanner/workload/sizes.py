@@ -14,6 +14,9 @@ WRITTEN = {"segformer", "swin", "t5"}
 """Networks of windows, shortened keys and relative places that attended by a fused kernel only late (transformers 5): unless told,
 they write their scores, as the releases that people have do."""
 
+TIED = {"t5", "mt5", "umt5", "longt5"}
+"""Networks that write with their table of words whatever their configuration says (transformers 5: configuration_t5.py)."""
+
 
 @lru_cache(1024)
 def writes_scores(config: bytes | None) -> bool:
@@ -86,7 +89,7 @@ def sizes_of(config: dict[str, Any], params: float) -> dict[str, Any]:
     hybrid = full is not None and (not window or "linear_attention" in kinds or "conv" in kinds)
     near = len([kind for kind in kinds if kind == "sliding_attention"]) if hybrid and window else 0
     halved = config["model_type"] in ("gemma2", "gpt_oss")
-    tied = bool(config.get("tie_word_embeddings"))
+    tied = bool(config.get("tie_word_embeddings")) or config["model_type"] in TIED
     return {
         "family": config["model_type"], "layers": layers, "hidden": hidden, "heads": heads, "kv_heads": kv_heads,
         "head_dim": pick(config, "head_dim", "d_kv", default=hidden // heads if heads else 0), "vocab": vocab, "tied": tied,

@@ -245,8 +245,9 @@ def test_memory_beyond_what_can_be_unpacked_buys_nothing() -> None:
 
 def test_no_instruction_for_four_bytes_halves_unpacking() -> None:
     asked = {"model": "qwen3.5-9b", "task": "decode", "stack": "llama.cpp", "precision": "q4_k_m", "batch_per_gpu": 1}
-    assert predict("P100-PCIE-16GB", **asked).low < 32 < predict("P100-PCIE-16GB", **asked).high
-    assert predict("GTX 1080", **asked).low < 1.02 * 28 < predict("GTX 1080", **asked).high
+    without, with_it = predict("P100-PCIE-16GB", **asked), predict("GTX 1080", **asked)
+    assert without.low < 32 < without.high
+    assert without.value < 1.5 * with_it.value, "measured 32 and 28 tokens/s, though the memory of one is 2.3 times as fast"
 
 
 def test_stacks_known_from_one_hand_say_how_far_others_lie() -> None:

@@ -52,7 +52,7 @@ def test_a_net_known_by_its_figures_only() -> None:
 
 def test_a_configuration_without_width_names_the_field() -> None:
     with pytest.raises(WorkloadFault, match="hidden_size"):
-        geometry({"num_hidden_layers": 2}, "llm")
+        geometry({"model_type": "unheard-of", "num_hidden_layers": 2}, "llm")
 
 
 def test_an_unknown_model_names_the_nearest() -> None:
