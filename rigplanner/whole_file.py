@@ -6,7 +6,11 @@ import os
 import shutil
 import stat
 import tempfile
+import time
 from pathlib import Path
+
+LEFT_AFTER_S = 3600.0
+"""Nobody takes so long to write a file: a part of one that is older was left by a program that was killed."""
 
 
 def read_within(path: Path, most_bytes: int) -> bytes:
@@ -29,9 +33,25 @@ def read_within(path: Path, most_bytes: int) -> bytes:
     return content
 
 
+PART = ".part"
+
+
+def _part_prefix(name: str) -> str:
+    return f".{name[:40]}."
+
+
+def clear_parts(folder: Path, name: str = "") -> None:
+    """Delete what killed programs left of writing the file `name`, or of any file when none is named."""
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(folder):
+            ours = entry.name.startswith(_part_prefix(name) if name else ".") and entry.name.endswith(PART)
+            if ours and time.time() - entry.stat(follow_symlinks=False).st_mtime > LEFT_AFTER_S:
+                Path(entry).unlink()
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that at every moment either the old or the new content stands under its name; into a device or pipe, which
-    must not be replaced, straight. Raises OSError."""
+    must not be replaced, straight. What killed programs left of earlier attempts goes. Raises OSError."""
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if path.exists() and not path.is_file():
@@ -41,7 +61,8 @@ def write_whole(path: Path, content: bytes) -> None:
         target = path.resolve() if path.is_symlink() else path
     except RuntimeError as fault:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from fault
-    handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".part", dir=target.parent)
+    clear_parts(target.parent, target.name)
+    handle, name = tempfile.mkstemp(prefix=_part_prefix(target.name), suffix=PART, dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)

@@ -1,5 +1,6 @@
 """The journal: the last unsaved state of each open rig, kept where a crash cannot reach it."""
 
+import contextlib
 import os
 from pathlib import Path
 from uuid import uuid4
@@ -9,7 +10,7 @@ from msgspec import Struct
 
 from rigplanner.rig.document import Rig
 from rigplanner.rig.files import RigFault, decode_rig, encode_rig
-from rigplanner.whole_file import write_whole
+from rigplanner.whole_file import clear_parts, write_whole
 
 
 class Unsaved(Struct, frozen=True, kw_only=True):
@@ -53,18 +54,27 @@ def forget(journal: Path) -> None:
 
 def unsaved(folder: Path) -> list[Unsaved]:
     """Return what crashed programs left, newest first. Unreadable journals are set aside as `.broken`, never deleted."""
+    clear_parts(folder)
     found = []
-    for journal in sorted(folder.glob("*.journal"), key=lambda path: path.stat().st_mtime, reverse=True):
+    for journal in sorted(folder.glob("*.journal"), key=_written, reverse=True):
         try:
             head, _, body = journal.read_bytes().partition(b"\n")
             header = msgspec.json.decode(head, type=_Header)
             rig = decode_rig(body, str(journal))
         except (OSError, msgspec.MsgspecError, RigFault):
-            journal.replace(journal.with_suffix(".broken"))
+            with contextlib.suppress(OSError):
+                journal.replace(journal.with_suffix(".broken"))
             continue
         if not _alive(header.process):
             found.append(Unsaved(rig=rig, document=header.document, process=header.process, journal=journal))
     return found
+
+
+def _written(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _alive(process: int) -> bool:

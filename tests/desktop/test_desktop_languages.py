@@ -26,8 +26,8 @@ from PySide6.QtWidgets import (
 from rigplanner.data import data_path
 from rigplanner.desktop import documents
 from rigplanner.desktop.faults import CrashDialog
-from rigplanner.desktop.spoken import speak
 from rigplanner.desktop.session import Session
+from rigplanner.desktop.spoken import speak
 from rigplanner.desktop.theme import look
 from rigplanner.desktop.window import TABS, Window
 from rigplanner.report.language import LANGUAGES, Table, use_language, use_texts

@@ -276,6 +276,7 @@ def test_a_pasted_list_tells_that_memory_of_another_maker_was_taken(window):
     start.paste.setPlainText("Corsair Vengeance LPX 2x16GB DDR4-3200")
     start.make_from_list()
     assert window.session.rig.notes == ""
+    assert window.tabs.currentIndex() == TABS.index("Parts")
 
 
 def test_leaving_edits_behind_offers_them_back(window, sample_folder):

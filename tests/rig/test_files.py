@@ -130,6 +130,16 @@ def test_a_kill_before_the_rename_leaves_the_old_file(tmp_path: Path, monkeypatc
     assert read_rig(path) == RIG
 
 
+def test_what_a_killed_program_left_goes_with_the_next_save(tmp_path: Path) -> None:
+    old, young, other = (tmp_path / name for name in (".a.rig.abcdefgh.part", ".a.rig.ijklmnop.part", ".b.rig.abcdefgh.part"))
+    for path in (old, young, other):
+        path.write_bytes(b"half")
+    for path in (old, other):
+        os.utime(path, (0, 0))
+    write_rig(Rig(name="A"), tmp_path / "a.rig", EMPTY)
+    assert (old.exists(), young.exists(), other.exists()) == (False, True, True)
+
+
 def test_a_link_keeps_being_a_link(tmp_path: Path) -> None:
     real, link = tmp_path / "real.rig", tmp_path / "link.rig"
     write_rig(RIG, real, EMPTY)

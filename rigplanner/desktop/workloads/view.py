@@ -55,7 +55,7 @@ class WorkloadsView(QWidget):
         split = QSplitter(Qt.Orientation.Horizontal)
         split.addWidget(scrolled(panel(column(self.form, 1, margins=(12, 8, 12, 8))), tr("Settings of the workload")))
         split.addWidget(scrolled(self.results, tr("Results of the workload")))
-        split.setSizes([self.form.label_width() + row_px() * 9, row_px() * 24])
+        split.setSizes([min(self.form.label_width() + row_px() * 9, row_px() * 14), row_px() * 24])
         split.setStretchFactor(0, 0)
         split.setStretchFactor(1, 1)
         split.setChildrenCollapsible(False)
