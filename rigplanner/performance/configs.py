@@ -37,6 +37,9 @@ USUAL_LENGTH = {"llm": 2048, "moe": 2048, "encoder": 512, "asr": 1500, "diffusio
 DEPTHWISE = ("efficientnet", "mobilenet", "mobileone", "mnasnet", "ghostnet", "regnety", "fbnet", "lcnet", "tinynet")
 """Beginnings of slugs whose convolutions are mostly depthwise: little arithmetic per byte."""
 LAYERS_IN_NAME = re.compile(r"(resnet|resnext|densenet|vgg|darknet)[a-z]*(\d+)")
+KERNELS_BY_NAME = {"mobilenet": 150, "mnasnet": 150}
+"""Beginnings of slugs of nets of few kernels for their class: MobileNetV2 has 52 convolutions, as many normalisations, 35
+activations and 10 sums, a half of what EfficientNets and their kin come to."""
 KERNELS_PER_LAYER = {"vgg": 2.3}
 """Kernels per numbered layer: 3.4 (convolution, normalisation, activation and the sums, as ResNet-50 and -152 run), fewer in
 nets without normalisation."""
@@ -158,7 +161,8 @@ def _kernels(slug: str, kind: str) -> int:
         return round(int(told[2]) * (KERNELS_PER_LAYER.get(told[1], 3.4) if "bn" not in slug else 3.4))
     if depth := DEPTH_IN_NAME.match(slug):
         return round(KERNELS_OF_DETECTOR[depth[1]] * DEPTHS[depth[2]])
-    return USUAL_KERNELS.get(kind, 250)
+    named = next((count for beginning, count in KERNELS_BY_NAME.items() if slug.startswith(beginning)), None)
+    return named or USUAL_KERNELS.get(kind, 250)
 
 
 def _joined(slug: str) -> float:

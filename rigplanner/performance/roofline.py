@@ -12,6 +12,16 @@ from rigplanner.performance.silicon import GENERATIONS, shares_of, weight_bits
 
 KERNEL_TAIL_S = 3e-6
 """Ramp-up and drain of one kernel on the GPU, whatever its size."""
+SHADER_TAIL, ENGINE_TAIL = 2.5, 0.75
+"""The same of kernels on shaders over that of matrix units in a forward pass, as a multiprocessor takes longer for the one tile
+that a small kernel gives it; and in engines, which fuse kernels. MXNet's networks on K80, M60 and V100, TensorRT's on T4 and V100
+and diffusers' gain so much more of a larger batch than arithmetic, traffic and host tell (0.1 to 0.5 in the logarithm; 1.5 to 3.5
+and 0.5 to 1 fit alike)."""
+ENGINES, ENGINE_KERNELS = "compiled-inference", {"detector": 0.75}
+"""Family of stacks whose host time per kernel is the same for all kinds of nets, as engines launch one where frameworks launch
+several that differ by kind (the networks of torch2trt on Jetsons and of TensorRT on T4, RTX 3060 and A100 at a batch of 1), and the
+share of the kernels of a kind of net that is left in them: detectors' joined and enlarged maps need none of their own (YOLO11 on a
+T4, YOLOv8 on an A100, RTMDet on an RTX 3090)."""
 BANDWIDTH_SHARE = 0.8
 """Share of the peak bandwidth that streaming kernels reach (STREAM-like copies measure 0.78 to 0.92 of the data sheet)."""
 UPDATE_LAUNCHES, LORA_KERNELS = 2.0, 2.0
@@ -53,10 +63,10 @@ PLAIN_PRODUCTS = ("llm", "moe", "moe-train", "encoder", "encoder-padded", "dit")
 FORWARD_KINDS = ("detector", "cnn-mobile")
 """Kinds of nets that only look with other shares than those that they are trained with."""
 WIDE_UNET_M = 2000.0
-GROUPED, GROUPED_RATE = ("resnext", "x101"), 0.6
+GROUPED, GROUPED_RATE = ("resnext", "x101", "regnet"), 0.6
 """Nets of grouped convolutions, whose products are too narrow for matrix units and tiles, and the share of the others' rate that
 they reach: ResNeXt-50 beside ResNet-50 in TensorRT on T4, Jetson Nano and TX2 (0.48 to 0.59, mmdeploy's table). With it timm's rows
-of such nets are met on an RTX 5090 and PRO 6000 and 10 to 25 % low on an RTX 3090."""
+of such nets are met on an RTX 5090 and PRO 6000 and 10 to 25 % low on an RTX 3090, and RegNets on a V100 in FP32 (pycls)."""
 FORWARD_SHADERS = 1.3
 """Rate of plain products on shaders in a forward pass over that in training, where the learned shares come from: FP32 transformers
 that only look were 7 to 28 % faster than without it (tables of NeuSight, Hugging Face, Swin and FasterTransformer, ten GPUs)."""
@@ -211,16 +221,10 @@ def step_times(job: Job) -> Times:
     traffic *= physics.kind_traffic.get(share_of(job), 1.0) * (physics.traffic_train if training else physics.traffic_forward)
     traffic *= physics.generation_traffic.get(shares_of(job.silicon.generation), 1.0)
     weights = _weight_seconds(job, params, bandwidth) * (1.0 if reads_once(job) else physics.weights)
-    kernels, kin = kernels_of(job), share_of(job)
-    tail = kernels * KERNEL_TAIL_S * physics.tail
-    launch = (
-        kernels
-        * job.stack.launch_us
-        * 1e-6
-        * job.host_pace
-        * physics.launch.get(job.stack.family, 1.0)
-        * physics.kind_launch.get(kin, 1.0)
-    )
+    kernels, engine = kernels_of(job), job.stack.family == ENGINES
+    tail = kernels * KERNEL_TAIL_S * (physics.tail if training else _forward_tail(job))
+    several = 1.0 if engine else physics.kind_launch.get(share_of(job), 1.0)
+    launch = kernels * job.stack.launch_us * 1e-6 * job.host_pace * physics.launch.get(job.stack.family, 1.0) * several
     update = update_seconds(job)
     busy = matrix + traffic + weights + tail
     total = (busy**SOFT_MAXIMUM + launch**SOFT_MAXIMUM) ** (1 / SOFT_MAXIMUM) + update
@@ -242,6 +246,11 @@ def _value_bytes(job: Job) -> float:
     return size * TRANSPOSED if eager and convolves and job.path == "half" else size
 
 
+def _forward_tail(job: Job) -> float:
+    """Ramps of a forward pass over the usual."""
+    return (ENGINE_TAIL if job.stack.family == ENGINES else 1.0) * (SHADER_TAIL if job.path == "vector" else 1.0)
+
+
 def _shifted(job: Job) -> float:
     """The share of the passes without fusion that moving windows takes."""
     return SHIFTED_SHARE if SHIFTED in job.shape.slug else 0.0
@@ -251,7 +260,7 @@ def kernels_of(job: Job) -> float:
     """Return the kernels of a step: backward 1.5 times the forward pass, recomputation once more; adapters double them (dropout,
     two products, scale and sum beside each matrix), 4-bit weights add their widening, and each expert that a GPU holds its own."""
     if job.task == "inference":
-        return job.shape.kernels
+        return job.shape.kernels * (ENGINE_KERNELS.get(job.shape.kind, 1.0) if job.stack.family == ENGINES else 1.0)
     kernels = job.shape.kernels + EXPERT_KERNELS * local_experts(job) * job.shape.layers
     passes = 2.5 + (1.0 if job.checkpointing == "full" else 0.0)
     adapters = LORA_KERNELS if job.task == "train_lora" else 1.0

@@ -142,7 +142,7 @@ def test_epochs_and_tokens_become_hours_and_energy() -> None:
 
 def test_embedded_gpus_are_answered_with_their_stack() -> None:
     found = predict("Jetson AGX Orin", model="resnet-50", task="inference", precision="int8")
-    assert found.stack == "jetson" and 4000 < found.value < 9000
+    assert found.stack == "jetson" and 3000 < found.value < 6164 < found.high, "MLPerf's 6,164 count two DLAs as well"
 
 
 @pytest.mark.parametrize(

@@ -80,3 +80,24 @@ def test_residuals_are_shared_by_the_kind_of_net_in_a_family_of_stacks() -> None
     field: Field = shipped_evidence().field
     detector, other, network = (place(job("T4", model=model, **asked)) for model in ("yolov8m", "yolov8x", "resnet50"))
     assert field.covariance(detector, other) > field.covariance(detector, network)
+
+
+def test_one_image_at_a_time_waits_for_the_ramps_of_kernels() -> None:
+    asked = {"model": "resnet-50", "task": "inference", "stack": "mxnet", "batch_per_gpu": 1}
+    shaders, units = (step_times(job("V100-SXM2-16GB", precision=word, **asked)) for word in ("fp32", "fp16"))
+    assert shaders.tail_s > 2 * units.tail_s > 0
+
+
+def test_engines_launch_as_long_for_all_kinds_of_nets() -> None:
+    asked = {"task": "inference", "stack": "tensorrt", "precision": "fp16", "batch_per_gpu": 1}
+    nets = [job("T4", model=name, **asked) for name in ("resnet-50", "bert-base-uncased", "vit_base_patch16_224")]
+    paces = [step_times(net).launch_s / net.shape.kernels for net in nets]
+    assert max(paces) == pytest.approx(min(paces))
+
+
+def test_mobilenets_have_half_the_kernels_of_efficientnets_and_regnets_narrow_products() -> None:
+    asked = {"task": "inference", "stack": "pytorch-eager", "precision": "fp32", "batch_per_gpu": 64}
+    mobile, efficient = (job("V100-SXM2-16GB", model=name, **asked).shape.kernels for name in ("mobilenet_v2", "efficientnet_b0"))
+    assert mobile < 0.65 * efficient
+    regnet = job("V100-SXM2-16GB", model="regnety_160", **asked)
+    assert model_speed(regnet).samples_s == pytest.approx(339, rel=0.2), "64 images in 189 ms (pycls)"
