@@ -159,7 +159,7 @@ def _is_asked(board: Any, place: Slot | DrivePort, field: str) -> bool:
     if place.kind != "pcie":
         return field not in ("mechanical", "position", "bifurcation")
     if field == "bifurcation":
-        return place.width == 16 and place.origin != "chipset"
+        return place.width == 16 and (place.origin or "cpu").startswith("cpu")
     return field != "position" or _has_columns(board)
 
 
