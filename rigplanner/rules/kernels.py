@@ -66,7 +66,7 @@ def fp4_jobs(situation: Situation) -> Iterator[Feature]:
     return _features(situation, "fp4", {"fp4"}, "precision")
 
 
-ENGINES = {"vllm": "vLLM", "ollama": "Ollama", "tensorrt-llm": "TensorRT-LLM", "exllamav3": "ExLlamaV3"}
+ENGINES = {"vllm": "vLLM", "ollama": "Ollama", "tensorrt-llm": "TensorRT-LLM", "exllamav3": "ExLlamaV3", "sglang": "SGLang"}
 """Serving engines that refuse old generations, by what a stack's slug holds."""
 
 
@@ -220,10 +220,10 @@ def fp4(situation: Situation, case: Feature) -> Iterator[Finding]:
 @rule(
     "SW013", "Serving engine does not support the GPU", "error", over=engine_jobs,
     needs=("card.compute_capability",),
-    reason="Binaries of vLLM are built for Volta and newer, and for Linux (on Windows it runs in WSL 2); TensorRT-LLM begins with "
-    "Turing, ExLlamaV3 with Ampere, Ollama with Maxwell.",
+    reason="Binaries of vLLM are built for Volta and newer, and for Linux (on Windows it runs in WSL 2); TensorRT-LLM and SGLang "
+    "begin with Turing, ExLlamaV3 with Ampere, Ollama with Maxwell.",
     source="vLLM documentation, requirements; NVIDIA/TensorRT-LLM issue 2400; theroyallab/tabbyAPI pull request 463; ollama issue "
-    "9124",
+    "9124; opendatalab/MinerU issue 3416",
 )  # fmt: skip
 def engine(situation: Situation, case: Feature) -> Iterator[Finding]:
     """Compare compute capabilities; one more finding where the rig names Windows and the engine is vLLM."""

@@ -53,6 +53,10 @@ def lora(model: str, precision: str = "nf4", batch: int = 1, seq: int = 2048, **
 
 
 NEW_FAILURES = (
+    Failure("MinerU's SGLang on a V100", "opendatalab/MinerU issue 3416", (V100,), ("SW013",),
+            job=served(stack="sglang", precision="fp16")),
+    Failure("SGLang 0.5 on four T4", "sgl-project/sglang issue 24224, without its release", ((T4, 4),), ("SW020",),
+            {"sglang": "0.5.9"}, job=served(stack="sglang", precision="fp16")),
     Failure("MI100 under Windows", "AMD HIP SDK on Windows: no Instinct is listed", ("amd.instinct.mi100",), ("SW009",),
             {"rocm": "6.2", "os": "windows"}),
     Failure("RX 6800 XT and the HIP SDK 7.2", "AMD HIP SDK on Windows, system requirements of 7.2", ("amd.radeon.rx-6800-xt",),
@@ -186,7 +190,7 @@ NEW_RUNS = (
     Failure("SGLang 0.3 on a T4", "sgl-project/sglang pull request 1233", (T4,), (), {"sglang": "0.3.0", "flashinfer": "0.1.6"},
             job=Workload(model="qwen2-1.5b", task="inference", stack="sglang", precision="fp16")),
     Failure("Four 2080 Ti of 22 GB in SGLang", "sgl-project/sglang issue 6006", (("nvidia.geforce.rtx-2080-ti-22gb", 4),), (),
-            job=served(stack="sglang", precision="fp16", parallelism=Parallelism(tensor=4))),
+            {"sglang": "0.4.6"}, job=served(stack="sglang", precision="fp16", parallelism=Parallelism(tensor=4))),
     Failure("vLLM on V100 SXM2 in fp16", "the V100 SXM2 homelab bible", (("nvidia.tesla.v100-sxm2-16gb", 4),), (),
             job=served(stack="vllm", precision="fp16", parallelism=Parallelism(tensor=4))),
     Failure("V100 on driver 580 and CUDA 12.6", "pico.scorpiox.net: what runs", (V100,), (), {"driver": "580.95", "cuda": "12.6"}),
