@@ -15,6 +15,11 @@ LARGEST_MODULE_GIB = {
     ("DDR3", False): 16, ("DDR3", True): 64, ("DDR4", False): 32, ("DDR4", True): 256, ("DDR5", False): 64, ("DDR5", True): 512,
 }  # fmt: skip
 """GiB of the largest module sold, unbuffered and registered (makers' lists): memory slots times this bound a board's memory."""
+SPLITS_OF_SOCKET = {
+    "LGA1151": {"x8x8", "x8x4x4"}, "LGA1200": {"x8x8", "x8x4x4"}, "LGA1700": {"x8x8"}, "LGA1851": {"x8x8", "x8x4x4"},
+}  # fmt: skip
+"""What the graphics port of Intel's desktop processors can be besides x16 (Intel's data sheets of the platforms), and that not with
+the smaller chipsets, whose names begin with B or H (Intel ARK, "Processor PCI Express Port Configurations")."""
 ONE_COLUMN_MM = 170.0
 """Length along the rear panel of a Mini-ITX board, which has one expansion column; every further column takes `COLUMN_MM`."""
 COLUMN_MM = 20.32
@@ -63,6 +68,14 @@ def _slot_complaints(part_id: str, layout: Layout) -> Iterator[Complaint]:
     for slot in layout.slots:
         if slot.kind == "pcie" and slot.mechanical and slot.width and slot.width > slot.mechanical:
             yield Complaint(part_id, f"layout.{slot.id}.width", "wider-than-slot", f"x{slot.width}", f"at most x{slot.mechanical}")
+    possible = SPLITS_OF_SOCKET.get(next(iter(layout.sockets), ""))
+    if possible is not None and (layout.chipset or "")[:1] in ("B", "H"):
+        possible = set()
+    for slot in layout.slots:
+        beyond = set() if possible is None or slot.origin != "cpu0" else set(slot.bifurcation) - possible - {"x16"}
+        if beyond:
+            known = ", ".join(sorted(possible or {"x16"}))
+            yield Complaint(part_id, f"layout.{slot.id}.bifurcation", "split-beyond-platform", ", ".join(sorted(beyond)), known)
 
 
 def _memory_complaints(part_id: str, layout: Layout, part: Part) -> Iterator[Complaint]:
