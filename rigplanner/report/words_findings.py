@@ -122,6 +122,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "SPC001": {
         "": "{a} is {needed} long, {b} takes {actual}.",
         "radiator": "{a} is {needed} long, {b} takes {actual} beside the radiator.",
+        "full-length": "{a} is {needed} long, {b} is rated for full-length cards of {actual}: measure the room it has.",
     },
     "SPC002": {"": "{a} is {needed} high, {b} takes {actual}."},
     "SPC003": {"": "{a} in {place} needs {needed}, {b} has {actual}."},

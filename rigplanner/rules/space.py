@@ -16,6 +16,9 @@ from rigplanner.rules.situation import Situation, is_built_in
 from rigplanner.rules.slots import free_slots
 
 CASE = "Case and card makers' dimensions"
+FULL_LENGTH_MM = 312.0
+"""Length of a full-length card (PCI-SIG CEM). Makers of systems write "full length" for their slots: a class of cards that go in,
+not the room there is (a Precision 5820 takes an RTX 3090 Ti of 313 mm: codcompass.com, ianlpaterson.com)."""
 
 
 class CardInCase(Struct, frozen=True):
@@ -66,8 +69,11 @@ def gpu_length(situation: Situation, case: CardInCase) -> Iterator[Finding]:
     left = room.gpu_length_mm if room is not None and room.gpu_length_mm is not None else limit
     if needed > min(left, limit):
         fixes = swap(situation, "other-case", case.case_name, lambda other: holds(other, situation))
-        beside = "radiator" if needed <= limit else ""
-        yield gpu_length.finding(case, needed=needed, actual=min(left, limit), unit="mm", fixes=fixes, variant=beside)
+        rated = needed > limit == FULL_LENGTH_MM and isinstance(case.chassis, System)
+        variant = "radiator" if needed <= limit else "full-length" if rated else ""
+        yield gpu_length.finding(
+            case, "warning" if rated else None, needed=needed, actual=min(left, limit), unit="mm", fixes=fixes, variant=variant
+        )
 
 
 @rule(
