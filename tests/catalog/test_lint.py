@@ -361,7 +361,8 @@ def test_a_turbo_power_is_asked_only_of_processors_whose_maker_rates_one() -> No
 @pytest.mark.parametrize(
     ("socket", "chipset", "splits", "codes"),
     [("LGA1700", "Z790", ("x8x8",), []), ("LGA1700", "Z790", ("x4x4x4x4",), ["split-beyond-platform"]),
-     ("LGA1700", "B760", ("x16",), []), ("LGA1700", "B760", ("x8x8",), ["split-beyond-platform"]), ("AM5", "B650", ("x8x4x4",), [])],
+     ("LGA1700", "B760", ("x16",), []), ("LGA1700", "B760", ("x8x8",), ["split-beyond-platform"]),
+     ("AM5", "B650", ("x8x4x4",), [])],
 )  # fmt: skip
 def test_a_split_is_one_that_the_platform_has(socket: str, chipset: str, splits: tuple[str, ...], codes: list[str]) -> None:
     slots = (Slot(id="P1", origin="cpu0", mechanical=16, width=16, bifurcation=splits),)
