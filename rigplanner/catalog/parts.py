@@ -190,6 +190,17 @@ class GPU(Part, frozen=True, kw_only=True, tag="gpu"):
         return self.cooling == "passive" and self.vendor == "NVIDIA" and bool(self.ecc) and self.memory_type in ("GDDR5", "GDDR6")
 
     @property
+    def plays(self) -> bool:
+        """Whether its name is of a line made for games: GeForce, TITAN, GTX."""
+        words = self.name.casefold()
+        return "geforce" in words or "titan" in words or "gtx" in words
+
+    @property
+    def is_a100(self) -> bool:
+        """Whether its name says A100."""
+        return "a100" in self.name.casefold()
+
+    @property
     def peak_ratio(self) -> float:
         """Peak over sustained power for less than a millisecond."""
         return PEAK_RATIOS.get((self.architecture or "").split(" ")[0], PLAIN_PEAK_RATIO)

@@ -1,6 +1,5 @@
 """Peer-to-peer access between GPUs, in the words of `nvidia-smi topo -p2p`."""
 
-import re
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -14,11 +13,6 @@ NO_ACROSS = frozenset(("LGA1366", "LGA2011", "LGA2011-3"))
 """Intel sockets whose link between CPUs carries no peer-to-peer traffic: the driver reports CNS there."""
 
 
-NO_DIRECT = re.compile(r"GeForce|TITAN|\bGTX\b", re.IGNORECASE)
-"""Product lines on which the driver offers no GPUDirect RDMA, which GPUDirect Storage rests on (NVIDIA's documentation: it is
-available on Tesla and Quadro GPUs)."""
-
-
 class DirectPath(Struct, frozen=True):
     """The way from a GPU to a network port or drive without a copy through host memory: `letter` as in the matrix; `possible` is
     None where the GPU's policy or the path is not known."""
@@ -30,8 +24,9 @@ class DirectPath(Struct, frozen=True):
 
 
 def has_direct_access(gpu: GPU) -> bool | None:
-    """Say whether other PCIe devices may read and write a GPU's memory: GPUDirect RDMA and Storage; None where it is not known."""
-    if NO_DIRECT.search(gpu.name) or gpu.p2p in ("no", "nvlink-only"):
+    """Say whether other PCIe devices may read and write a GPU's memory: GPUDirect RDMA and Storage, which rests on it; None where
+    it is not known. On lines made for games the driver offers neither (NVIDIA's documentation: on Tesla and Quadro GPUs)."""
+    if gpu.plays or gpu.p2p in ("no", "nvlink-only"):
         return False
     return True if gpu.p2p == "yes" else None
 

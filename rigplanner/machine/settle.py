@@ -5,8 +5,9 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rigplanner.catalog.parts import DrivePort, Slot
+from rigplanner.catalog.parts import DrivePort, Part, Slot
 from rigplanner.machine.bridging import BridgeSeeker, bridge_problem, bridged
+from rigplanner.machine.kept import Kept
 from rigplanner.machine.lanes import Offer, Seating
 from rigplanner.machine.machine import PlacementProblem
 from rigplanner.machine.placement import STEPS, STEPS_OF_ALL, Standing, in_the_way, protocols_of, search
@@ -38,6 +39,31 @@ def settle(
 ) -> Settled:
     """Place everything on one of so many boards; a wished place is kept or refused with a reason. `plugged` gives the ports that
     adapters hold, `columns` the expansion columns of the case."""
+    seekers: list[Card | Drive | BridgeSeeker] = [*cards, *drives, *bridges]
+    if not seekers:
+        return Settled(Standing({}, {}, plugged, {}), {}, (), True)
+    steps = min(STEPS, max(1, STEPS_OF_ALL // boards))
+    if any(type(each.part).__module__ != PARTS for each in seekers):
+        return _settled(seating, cards, drives, bridges, plugged, steps, columns)
+    wanted = [(each.name, id(each.part), each.wish) for each in seekers]
+    fitted = [(card.width, card.gen, card.columns, card.riser) for card in cards]
+    key = (id(seating), *wanted, *fitted, *plugged.items(), steps, columns)
+    return _settlements.get(key, (seating, seekers), lambda: _settled(seating, cards, drives, bridges, plugged, steps, columns))
+
+
+_settlements: Kept[Settled] = Kept(64)
+PARTS = Part.__module__
+
+
+def _settled(
+    seating: Seating,
+    cards: list[Card],
+    drives: list[Drive],
+    bridges: list[BridgeSeeker],
+    plugged: dict[str, str],
+    steps: int,
+    columns: int | None,
+) -> Settled:
     slots = {slot.id: slot for slot in seating.layout.slots}
     ports = {port.id: port for port in seating.layout.drives}
     problems: list[PlacementProblem] = []
@@ -57,7 +83,6 @@ def settle(
     standing, killed = _without_the_dead(seating, cards, drives, standing)
     problems += killed
     refused = {problem.piece for problem in problems}
-    steps = min(STEPS, max(1, STEPS_OF_ALL // boards))
     seeking = [card for card in cards if card.name not in refused]
     left = [drive for drive in drives if drive.name not in refused]
     standing, proven = search(seating, seeking, left, bridges, standing, steps, columns)

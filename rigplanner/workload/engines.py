@@ -20,7 +20,7 @@ VISION_PEAK_GIB = 2.1
 
 def batch_limits(card: GPU | None) -> tuple[int, int]:
     """The most sequences and tokens of one step of vLLM's server on a card."""
-    large = card is not None and (card.memory_gib or 0.0) >= LARGE_CARD_GIB and "a100" not in card.name.casefold()
+    large = card is not None and (card.memory_gib or 0.0) >= LARGE_CARD_GIB and not card.is_a100
     return LARGE if large else SMALL
 
 

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import CPU, KINDS, AnyPart, kind_of
+from rigplanner.catalog.parts import CPU, GPU, KINDS, AnyPart, kind_of
 from rigplanner.data import data_path
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, apply
@@ -16,7 +16,9 @@ from rigplanner.rules.fitting.answers import Brought
 from rigplanner.rules.fitting.figures import Reading, observed
 from rigplanner.rules.fitting.fitting import brings, fits
 from rigplanner.rules.fitting.trial import BADGES, WHOLE, Trial, counts
+from rigplanner.rules.fitting.watching import watched
 from rigplanner.rules.situation import Situation
+from rigplanner.workload.engines import batch_limits
 
 SAMPLES = sorted((data_path("resources") / "samples").glob("*.rig"))
 EACH = 2
@@ -115,6 +117,16 @@ def test_a_name_that_tells_another_generation_is_answered_for_itself(catalog: Ca
     )
     told = fits(rig, catalog, "cpu", (third, first), uid="cpu")
     assert [("error", "CPU009") in each.brings for each in told] == [False, True]
+
+
+def test_an_a100_lends_the_steps_of_its_server_to_no_other_card_of_its_size(catalog: Catalog) -> None:
+    """vLLM takes other steps on it, by its name alone."""
+    card = next(part for part in catalog.of_kind("gpu") if part.id == "nvidia.datacenter.h100-sxm5-80gb")
+    seen = watched(card, "a.b.card")
+    assert isinstance(seen, GPU)
+    limits, read = observed(lambda: batch_limits(seen))
+    assert limits != batch_limits(replace(seen, name="A100"))
+    assert read.fields == {"memory_gib", "is_a100"}
 
 
 def test_another_of_what_the_rig_has_is_no_model_for_the_rest(catalog: Catalog) -> None:

@@ -11,7 +11,6 @@ import msgspec
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU, KINDS, AnyPart, kind_of
-from rigplanner.machine.peer import NO_DIRECT
 from rigplanner.rig.document import Rig
 from rigplanner.rules.fitting.answers import Row
 from rigplanner.rules.fitting.figures import FIGURES, Reading
@@ -37,12 +36,8 @@ def _generation(part: AnyPart) -> str | None:
     return generation(part.name, getattr(part, "socket", None))
 
 
-def _no_direct(part: AnyPart) -> bool:
-    return NO_DIRECT.search(part.name) is not None
-
-
-TOLD_BY_NAME: dict[str, Derive] = {"cpu": _generation, "gpu": _no_direct}
-"""What verdicts ask of the name of a kind of part: the generation, the product line."""
+TOLD_BY_NAME: dict[str, Derive] = {"cpu": _generation}
+"""What verdicts ask of the name of a kind of part: the generation."""
 
 
 def _telling(
