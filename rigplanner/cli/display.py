@@ -22,10 +22,14 @@ def why_no_display(platform: str, environment: Mapping[str, str]) -> str:
             return ""
         return f"Qt cannot show windows by QT_QPA_PLATFORM={wished[:60]!r}; unset it, or set it to xcb or wayland."
     display, wayland = environment.get("DISPLAY"), environment.get("WAYLAND_DISPLAY")
-    if not display or (wayland and Path(environment.get("XDG_RUNTIME_DIR", ""), wayland).is_socket()) or _x_answers(display):
+    if wayland and Path(environment.get("XDG_RUNTIME_DIR", ""), wayland).is_socket():
         return ""
-    return (
-        f"The display {display[:60]!r} (DISPLAY) does not answer. Start RigPlanner on a desktop, log in with 'ssh -X', "
+    if display:
+        named = "" if _x_answers(display) else f"{display[:60]!r} (DISPLAY)"
+    else:
+        named = f"{wayland[:60]!r} (WAYLAND_DISPLAY)" if wayland else ""
+    return named and (
+        f"The display {named} does not answer. Start RigPlanner on a desktop, log in with 'ssh -X', "
         "or use its commands (rigplanner --help), which need no display."
     )
 

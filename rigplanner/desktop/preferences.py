@@ -1,5 +1,6 @@
 """What the window remembers between runs: one small file in the user's configuration folder."""
 
+import contextlib
 import logging
 import tempfile
 from pathlib import Path
@@ -17,6 +18,7 @@ from rigplanner.whole_file import write_whole
 log = logging.getLogger(__name__)
 
 MOST_RECENT = 12
+BROKEN = "preferences.broken.json"
 
 
 class OwnRate(Struct, frozen=True):
@@ -55,11 +57,12 @@ class Preferences(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class PreferenceStore:
-    """The preferences in force and the file they are kept in; without a file they last as long as the window."""
+    """The preferences in force and the file they are kept in; without a file they last as long as the window. `fault` says what of
+    the file could not be read."""
 
     def __init__(self, file: Path | None) -> None:
         self._file = file
-        self.now = _read(file) if file else Preferences()
+        self.now, self.fault = _read(file) if file else (Preferences(), "")
 
     @property
     def folder(self) -> Path:
@@ -121,11 +124,30 @@ def preferences_file() -> Path:
     return platformdirs.user_config_path("rigplanner", appauthor=False) / "preferences.json"
 
 
-def _read(file: Path) -> Preferences:
+def _read(file: Path) -> tuple[Preferences, str]:
+    """Return what can be read, and what is wrong with the rest; a file with something wrong is kept beside the one to come."""
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Preferences)
+        content = file.read_bytes()
     except FileNotFoundError:
+        return Preferences(), ""
+    except OSError as fault:
+        return Preferences(), fault.strerror or str(fault)
+    try:
+        return msgspec.json.decode(content, type=Preferences), ""
+    except msgspec.MsgspecError as fault:
+        with contextlib.suppress(OSError):
+            write_whole(file.with_name(BROKEN), content)
+        return _sound_fields(content), str(fault)
+
+
+def _sound_fields(content: bytes) -> Preferences:
+    """Return the preferences that are as they should be; the others take their usual values."""
+    try:
+        tree = msgspec.json.decode(content, type=dict[str, object])
+    except msgspec.MsgspecError:
         return Preferences()
-    except (OSError, msgspec.MsgspecError) as fault:
-        log.warning("The preferences in %s are not readable and start anew: %s", file, fault)
-        return Preferences()
+    found: dict[str, object] = {}
+    for name in tree.keys() & set(Preferences.__struct_fields__):
+        with contextlib.suppress(msgspec.MsgspecError):
+            found[name] = getattr(msgspec.convert({name: tree[name]}, Preferences), name)
+    return replace(Preferences(), **found)

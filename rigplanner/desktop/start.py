@@ -107,11 +107,12 @@ def _made(path: Path | None):  # type: ignore[no-untyped-def]
     from rigplanner.catalog.user_catalog import full_catalog
     from rigplanner.desktop import faults
     from rigplanner.desktop.documents import open_file
-    from rigplanner.desktop.preferences import PreferenceStore, folder_of, preferences_file
+    from rigplanner.desktop.preferences import BROKEN, PreferenceStore, folder_of, preferences_file
     from rigplanner.desktop.session import Session
     from rigplanner.desktop.spoken import speak
     from rigplanner.desktop.theme import look
     from rigplanner.desktop.window import Window
+    from rigplanner.report.language import tr
     from rigplanner.rig.journal import journal_folder
 
     QApplication.setApplicationName("RigPlanner")
@@ -136,6 +137,10 @@ def _made(path: Path | None):  # type: ignore[no-untyped-def]
     window = Window(session, journals)
     session.shelf.follow(folder)
     faults.show_in(window)
+    if preferences.fault:
+        said = tr("Settings that cannot be read have their usual values now ({reason}); the old file is kept as {name}.",
+                  reason=preferences.fault, name=BROKEN)  # fmt: skip
+        session.tell(said, "warning")
     if full.faults:
         session.tell(" ".join(full.faults), "warning")
     if path is not None:

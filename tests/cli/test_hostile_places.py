@@ -45,6 +45,12 @@ def test_platforms_without_a_screen_need_no_display(wished: str) -> None:
     assert why_no_display("linux", {"QT_QPA_PLATFORM": wished, "DISPLAY": "garbage"}) == ""
 
 
+@linux_only
+def test_a_wayland_that_is_not_there_is_named(tmp_path: Path) -> None:
+    said = why_no_display("linux", {"WAYLAND_DISPLAY": "nowhere", "XDG_RUNTIME_DIR": str(tmp_path)})
+    assert "'nowhere' (WAYLAND_DISPLAY) does not answer" in said
+
+
 def test_other_systems_have_no_such_displays() -> None:
     assert why_no_display("win32", {"DISPLAY": "garbage"}) == ""
 

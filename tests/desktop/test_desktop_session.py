@@ -216,11 +216,15 @@ def test_pieces_arrive_in_order_and_faults_are_told(tasks, qtbot):
     assert isinstance(faults[0], ZeroDivisionError)
 
 
-def test_preferences_survive_and_broken_ones_start_anew(tmp_path: Path, caplog):
+def test_preferences_survive_and_what_is_broken_in_them_costs_nothing_else(tmp_path: Path):
     file = tmp_path / "preferences.json"
     PreferenceStore(file).change(theme="dark", favourites=("a.b.c",))
     assert PreferenceStore(file).now.favourites == ("a.b.c",)
-    file.write_text('{"theme": "pink"}', "utf-8")
+    file.write_text('{"theme": 5, "currency": "EUR"}')
+    store = PreferenceStore(file)
+    assert (store.now.theme, store.now.currency) == ("system", "EUR") and "theme" in store.fault
+    assert "5" in (tmp_path / "preferences.broken.json").read_text()
+    file.write_text("{")
     assert PreferenceStore(file).now.theme == "system"
 
 
