@@ -75,12 +75,13 @@ def test_whole_sources_became_anchors_and_their_first_sight_is_kept() -> None:
     assert len(at_first_sight(rows, lines)) > 440
 
 
-def test_the_fifth_round_is_known_by_its_first_sight() -> None:
-    file = Path(__file__).parent / "held_out_speeds_fifth.jsonl"
+@pytest.mark.parametrize(("name", "count", "median"), [("fifth", 150, 0.22), ("sixth", 130, 0.17)])
+def test_the_last_rounds_are_known_by_their_first_sight(name: str, count: int, median: float) -> None:
+    file = Path(__file__).parent / f"held_out_speeds_{name}.jsonl"
     lines, rows = file.read_bytes().splitlines(), read_own(file)
     seen = at_first_sight(rows, lines)
-    assert len(rows) > 150 and len({row.source for row in rows}) >= 12 and len(seen) > 0.97 * len(rows)
-    assert statistics.median(item.error for item in seen) < 0.22
+    assert len(rows) > count and len({row.source for row in rows}) >= 12 and len(seen) > 0.97 * len(rows)
+    assert statistics.median(item.error for item in seen) < median
     shipped = {(find_gpu(row.gpu).id, row.workload.model, row.workload.task, row.value) for row in shipped_measured()}
     since = anchored_since(lines)
     assert {(find_gpu(row.gpu).id, row.workload.model, row.workload.task, row.value) for row in rows if row.id in since} <= shipped
