@@ -6,8 +6,8 @@
 The network's own code runs on PyTorch's meta device (shapes without data), and every tensor that autograd saves is counted once
 per storage, in single precision and with the casts of CUDA's autocast (PyTorch, Automatic Mixed Precision package, op reference:
 matrix products and convolutions in 16 bits; norms, softmax, exponentials and sums in float). The growth from two images to four is
-what one image keeps; parameters and their casts do not grow. It is counted twice: with attention that writes its scores, as timm did
-before 0.9, and with fused attention, which keeps query, key, value, result and a sum per row. The lines feed
+what one image keeps; parameters and their casts do not grow. It is counted twice: with attention that writes its scores, as timm
+did before 0.9, and with fused attention, which keeps query, key, value, result and a sum per row. The lines feed
 catalog/architectures/kept_values.json.
 """
 

@@ -47,7 +47,8 @@ SAME_AS = {
     "qwen3_vl_moe_text": "qwen3_moe", "qwen3_omni_moe_text": "qwen3_moe", "glm4v_text": "glm4", "glm_ocr_text": "glm4",
     "glm4v_moe_text": "glm4_moe", "paddleocr_vl_text": "ernie4_5",
     "gemma4_unified": "gemma4_text", "gemma4_unified_text": "gemma4_text",
-    "chatglm_6b": "gpt_neox", "mpt_grouped": "mpt", "mixformer-sequential": "phi", "phi-msft": "phi", "moss": "codegen", "fuyu": "persimmon",
+    "chatglm_6b": "gpt_neox", "mpt_grouped": "mpt", "mixformer-sequential": "phi", "phi-msft": "phi", "moss": "codegen",
+    "fuyu": "persimmon",
     "molmo": "qwen2", "xverse": "llama", "aquila": "llama", "skywork": "llama", "minicpm": "llama", "orion": "llama",
     "minimind": "llama", "data2vec-vision": "beit", "vit_msn": "vit", "metaclip_2_vision_model": "clip_vision_model",
 }  # fmt: skip

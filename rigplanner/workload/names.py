@@ -31,6 +31,7 @@ TEXT_OF = {
     "qwen2_5_omni_thinker": "qwen2_5_omni_text",
     **{f"{kind}": f"{kind}_text" for kind in ("cohere_compass", "gemma3n", "gemma4", "gemma4_unified", "glm4v_moe", "glm_ocr",
         "llama4", "minimax_m3_vl", "paddleocr_vl", "qwen2_vl", "qwen2_5_vl", "qwen3_vl_moe", "qwen3_5_moe", "dots3_note")},
+    "vision-encoder-decoder": "bert",
     "qwen3_omni_moe_thinker": "qwen3_omni_moe_text", "mllama": "mllama_text_model", "emu3": "emu3_text_model",
 }  # fmt: skip
 """The kind of the part that reads text where a configuration leaves it out (transformers 5.23)."""
@@ -62,6 +63,8 @@ def of_today(config: Fields, usual: dict[str, Fields]) -> Fields:
     for name in WHOLES:
         if isinstance(config.get(name), dict) and "text_config" not in config:
             config = {**config, **config[name], "model_type": kind, name: None}
+    if kind == "vision-encoder-decoder" and isinstance(config.get("decoder"), dict):
+        config = {"text_config": config["decoder"], **config}
     if "text_config" not in config:
         config = _parted(config)
     text = config.get("text_config")

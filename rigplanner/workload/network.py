@@ -180,7 +180,7 @@ def _read_model(model: Model) -> Network:
         sizes: dict[str, Any] = {ours: int(model.config.get(theirs) or 0) for ours, theirs in _SIZES} if model.config else {}
         return Network(slug=model.slug, kind=model.kind, params=params, active_params=params, figures=model.figures,
             components=model.components, denoiser=msgspec.json.encode(model.denoiser) if model.denoiser else None,
-                       source=model.source, **sizes)  # fmt: skip
+            relative="size" if model.kind in SIZED and not model.figures else None, source=model.source, **sizes)  # fmt: skip
     known = _named(model.slug, msgspec.json.encode(model.config))
     extra = 1e6 * model.params_m if model.params_m else known.params
     kind = model.kind if model.kind != "other" else known.kind
@@ -218,6 +218,8 @@ def _denoiser(workload: Workload, config: dict[str, Any]) -> Network:
         denoiser=denoiser, **sizes)  # fmt: skip
 
 
+SIZED = {"llm", "moe", "encoder", "encoder_decoder"}
+"""Kinds of the zoo that are estimated by their parameters where it knows nothing else of a network."""
 _SIZES = (("layers", "num_hidden_layers"), ("hidden", "hidden_size"),
     ("heads", "num_attention_heads"), ("ffn", "intermediate_size"))  # fmt: skip
 
@@ -285,7 +287,7 @@ def _from_config(encoded: bytes, slug: str) -> Network:
     with contradictions():
         seen = sees(given) and not stand_in
         hidden = int(sizes_of(config, values).get("hidden") or 0)
-        side = float(values_seeing(given, made, edge)) if seen else tower_params(given, hidden)
+        side = float(values_seeing(given, made, edge)) if seen else tower_params(given, hidden) if config.get("vocab_size") else 0.0
         heard, known = hearing_params(given, hidden)
         whole = str(given.get("model_type"))
         foreign = given.get("text_config") and whole not in TEXT_OF and whole != kind
@@ -319,7 +321,7 @@ def _kind(config: dict[str, Any]) -> str:
         return "moe"
     if config.get("d_ff") or config.get("encoder_layers"):
         return "detector" if config["model_type"] == "detr" else "encoder_decoder"
-    if any("SemanticSegmentation" in name for name in config.get("architectures") or ()):
+    if config["model_type"] == "sam" or any("SemanticSegmentation" in name for name in config.get("architectures") or ()):
         return "segmenter"
     reads = config.get("vocab_size") and SAME_AS.get(config["model_type"], config["model_type"]) in TRAITS
     if not reads and (not config.get("vocab_size") or config.get("patch_size") or config.get("depths")):

@@ -80,4 +80,6 @@ def _native_image(network: Network) -> int | tuple[int, int]:
 @lru_cache(1024)
 def _named_edge(config: bytes) -> Any:
     """The edge of images that a configuration names."""
-    return msgspec.json.decode(config).get("image_size")
+    told = msgspec.json.decode(config)
+    part = told.get("vision_config")
+    return told.get("image_size") or (part.get("image_size") if isinstance(part, dict) and not told.get("vocab_size") else None)

@@ -73,7 +73,8 @@ class BartAttention:
     def __call__(self, x: Tensor, memory: Tensor | None, mask: Tensor | None) -> Tensor:
         setting, source = self.net.setting, x if memory is None else memory
         shape = (setting.batch, self.heads, setting.length, self.hidden // self.heads)
-        query, key, value = self.query(x).view(*shape), self.key(source).view(*shape), self.value(source).view(*shape)
+        seen = (*shape[:2], source.shape[1], shape[3])
+        query, key, value = self.query(x).view(*shape), self.key(source).view(*seen), self.value(source).view(*seen)
         if self.caches:
             key, value = ops.copy(self.net.tape, key), ops.copy(self.net.tape, value)
             self.net.held += [key, value]
@@ -83,7 +84,7 @@ class BartAttention:
 
     def _scores(self, query: Tensor, key: Tensor) -> Tensor:
         tape = self.net.tape
-        square = (*query.shape[:3], query.shape[2])
+        square = (*query.shape[:3], key.shape[2])
         return ops.bmm(tape, ops.packed(tape, query), key if self.caches else ops.packed(tape, key), square)
 
     def _eager(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
@@ -143,7 +144,7 @@ class BartBlock:
                 BartAttention(net, hidden, heads, share, width=config.get("cross_attention_hidden_size") or 0)
                 Norm(net, "layer", hidden)
         elif side == "decoder":
-            self.cross = attends(net, hidden, heads, share, True)
+            self.cross = attends(net, hidden, heads, share, True, config.get("cross_attention_hidden_size") or 0)
             self.norms.append(Norm(net, "layer", hidden))
         self.up, self.down = net.linear("fc1", hidden, ffn, True), net.linear("fc2", ffn, hidden, True)
         self.norms.append(Norm(net, "layer", hidden))

@@ -67,7 +67,8 @@ def _sides(job: Job) -> tuple[int, int] | None:
 
 
 WALKED = {
-    "UNet2DConditionModel": "unet_2d_condition", "FlaxUNet2DConditionModel": "unet_2d_condition", "SD3Transformer2DModel": "sd3_transformer",
+    **dict.fromkeys(("UNet2DConditionModel", "FlaxUNet2DConditionModel"), "unet_2d_condition"),
+    "SD3Transformer2DModel": "sd3_transformer",
     "FluxTransformer2DModel": "flux_transformer", "CogVideoXTransformer3DModel": "cogvideox_transformer",
     "WanTransformer3DModel": "wan_transformer", "QwenImageTransformer2DModel": "qwen_image_transformer",
     "Flux2Transformer2DModel": "flux2_transformer", "LTXVideoTransformer3DModel": "ltx_transformer",

@@ -49,8 +49,10 @@ from rigplanner.workload.architectures.modernbert import ModernBert
 from rigplanner.workload.architectures.moe import Experts
 from rigplanner.workload.architectures.multimodal import Multimodal
 from rigplanner.workload.architectures.pegasus_x import PegasusX
+from rigplanner.workload.architectures.picture_writer import PictureWriter
 from rigplanner.workload.architectures.pvt import Pvt
 from rigplanner.workload.architectures.recurrent import RECURRENT
+from rigplanner.workload.architectures.sam import Sam
 from rigplanner.workload.architectures.segmenters import PixelClassifier
 from rigplanner.workload.architectures.seq2seq import T5
 from rigplanner.workload.architectures.sliding import windows
@@ -175,7 +177,7 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "whisper": Whisper, "deberta-v2": Deberta, "deberta": Deberta, "swinv2": Swin2,
     "pvt": Pvt, "pvt_v2": Pvt2, "mobilevit": MobileVit, "cvt": Cvt, "efficientnet": efficientnet, "poolformer": poolformer,
     "focalnet": FocalNet, "swiftformer": SwiftFormer, "textnet": TextNet, "hgnet_v2": hgnet_v2, "mobilevitv2": MobileVit2,
-    "rcnn": RegionDetector, "retinanet": DenseDetector, "detr": Detr, "dilated_segmenter": PixelClassifier,
+    "sam": Sam, "rcnn": RegionDetector, "retinanet": DenseDetector, "detr": Detr, "dilated_segmenter": PixelClassifier,
     "unet_2d_condition": LatentUnet, "sd3_transformer": JointTransformer, "flux_transformer": JointTransformer,
     "qwen_image_transformer": QwenImage, "flux2_transformer": Flux2, "ltx_transformer": Ltx,
     "hunyuan_video_transformer": HunyuanVideo, "cogvideox_transformer": VideoTransformer, "wan_transformer": Wan,
@@ -221,6 +223,8 @@ def _composed(config: dict[str, Any], net: Net) -> Composite:
 def builder(config: dict[str, Any], head: str = "causal_lm") -> Callable[[Net], Any]:
     if config.get("model_type") == "picture_composite":
         return partial(_composed, config)
+    if config.get("model_type") == "vision-encoder-decoder":
+        return lambda net: PictureWriter(net, config)
     if sees(config):
         return lambda net: Multimodal(net, _text(config), config) if net.setting.images else _text(config)(net)
     return _text(config)

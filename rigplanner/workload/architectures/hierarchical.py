@@ -137,12 +137,15 @@ class Swin:
         image = net.given(net.setting.batch, 3, side, side, dtype=net.setting.dtype)
         x = self.stem(image)
         x = embedded = self.stem_norm(x.view(x.shape[0], x.shape[2] * x.shape[3], x.shape[1]))
-        whole = self.plain and net.setting.checkpointing
-        x = self._whole_stages(x) if whole else self._stages(x)
-        x = x if self.plain else self.norm(x)
+        x = self.run_stages(x)
         scores = self.head(ops.reduce_to(tape, x, (x.shape[0], x.shape[2])))
         del image, embedded
         return class_loss(net, scores) if net.setting.training else scores
+
+    def run_stages(self, x: Tensor) -> Tensor:
+        """What all stages make of the embedded patches, and the norm at the end."""
+        x = self._whole_stages(x) if self.plain and self.net.setting.checkpointing else self._stages(x)
+        return x if self.plain else self.norm(x)
 
     def _whole_stages(self, x: Tensor) -> Tensor:
         """The same where a stage is run again as a whole (Donut)."""

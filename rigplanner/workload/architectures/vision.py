@@ -170,7 +170,7 @@ class Vit:
         """The loss of the class; without training, the scores."""
         net, side = self.net, self.net.setting.length
         image = net.given(net.setting.batch, 3, side, side, dtype=net.setting.dtype)
-        x = self._embed(image)
+        x = self.embed(image)
         x = x if self.before is None else self.before(x)
         embedded, shared = x, () if self.shared is None else (self.shared(),)
         for block in self.blocks:
@@ -212,7 +212,8 @@ class Vit:
         sized = ops.cast(tape, resized(tape, wide, (1, self.side**2, table.shape[2])), table.dtype)
         return ops.cat(tape, (first, sized), 1)
 
-    def _embed(self, image: Tensor) -> Tensor:
+    def embed(self, image: Tensor) -> Tensor:
+        """Patches with their positions."""
         tape, batch = self.net.tape, self.net.setting.batch
         x = ops.convolution(tape, image, self.kernel, self.bias, self.patch, 0)
         x = x.view(batch, x.shape[2] * x.shape[3], x.shape[1])
