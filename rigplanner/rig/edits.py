@@ -127,12 +127,6 @@ def set_power_cap(rig: Rig, uid: str, watts: float | None) -> Rig:
 
 
 @_edit
-def set_note(rig: Rig, uid: str, note: str) -> Rig:
-    """Set the note of an item."""
-    return _with_item(rig, uid, note=note)
-
-
-@_edit
 def add_workload(rig: Rig, workload: Workload) -> Rig:
     """Add a workload at the end."""
     return replace(rig, workloads=(*rig.workloads, workload))
