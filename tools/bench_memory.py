@@ -115,7 +115,7 @@ def _asked(times: int) -> list[float]:
     zoo, card, found = shipped_zoo(), _card(), []
     closed.walked.cache_clear()
     closed._known.clear()
-    closed._form.cache_clear()
+    closed._built_alike.cache_clear()
     for model in _configured():
         jobs = [Workload(model=model.slug, task="train_full", precision="bf16", batch_per_gpu=2 + n, seq_len=256) for n in range(3)]
         each = [_timed(lambda work=work: estimate_memory(work, card, 1, zoo)) for work in jobs]  # type: ignore[misc]

@@ -1,22 +1,27 @@
 """The walk in closed form: live bytes after every operator are polynomials in batch and length, so the peak is a maximum of few.
 
-A network is walked as it is the first time; asked again with other sizes, it is walked at six small sizes (three of one
-sequence, which is walked apart because some copies are not made for it), every moment's polynomial is solved from them, and only
-the moments that can be the peak are kept. Of a deep network of equal layers two shallow ones are walked instead: at once where
-its layers are seen to be built alike, else when the result agrees with the first walk; where it differs, the whole depth is
-walked, one of the small sizes beside each of the next answers."""
+One walk with stand-ins for batch and length gives every moment's polynomial (rigplanner.workload.polynomial), and only the moments
+that can be the peak are kept. A form is checked against a walk of real sizes and holds for the sizes between which the network
+decides alike. Of a deep network whose layers are seen to be built alike two shallow ones are walked instead, the form is checked
+on the shallower one and made with the first answer; other networks are walked as they are the first time, and get their form when
+they are asked again."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, pairwise, product
+from operator import mul
 from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
+from rigplanner.catalog.garbage import collector_paused
+from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.architectures.families import builder
 from rigplanner.workload.architectures.hybrid import STATES
+from rigplanner.workload.polynomial import Stand, Terms, is_within, powers, terms_of
 from rigplanner.workload.shallow import Shallow, built_of, deepened, deeper, shallow
 from rigplanner.workload.tape.net import Net, Setting
 from rigplanner.workload.tape.step import Trace, Walk, contradictions, walk
@@ -24,17 +29,15 @@ from rigplanner.workload.tape.tape import BF16, CPU_TRACE, CUDA, Tape
 
 WORTH = 8
 """Layers that a shallow network must save."""
-BATCHES = (2, 3)
-LENGTHS = (64, 96, 160)
-
-Terms = tuple[float, ...]
+PLAIN_LENGTH = 64
+"""Tokens that stand for any length in what names the shape of a walk."""
 
 
 class Form(Struct, frozen=True):
-    """Moments of forward and backward pass as (terms, gradient bytes), the optimizer step, operations as terms, and what does not
-    depend on the size."""
+    """Moments of forward and backward pass as terms of live and of gradient bytes, the optimizer step, operations as terms, and
+    what does not depend on the size. It holds from the first to the last size of each of `batches` and `lengths`."""
 
-    moments: tuple[tuple[Terms, int], ...]
+    moments: tuple[tuple[Terms, Terms], ...]
     forward: Terms
     step: Terms
     weights: int
@@ -42,8 +45,14 @@ class Form(Struct, frozen=True):
     values: int
     trained: int
     sequence: bool
+    batches: tuple[float, float]
+    lengths: tuple[float, float]
     at_step: Terms = ()
-    step_gradients: int = 0
+    step_gradients: Terms = ()
+
+    def holds(self, batch: int, length: int) -> bool:
+        """Whether it tells of this size."""
+        return self.batches[0] <= batch <= self.batches[1] and self.lengths[0] <= length <= self.lengths[1]
 
 
 class _Shape(Struct, frozen=True):
@@ -56,60 +65,89 @@ class _Shape(Struct, frozen=True):
 
 
 class _Known(Struct):
-    """What a shape was asked: the first size and its walk, the small sizes walked so far, the closed form once there is one.
-    `formless`: its moments do not line up."""
+    """What is known of a shape: the two shallow networks that tell of it, the first size and its walk of so many moments, its
+    closed forms, and how often a form did not give a walk again."""
 
-    batch: int
-    length: int
-    walk: Walk
-    measured: list[tuple[Walk, Trace]] = []
-    form: Form | None = None
-    shallow_fails: bool = False
-    formless: bool = False
+    cut: Shallow | None
+    first: tuple[int, int, Walk, int] | None = None
+    forms: list[Form] = []
+    misses: int = 0
 
 
 _known: dict[_Shape, _Known] = {}
 MOST_SHAPES = 4096
+MOST_MISSES = 3
+"""Sizes at which a form is looked for in vain, until none is."""
 
 
 @lru_cache(4096)
 def walked(config: bytes, setting: Setting, precision: str, optimizer: str, traced: bool) -> Walk:
     """The walk of a configuration, itself or by its closed form."""
     sequence = _is_sequence(config)
-    general = msgspec.structs.replace(setting, batch=min(2, setting.batch), length=64 if sequence else setting.length)
+    general = replace(setting, batch=1, length=PLAIN_LENGTH if sequence else setting.length)
     shape = _Shape(config, general, precision, optimizer, traced, sequence)
     known = _known.get(shape)
-    if known is not None and known.form is not None:
-        return evaluate(known.form, setting.batch, setting.length)
-    if known is not None and (sequence or setting.batch > 1):
-        known.form = _form_of(shape, known)
-        if known.form is not None:
-            return evaluate(known.form, setting.batch, setting.length)
-    found = _walk_of_two(config, setting, precision, optimizer, traced) or _walk(config, setting, precision, optimizer, traced)
-    if known is None:
-        if len(_known) >= MOST_SHAPES:
-            _known.clear()
-        _known[shape] = _Known(setting.batch, setting.length, found, shallow_fails=setting.images > 0)
-    return found
+    for form in known.forms if known else ():
+        if form.holds(setting.batch, setting.length):
+            return evaluate(form, setting.batch, setting.length)
+    with collector_paused():
+        if known is None:
+            if len(_known) >= MOST_SHAPES:
+                _known.clear()
+            known = _known[shape] = _Known(_cut(shape))
+        return (_walked_by_two(shape, known, setting, known.cut) if known.cut else None) or _walked_whole(shape, known, setting)
 
 
-def _walk_of_two(config: bytes, setting: Setting, precision: str, optimizer: str, traced: bool) -> Walk | None:
-    """The walk of a deep network from two shallow ones at the same size, where its layers are built alike; None for others."""
-    cut = shallow(msgspec.json.decode(config)) if _is_sequence(config) else None
+def _cut(shape: _Shape) -> Shallow | None:
+    """The two shallow networks that a deep one of layers built alike is walked as; None for others."""
+    cut = shallow(msgspec.json.decode(shape.config)) if shape.sequence else None
     if cut is None or cut.missing < WORTH:
         return None
-    general = msgspec.structs.replace(setting, batch=1, length=LENGTHS[0])
-    if not _built_alike(config, general, precision.startswith("amp"), traced):
+    plain = replace(shape.setting, checkpointing=False, loss="plain", sheds=False)
+    return cut if _built_alike(shape.config, plain, shape.precision.startswith("amp"), shape.traced) else None
+
+
+def _walked_by_two(shape: _Shape, known: _Known, setting: Setting, cut: Shallow) -> Walk | None:
+    """The walk of a deep network from two shallow ones, and its form where the shallower one has one."""
+    few, moments = _measured(shape, cut.few, setting)
+    if known.misses < MOST_MISSES:
+        form = _form(shape, setting, (few, moments), cut)
+        if form is not None:
+            known.forms = [*known.forms, form]
+            return evaluate(form, setting.batch, setting.length)
+        known.misses += 1
+    more, higher = _measured(shape, cut.more, setting)
+    deep = deepened(moments, higher, (few, more), cut.missing)
+    if deep is None:
+        known.cut, known.misses = None, 0
         return None
-    measured = _measured(_Shape(config, setting, precision, optimizer, traced, True), setting, cut)
-    if measured is None:
-        return None
-    one, moments = measured
-    at_step, step_gradients = moments.pop() if setting.training else (0, 0)
+    return _peaked(deeper(few, more, cut.missing), deep, setting.training)
+
+
+def _peaked(figures: Walk, moments: Trace, training: bool) -> Walk:
+    at_step, step_gradients = moments.pop() if training else (0, 0)
     before, held = max(moments)
     peak, gradients = (at_step, step_gradients) if at_step > before else (before, held)
-    working = before - one.weights - one.optimizer - held
-    return msgspec.structs.replace(one, peak=peak, gradients=gradients, working=working, working_gradients=held)
+    working = before - figures.weights - figures.optimizer - held
+    return replace(figures, peak=peak, gradients=gradients, working=working, working_gradients=held)
+
+
+def _walked_whole(shape: _Shape, known: _Known, setting: Setting) -> Walk:
+    """The walk of a network as it is the first time, then by its form where that gives a walk again."""
+    if known.first is not None and known.misses < MOST_MISSES:
+        batch, length, first, count = known.first
+        form = _form_of_whole(shape, setting, count)
+        if form is not None:
+            again = form.holds(batch, length)
+            truth = first if again else _walk(shape, shape.config, setting)
+            found = evaluate(form, setting.batch, setting.length)
+            if _agrees(evaluate(form, batch, length) if again else found, truth):
+                known.forms = [*known.forms, form]
+                return found
+        known.misses += 1
+    made, moments = _measured(shape, msgspec.json.decode(shape.config), setting)
+    known.first = known.first or (setting.batch, setting.length, made, len(moments))
+    return made
 
 
 @lru_cache(4096)
@@ -151,37 +189,42 @@ STEPPED = (*(f'"model_type":"{kind}"'.encode() for kind in STATES if not kind.st
 """Networks with layers that scan by chunks or take samples by strides, as they are written in an encoded configuration."""
 
 
-def _form_of(shape: _Shape, known: _Known) -> Form | None:
-    """The closed form from shallow networks where it gives the first walk again, else that of the whole depth once all its sizes
-    are walked: one more with every call, so that no answer waits for all."""
-    if not known.shallow_fails:
-        form = _form(shape, True)
-        if form is not None and _agrees(evaluate(form, known.batch, known.length), known.walk):
-            return form
-        known.shallow_fails = True
-    settings = _small_settings(shape)
-    if known.formless or len(known.measured) >= len(settings):
-        return None
-    measured = _measured(shape, settings[len(known.measured)], None)
-    if measured is not None:
-        known.measured = [*known.measured, measured]
-    if len(known.measured) < len(settings):
-        return None
-    form, known.measured = _form_through(shape, known.measured), []
-    known.formless = form is None
-    return form
-
-
 def _agrees(found: Walk, walked: Walk) -> bool:
-    fields = ("peak", "weights", "forward_flops", "step_flops", "values", "trained", "optimizer")
-    before = found.working + found.working_gradients, walked.working + walked.working_gradients
-    return before[0] == before[1] and all(getattr(found, field) == getattr(walked, field) for field in fields)
+    """Whether a form gives a walk again; a bit of a flag for each of three samples is a part of a byte."""
+    fields = ("weights", "forward_flops", "step_flops", "values", "trained", "optimizer")
+    before = found.working + found.working_gradients - walked.working - walked.working_gradients
+    alike = all(getattr(found, field) == getattr(walked, field) for field in fields)
+    return alike and abs(before) < ROUNDED and abs(found.peak - walked.peak) < ROUNDED
 
 
-def _walk(config: bytes, setting: Setting, precision: str, optimizer: str, traced: bool, trace: Trace | None = None) -> Walk:
+ROUNDED = 64
+"""Bytes that a form may differ by."""
+
+
+def _walk(shape: _Shape, config: bytes, setting: Setting, trace: Trace | None = None) -> Walk:
     with contradictions():
         make = builder(msgspec.json.decode(config))
-        return walk(make, setting, precision=precision, optimizer=optimizer, semantics=CPU_TRACE if traced else CUDA, trace=trace)
+        semantics = CPU_TRACE if shape.traced else CUDA
+        return walk(make, setting, precision=shape.precision, optimizer=shape.optimizer, semantics=semantics, trace=trace)
+
+
+def _measured(shape: _Shape, config: dict[str, Any], setting: Setting, most: int = 0) -> tuple[Walk, Trace]:
+    """The walk of a configuration at one size and its moments, of which there may be `most`."""
+    trace: Trace = _Moments(most) if most else []
+    return _walk(shape, msgspec.json.encode(config), setting, trace), trace
+
+
+class _Moments(list[tuple[int, int]]):
+    """A trace that ends a walk whose steps are as many as a stand-in is large."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most = most
+
+    def append(self, moment: tuple[int, int]) -> None:
+        if len(self) >= self.most:
+            raise OverflowError("more moments than at the size asked")
+        super().append(moment)
 
 
 def value(terms: Terms, batch: float, length: float) -> float:
@@ -198,116 +241,101 @@ def evaluate(form: Form, batch: int, length: int) -> Walk:
     at_step = value(form.at_step, b, s) if form.at_step else 0.0
     if form.sequence:
         square, row, area = s * s, b * s, b * s * s
-        before, held = max(
+        before, kept = max(
             (one + b * by_b + s * by_s + row * by_bs + square * by_ss + area * by_bss, held)
             for (one, by_b, by_s, by_bs, by_ss, by_bss), held in form.moments
         )
     else:
-        before, held = max((one + b * by_b, held) for (one, by_b), held in form.moments)
-    peak, gradients = (at_step, form.step_gradients) if at_step > before else (before, held)
+        before, kept = max((one + b * by_b, held) for (one, by_b), held in form.moments)
+    held = round(value(kept, b, s))
+    peak, gradients = (at_step, round(value(form.step_gradients, b, s))) if at_step > before else (before, held)
     working = round(before) - form.weights - form.optimizer - held
     forward, step = round(value(form.forward, b, s)), round(value(form.step, b, s))
     return Walk(round(peak), form.weights, gradients, form.optimizer, forward, step, form.values, form.trained, working, held)
 
 
-@lru_cache(256)
-def _form(shape: _Shape, from_shallow: bool = False) -> Form | None:
-    """The closed form of a network, or None where its moments do not line up or its layers differ."""
-    cut = shallow(msgspec.json.decode(shape.config)) if from_shallow else None
-    if from_shallow and cut is None:
+def _form(shape: _Shape, setting: Setting, few: tuple[Walk, Trace], cut: Shallow) -> Form | None:
+    """The form of a deep network about a size at which the shallower of the two that tell of it was walked; None where that one's
+    moments are no polynomials."""
+    sides = _stands(shape, setting)
+    general = replace(setting, batch=sides[0], length=sides[1])
+    basis = powers(float(setting.batch), float(setting.length), shape.sequence)
+    try:
+        low, moments = _measured(shape, cut.few, general, len(few[1]))
+        if len(moments) != len(few[1]) or not all(_gives(*pair, basis) for pair in zip(moments, few[1], strict=True)):
+            return None
+        high, higher = _measured(shape, cut.more, general, 2 * len(moments))
+    except WorkloadFault:
         return None
-    measured = [_measured(shape, setting, cut) for setting in _small_settings(shape)]
-    found = [one for one in measured if one is not None]
-    return _form_through(shape, found) if len(found) == len(measured) else None
+    deep = deepened(moments, higher, (low, high), cut.missing)
+    return None if deep is None else _formed(shape, deeper(low, high, cut.missing), deep, sides)
 
 
-def _small_settings(shape: _Shape) -> list[Setting]:
-    """The sizes at which a network is walked to solve its polynomials."""
-    lengths = LENGTHS if shape.sequence else (shape.setting.length,)
-    batches = (1,) if shape.setting.batch == 1 else BATCHES
-    return [msgspec.structs.replace(shape.setting, batch=batch, length=length) for batch in batches for length in lengths]
+def _gives(moment: tuple[int, int], live: tuple[int, int], basis: Terms) -> bool:
+    return abs(float(sum(map(mul, terms_of(moment[0], True), basis))) - live[0]) < ROUNDED
 
 
-def _form_through(shape: _Shape, measured: list[tuple[Walk, Trace]]) -> Form | None:
-    """The form through the walks at the small sizes; None where their moments do not line up."""
-    if len({len(trace) for _, trace in measured}) != 1:
+def _form_of_whole(shape: _Shape, setting: Setting, count: int) -> Form | None:
+    """The form of a network about a size, if it takes not many more moments than the `count` of the first walk."""
+    sides = _stands(shape, setting)
+    general = replace(setting, batch=sides[0], length=sides[1])
+    try:
+        made, moments = _measured(shape, msgspec.json.decode(shape.config), general, 2 * count)
+    except WorkloadFault:
         return None
-    return _solved(shape, [walk for walk, _ in measured], [trace for _, trace in measured])
+    return _formed(shape, made, moments, sides)
 
 
-def _measured(shape: _Shape, setting: Setting, cut: Shallow | None) -> tuple[Walk, Trace] | None:
-    """The walk at one size and its moments, of the network itself or from two shallow ones."""
-    if cut is None:
-        trace: Trace = []
-        return _walk(shape.config, setting, shape.precision, shape.optimizer, shape.traced, trace), trace
-    few: Trace = []
-    more: Trace = []
-    configs = (msgspec.json.encode(cut.few), msgspec.json.encode(cut.more))
-    low, high = (
-        _walk(config, setting, shape.precision, shape.optimizer, shape.traced, trace)
-        for config, trace in zip(configs, (few, more), strict=True)
-    )
-    moments = deepened(few, more, (low, high), cut.missing)
-    return None if moments is None else (deeper(low, high, cut.missing), moments)
+def _stands(shape: _Shape, setting: Setting) -> tuple[int, int]:
+    """What stands for the batch and, of sequences, for the length; one is itself, as some copies are not made for it."""
+    batch = 1 if setting.batch == 1 else Stand(3 if shape.sequence else 1, setting.batch)
+    return batch, setting.length if setting.length == 1 or not shape.sequence else Stand(1, setting.length)
 
 
-def _solved(shape: _Shape, walks: list[Walk], traces: list[Trace]) -> Form:
-    solve = _solve_sequence if shape.sequence else _solve_batch
-    at_step: Terms = ()
-    held = 0
-    if shape.setting.training:
-        last = [trace.pop() for trace in traces]
-        at_step, held = solve([live for live, _ in last]), last[0][1]
-    moments = {(solve([trace[at][0] for trace in traces]), traces[0][at][1]) for at in range(len(traces[0]))}
-    first = walks[0]
+def _formed(shape: _Shape, made: Walk, moments: Trace, sides: tuple[int, int]) -> Form:
+    """The form from a walk with stand-ins for its sizes, and what its comparisons left of them."""
+
+    def terms(number: int) -> Terms:
+        return terms_of(number, shape.sequence)
+
+    last = moments.pop() if shape.setting.training else None
+    highest = {here for here, following in pairwise(moments) if not is_within(here[0], following[0])} | {moments[-1]}
+    found = [(terms(live), terms(held)) for live, held in highest]
+    batches, lengths = ((float(side.least), side.most) if isinstance(side, Stand) else (float(side),) * 2 for side in sides)
     return Form(
-        tuple(_undominated(list(moments))), solve([one.forward_flops for one in walks]), solve([one.step_flops for one in walks]),
-            first.weights,
-        first.optimizer, first.values, first.trained, shape.sequence, at_step, held,
+        tuple(undominated(found)), terms(made.forward_flops), terms(made.step_flops), made.weights, made.optimizer,
+        made.values, made.trained, shape.sequence, batches, lengths,
+        *((terms(last[0]), terms(last[1])) if last else ()),
     )  # fmt: skip
 
 
-def _solve_batch(values: list[int]) -> Terms:
-    one, two = values
-    slope = (two - one) / (BATCHES[1] - BATCHES[0])
-    return (one - slope * BATCHES[0], slope)
-
-
-def _solve_sequence(values: list[int]) -> Terms:
-    if len(values) == len(LENGTHS):
-        base, slope, bend = _quadratic(values)
-        return (base, 0.0, slope, 0.0, bend, 0.0)
-    low, high = _quadratic(values[:3]), _quadratic(values[3:])
-    slopes = [(b - a) / (BATCHES[1] - BATCHES[0]) for a, b in zip(low, high, strict=True)]
-    bases = [a - slope * BATCHES[0] for a, slope in zip(low, slopes, strict=True)]
-    return (bases[0], slopes[0], bases[1], slopes[1], bases[2], slopes[2])
-
-
-def _quadratic(values: list[int]) -> Terms:
-    """The parabola through three values at LENGTHS (Newton's divided differences)."""
-    x, y = LENGTHS, values
-    first, second = (y[1] - y[0]) / (x[1] - x[0]), (y[2] - y[1]) / (x[2] - x[1])
-    bend = (second - first) / (x[2] - x[0])
-    return (y[0] - first * x[0] + bend * x[0] * x[1], first - bend * (x[0] + x[1]), bend)
-
-
-def _undominated(moments: list[tuple[Terms, int]]) -> list[tuple[Terms, int]]:
+def undominated(moments: list[tuple[Terms, Terms]]) -> list[tuple[Terms, Terms]]:
     """Moments that may be larger than every other at some size of at least one sample of one token."""
-    leaders = {max(moments, key=lambda item, at=at: value(item[0], *at))[0] for at in SPOTS}  # type: ignore[misc]
-    left = [item for item in moments if item[0] in leaders or not any(_within(item[0], one, one) for one in leaders)]
-    apart = [item for item in left if item[0] in leaders or not _led(item[0], leaders)]
-    kept: list[tuple[Terms, int]] = []
-    for item in sorted(apart, key=lambda item: -value(item[0], 32.0, 4096.0)):
-        if not any(_within(item[0], other[0], other[0]) for other in kept):
-            kept.append(item)
-    for item in tuple(reversed(kept)) if len(kept) <= MOST_PAIRED else ():
+    left, leaders = moments, set[Terms]()
+    for at, basis in enumerate(SPOTS[len(moments[0][0])]):
+        lead = max(left, key=lambda item, basis=basis: sum(map(mul, item[0], basis)))[0]  # type: ignore[misc]
+        if lead not in leaders:
+            leaders.add(lead)
+            left = [item for item in left if item[0] in leaders or not _within(item[0], lead, lead)]
+        if at == CORNERS:
+            left = [item for item in left if item[0] in leaders or not _led(item[0], leaders)]
+    kept = [item for item in left if item[0] in leaders or not _led(item[0], leaders)]
+    for item in tuple(kept) if len(kept) <= MOST_PAIRED else ():
         if _led(item[0], {other[0] for other in kept if other is not item}):
             kept.remove(item)
     return kept
 
 
-SPOTS = [(2.0**b, 2.0**s) for b in range(0, 16, 3) for s in range(0, 20, 3)]
-"""Sizes at which the moments that matter are looked for; those that lead at none of them go only when that is proven of all."""
+CORNERS = 4
+SPOTS = {
+    6: [
+        powers(2.0**b, 2.0**s, True)
+        for b, s in ((4, 11), (0, 0), (15, 0), (0, 18), (15, 18), *product(range(0, 16, 3), range(0, 19, 3)))
+    ],
+    2: [powers(2.0**b, 1.0, False) for b in (4, 0, 15, *range(0, 16, 3))],
+}
+"""Sizes at which the moments that matter are looked for, by how many terms they have, those at the corners first; moments that lead
+at none of them go only when that is proven of all sizes."""
 MOST_PAIRED = 24
 """With more moments than these their pairs are not all tried."""
 

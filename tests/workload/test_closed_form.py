@@ -28,27 +28,23 @@ CONFIGS = {
 
 
 SIZES = [(1, 96), (1, 777), (2, 96), (5, 224), (4, 777), (17, 480)]
-CASES = [(kind, size) for kind in CONFIGS for size in SIZES if kind != "image" or size[0] > 1]
-"""An image network of one image has no form: one size tells nothing of another."""
 
 
-@pytest.mark.parametrize(("kind", "sizes"), CASES)
+@pytest.mark.parametrize("kind", CONFIGS)
 @pytest.mark.parametrize("checkpointing", [False, True])
-def test_equals_the_walk(kind: str, checkpointing: bool, sizes: tuple[int, int]) -> None:
-    batch, length = sizes
+def test_equals_the_walk(kind: str, checkpointing: bool) -> None:
     config, image = msgspec.json.encode(CONFIGS[kind]), kind == "image"
-    size = 224 if image else length
-    setting = Setting(batch=min(2, batch), length=224 if image else 64, checkpointing=checkpointing)
-    form = closed._form(closed._Shape(config, setting, "fp32", "adamw", True, not image))
-    assert form is not None
-    walked = closed._walk(config, msgspec.structs.replace(setting, batch=batch, length=size), "fp32", "adamw", True)
-    found = closed.evaluate(form, batch, size)
-    assert (found.peak, found.forward_flops, found.weights, found.trained) == (
-        walked.peak,
-        walked.forward_flops,
-        walked.weights,
-        walked.trained,
-    )
+    plain = Setting(batch=1, length=224 if image else 64, checkpointing=checkpointing)
+    shape = closed._Shape(config, plain, "fp32", "adamw", True, not image)
+    for about in (1, 3):
+        form = closed._form_of_whole(shape, replace(plain, batch=about, length=224 if image else 128), 2000)
+        assert form is not None
+        sizes = [(batch, 224 if image else length) for batch, length in SIZES]
+        told = [size for size in sizes if form.holds(*size)]
+        assert {size for size in sizes if (size[0] == 1) == (about == 1)} <= set(told)
+        for batch, length in told:
+            walked = closed._walk(shape, config, replace(plain, batch=batch, length=length))
+            assert closed._agrees(closed.evaluate(form, batch, length), walked)
 
 
 DEEP = {
@@ -67,12 +63,13 @@ DEEP = {
 @pytest.mark.parametrize("kind", DEEP)
 @pytest.mark.parametrize("checkpointing", [False, True])
 def test_two_shallow_networks_tell_the_deep_one(kind: str, checkpointing: bool) -> None:
-    config = msgspec.json.encode(DEEP[kind])
-    setting = Setting(batch=2, length=64, checkpointing=checkpointing)
-    form = closed._form(closed._Shape(config, setting, "fp32", "adamw", True, True), True)
+    config, plain = msgspec.json.encode(DEEP[kind]), Setting(batch=1, length=64, checkpointing=checkpointing)
+    shape, about, cut = closed._Shape(config, plain, "fp32", "adamw", True, True), replace(plain, batch=2), shallow(DEEP[kind])
+    assert cut
+    form = closed._form(shape, about, closed._measured(shape, cut.few, about), cut)
     assert form is not None
     for batch, length in ((2, 96), (5, 224), (17, 480)):
-        walked = closed._walk(config, msgspec.structs.replace(setting, batch=batch, length=length), "fp32", "adamw", True)
+        walked = closed._walk(shape, config, replace(plain, batch=batch, length=length))
         assert closed._agrees(closed.evaluate(form, batch, length), walked)
 
 
@@ -88,13 +85,34 @@ def test_halves_shallow_nets_and_mixed_layers_are_walked_whole(config: dict[str,
     assert shallow(config) is None
 
 
-def test_a_form_that_misses_the_first_walk_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_form_that_misses_a_walk_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     config = msgspec.json.encode(CONFIGS["decoder"] | {"num_hidden_layers": 9, "vocab_size": 3001})
-    setting = Setting(batch=2, length=800)
-    first = closed.walked(config, setting, "fp32", "adamw", True)
+    shape = closed._Shape(config, Setting(batch=1, length=64), "fp32", "adamw", True, True)
     monkeypatch.setattr(closed, "_agrees", lambda found, walked: False)
-    again = closed.walked(config, msgspec.structs.replace(setting, length=900), "fp32", "adamw", True)
-    assert again.peak == closed._walk(config, msgspec.structs.replace(setting, length=900), "fp32", "adamw", True).peak > first.peak
+    monkeypatch.setattr(closed, "_gives", lambda moment, live, basis: False)
+    for length in (800, 900, 1000):
+        walked = closed.walked(config, Setting(batch=2, length=length), "fp32", "adamw", True)
+        assert walked.peak == closed._walk(shape, config, Setting(batch=2, length=length)).peak
+    assert not closed._known[shape].forms
+
+
+def test_a_comparison_bounds_the_form() -> None:
+    """Sparse attention takes a number of tokens, or all there are: what holds below it is not told of what lies above."""
+    config = json.dumps({**(shipped_zoo().models["glm-5"].config or {}), "num_hidden_layers": 5}).encode()
+    shape = closed._Shape(config, Setting(batch=1, length=64), "bf16", "adamw", False, True)
+    below, above = (closed._form_of_whole(shape, Setting(batch=2, length=length), 5000) for length in (500, 5000))
+    assert below and above
+    assert (below.lengths[1], above.lengths[0]) == (2047, 2048)
+    walked = closed._walk(shape, config, Setting(batch=4, length=4000))
+    assert closed._agrees(closed.evaluate(above, 4, 4000), walked)
+
+
+def test_a_network_that_steps_by_length_is_walked() -> None:
+    """A scan by blocks is as many steps as the sequence has blocks: no polynomial, and no endless walk."""
+    config = json.dumps({**CONFIGS["experts"], "model_type": "minimax", "layer_types": ["linear_attention"] * 2}).encode()  # type: ignore[dict-item]
+    shape = closed._Shape(config, Setting(batch=1, length=64), "bf16", "adamw", False, True)
+    assert closed._walk(shape, config, Setting(batch=2, length=512)).peak
+    assert closed._form_of_whole(shape, Setting(batch=2, length=512), 3000) is None
 
 
 @pytest.mark.parametrize("slug", ["llama-3.1-8b", "bert-base-uncased", "deepseek-v2-lite", "gemma-2-9b", "gpt-oss-20b"])
@@ -103,11 +121,14 @@ def test_a_network_of_layers_built_alike_is_walked_as_two_shallow_ones(slug: str
     """Exactly what the whole depth gives; networks whose layers differ are not walked so."""
     model = shipped_zoo().models[slug]
     config, setting = json.dumps(model.config).encode(), Setting(batch=2, length=96, **way)
-    found = closed._walk_of_two(config, setting, "bf16", "adamw", False)
-    if slug in ("gemma-2-9b", "gpt-oss-20b"):
-        assert found is None or found == replace(closed._walk(config, setting, "bf16", "adamw", False), marks=(0, 0))
-    else:
-        assert found == replace(closed._walk(config, setting, "bf16", "adamw", False), marks=(0, 0))
+    shape = closed._Shape(config, replace(setting, batch=1, length=64), "bf16", "adamw", False, True)
+    cut = closed._cut(shape)
+    assert cut or slug in ("gemma-2-9b", "gpt-oss-20b")
+    whole = replace(closed._walk(shape, config, setting), marks=(0, 0))
+    for misses in (0, closed.MOST_MISSES) if cut else ():
+        known = closed._Known(cut, misses=misses)
+        assert closed._walked_by_two(shape, known, setting, cut) == whole
+        assert bool(known.forms) == (misses == 0)
 
 
 def test_layers_that_differ_in_the_middle_are_not_taken_for_equal() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Sequence
 from itertools import count
+from math import prod
 from typing import Any
 
 from msgspec import Struct
@@ -79,13 +80,12 @@ class Storage:
     __slots__ = ("bytes", "tape")
 
     def __init__(self, tape: Tape, size: int) -> None:
-        self.tape, self.bytes = tape, 0
-        tape.live += size
-        self.bytes = size
-        if tape.live > tape.peak:
-            tape.peak, tape.gradients_at_peak = tape.live, tape.gradient_bytes
+        self.tape, self.bytes = tape, size
+        live = tape.live = tape.live + size
+        if live > tape.peak:
+            tape.peak, tape.gradients_at_peak = live, tape.gradient_bytes
         if tape.trace is not None:
-            tape.trace.append((tape.live, tape.gradient_bytes))
+            tape.trace.append((live, tape.gradient_bytes))
 
     def __del__(self) -> None:
         self.tape.live -= self.bytes
@@ -119,10 +119,7 @@ class Tensor:
     @property
     def size(self) -> int:
         """How many values it has."""
-        number = 1
-        for side in self.shape:
-            number *= side
-        return number
+        return prod(self.shape)
 
     @property
     def needs_grad(self) -> bool:
@@ -146,10 +143,7 @@ Kind = tuple[Shape, str] | None
 
 def new(tape: Tape, shape: Shape, dtype: str) -> Tensor:
     """Allocate a tensor."""
-    size = WIDTH[dtype]
-    for side in shape:
-        size *= side
-    return Tensor(shape, dtype, Storage(tape, size))
+    return Tensor(shape, dtype, Storage(tape, WIDTH[dtype] * prod(shape)))
 
 
 def like(tape: Tape, tensor: Tensor, dtype: str | None = None) -> Tensor:
@@ -162,10 +156,14 @@ def record(
     takes: bool = False,
 ) -> Tensor:  # fmt: skip
     """Put an operator on the tape if any input needs a gradient."""
-    if tape.recording and any(item is not None and (item.trains or item.node is not None) for item in inputs):
-        edges: list[Edge] = [None if item is None else item if item.trains else item.node for item in inputs]
-        kinds = [None if item is None else (item.shape, item.dtype) for item in inputs]
-        result.node = Node(next(tape.numbers), edges, kinds, pull, joins, takes)
+    if not tape.recording:
+        return result
+    for given in inputs:
+        if given is not None and (given.trains or given.node is not None):
+            edges: list[Edge] = [None if item is None else item if item.trains else item.node for item in inputs]
+            kinds = [None if item is None else (item.shape, item.dtype) for item in inputs]
+            result.node = Node(next(tape.numbers), edges, kinds, pull, joins, takes)
+            break
     return result
 
 
@@ -230,10 +228,7 @@ def _dependencies(root: Node) -> dict[Node, int]:
 def _fit(tape: Tape, piece: Tensor, kind: tuple[Shape, str]) -> Tensor:
     """Reduce a gradient over broadcast sides and cast it to the type of the input, as the engine does before handing it on."""
     shape, dtype = kind
-    wanted = 1
-    for side in shape:
-        wanted *= side
-    if piece.size > wanted:
+    if piece.shape != shape and piece.size > prod(shape):
         piece = new(tape, shape, piece.dtype)
     return piece if piece.dtype == dtype else new(tape, shape, dtype)
 
