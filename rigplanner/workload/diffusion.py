@@ -31,6 +31,8 @@ DECODE_VALUES = 3 * 256
 T5_LEFT, SMALLEST_T5 = 0.24, 4e9
 """Of 4.76e9 parameters of T5-XXL's encoder 24 x 10240 x 4096 are the products named wo, which transformers does not quantise
 (_keep_in_fp32_modules), 32128 x 4096 the table; text encoders below the second number are CLIP's alone."""
+T5_FLOAT = 0.21
+"""The share of these products, which transformers loads in fp32 where the rest is fp16 (bf16 takes them as they are)."""
 FLOAT_DECODERS = ("sdxl",)
 """Models whose decoder is raised to fp32 because it overflows in 16 bits (force_upcast in its configuration)."""
 VIDEO_DECODE_BYTES = 2.0 * 2178
@@ -76,6 +78,7 @@ def diffuse(network: Network, job: Job, stack: MemoryStack) -> Demand:
     whole = word in ("fp32", "tf32")
     stored = word if whole or ((job.quant or word == "nf4") and WHOLE_ENCODERS not in job.flags) else "bf16"
     beside = weight_bytes(stored, job.quant, encoders, _left_whole(job, encoders))
+    beside += 2.0 * T5_FLOAT * encoders if word == "fp16" and not job.quant and encoders > SMALLEST_T5 else 0.0
     beside += (4 if whole else 2) * vae
     decode = _decode_bytes(network, job, whole)
     step = sample_walk(network, job)

@@ -50,6 +50,7 @@ def infer(network: Network, job: Job, stack: MemoryStack, card: GPU | None = Non
     head = untied_bytes(network, stack, 4.0 if job.precision == "fp32" else 2.0)
     stored = 4.0 * network.params if stack.stored_fp32 else weights_of(network, job, stack)
     weights = (stored + head) / ways
+    weights -= 2.0 * network.vocab * network.hidden / ways if stack.table_on_host else 0.0
     if network.vocab and stack.gathers_all and ways > 1:
         weights += 2.0 * network.embedding_params * (1 - 1 / ways)
     if stack.slug == "llama.cpp":
@@ -60,7 +61,8 @@ def infer(network: Network, job: Job, stack: MemoryStack, card: GPU | None = Non
     prompt, caches = job.input_tokens or 1, holds and _caches(network) and stack.slug != "trace"
     per_value = job.batch * stack.beams * KV_BITS[job.kv_precision] / 8 / ways if caches else 0.0
     cache = network.kv_values(prompt + job.output_tokens) * per_value
-    activations = _activations(network, job, stack, job.generates) / job.tensor
+    piece = msgspec.structs.replace(job, length=min(job.length, stack.prompt_piece or job.length))
+    activations = _activations(network, piece, stack, job.generates) / job.tensor
     before = network.kv_values(prompt) * per_value if stack.kv_growth != "whole" else cache
     peak = max(activations + before, cache + _joined(network, job, stack, cache, network.kv_values(0) * per_value))
     demand = Demand(weights=weights, gradients=0.0, optimizer=0.0, activations=max(0.0, peak - cache), kv_cache=min(cache, peak),

@@ -37,6 +37,11 @@ KV_BITS = {"fp32": 32.0, "fp16": 16.0, "bf16": 16.0, "f16": 16.0, "fp8": 8.0, "i
 """Bits per cached value, scales included."""
 
 
+EXL = {"exl2": 6.0, "exl3": 6.0}
+"""Bits per weight of the head in exllama's own formats, unless told otherwise (head_bits); their bits per weight are those of the
+matrices with all scales (exllamav2 and exllamav3, convert.py)."""
+
+
 def stored_as(precision: str | None, quant: str | None) -> str | None:
     """The type in which weights lie, as a workload's two words mean it: `q4_k_m` or `nf4` as the way of quantising is the type
     itself, whatever the arithmetic's precision; None where neither says."""
@@ -49,6 +54,8 @@ def weight_bytes(precision: str, quant: str | None, params: float, embedding: fl
     bits = BITS[precision]
     if bits >= 16:
         return params * bits / 8
+    if quant in EXL:
+        return (params - embedding) * bits / 8 + embedding * (16.0 + EXL[quant]) / 2 / 8
     if precision in GGUF:
         return params * bits / 8
     scales = SCALES.get(quant or "", 0.5 if precision in ("nf4", "fp4") else 0.25 if precision == "int4" else ROW_SCALES)

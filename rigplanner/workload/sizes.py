@@ -75,6 +75,12 @@ def _latent_values(config: dict[str, Any]) -> int:
     return int(config["kv_lora_rank"] + (config.get("qk_rope_head_dim") or 0) + share * (config.get("index_head_dim") or 0))
 
 
+def _beside_layers(config: dict[str, Any], layers: int) -> float:
+    """Parameters of the tables of embeddings that go into every layer (Gemma 3n, Gemma 4: vocab_size_per_layer_input rows)."""
+    width, rows = config.get("hidden_size_per_layer_input") or 0, config.get("vocab_size_per_layer_input") or 0
+    return float(rows) * layers * width
+
+
 def sizes_of(config: dict[str, Any], params: float) -> dict[str, Any]:
     hidden = pick(config, "hidden_size", "n_embd", "d_model", "dim", default=0)
     heads = pick(config, "num_attention_heads", "n_head", "num_heads", "n_heads", "decoder_attention_heads", default=0)
@@ -94,7 +100,7 @@ def sizes_of(config: dict[str, Any], params: float) -> dict[str, Any]:
         "family": config["model_type"], "layers": layers, "hidden": hidden, "heads": heads, "kv_heads": kv_heads,
         "head_dim": pick(config, "head_dim", "d_kv", default=hidden // heads if heads else 0), "vocab": vocab, "tied": tied,
         "ffn": pick(config, "intermediate_size", "n_inner", "ffn_dim", "d_ff", "hidden_dim", default=4 * hidden),
-        "embedding_params": min(params, float(vocab) * hidden * (1 if tied else 2)),
+        "embedding_params": min(params, float(vocab) * hidden * (1 if tied else 2) + _beside_layers(config, layers)),
         "heard": config.get("max_source_positions") or 1500 if config["model_type"] == "whisper" else 0,
         "latent_values": _latent_values(config),
         "window": window if full is not None or halved else 0,

@@ -54,8 +54,10 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     mixed precision). `keeps_frozen_gradients`: FSDP's first form is the one it shards with.
     `preallocates`: the cache is there before the prompt, whether or not anything is generated.
     `flat_step`: the optimizer steps on one flat copy of a rank's gradients in fp32. `bucket_values`: values of ZeRO's bucket, 0
-    where DistributedDataParallel sums gradients, null where they are summed where they lie. `frozen_norms`: batch norms of a
-    detector's backbone are constants; `float_norms`: mixed precision feeds norms in float."""
+    where DistributedDataParallel sums gradients, null where they are summed where they lie. `own_networks`: written without
+    transformers. `table_on_host`: the embedding is looked up by the processor; `prompt_piece`: tokens of a prompt that are worked
+    on at once. `frozen_norms`: batch norms of a detector's backbone are constants; `float_norms`: mixed precision feeds norms in
+    float."""
 
     slug: str = ""
     context_gib: float = 0.6
@@ -99,6 +101,9 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     float_norms: bool = False
     adapters: Literal["fp32", "base"] = "base"
     autocasts: bool = True
+    own_networks: bool = False
+    table_on_host: bool = False
+    prompt_piece: int | None = None
     holds_outputs: bool = False
     note: str = ""
 

@@ -45,7 +45,7 @@ def estimate(zoo: Zoo, gpu: GPU | None = None, count: int = 1, **fields: Any) ->
 
 def test_every_measured_row_names_its_source_and_day() -> None:
     rows = [json.loads(row) for row in FILE.read_bytes().splitlines()]
-    assert len(rows) == 872 and len({row["source"] for row in rows}) >= 120
+    assert len(rows) == 968 and len({row["source"] for row in rows}) >= 140
     assert all(row["read"] and row["value_gib"] > 0 for row in rows)
     assert len({row["id"] for row in rows}) == len(rows)
 
@@ -53,13 +53,14 @@ def test_every_measured_row_names_its_source_and_day() -> None:
 def test_figures_at_first_sight_are_those_that_were_written_down() -> None:
     rounds = {row.name: row for row in error_table(compare_first(FILE.read_bytes().splitlines()), ("round",))}
     for name, counts, median, inside in (
-        ("1", (258, 255), 0.268, 0.33),
+        ("1", (257, 254), 0.272, 0.33),
         ("2", (157, 150), 0.107, 0.57),
         ("3", (171, 161), 0.144, 0.50),
         ("4", (127, 127), 0.141, 0.57),
         ("5", (40, 40), 0.124, 0.875),
         ("6", (96, 96), 0.109, 0.604),
         ("7", (13, 13), 0.009, 1.0),
+        ("8", (94, 94), 0.105, 0.766),
     ):
         assert (rounds[name].cases, rounds[name].covered) == counts
         assert rounds[name].median == pytest.approx(median, abs=0.001) and rounds[name].inside == pytest.approx(inside, abs=0.01)
@@ -67,9 +68,9 @@ def test_figures_at_first_sight_are_those_that_were_written_down() -> None:
 
 
 def test_start_up_figures_of_vllm_are_met_beside_its_pool(zoo: Zoo) -> None:
-    """What vLLM printed beside its key-value cache on an H100 and on two L40S."""
+    """What vLLM printed beside its key-value cache on an H100, on two L40S and on an A100."""
     rows = [(line, json.loads(line)) for line in FILE.read_bytes().splitlines() if b"non_kv" in line]
-    assert len(rows) == 2
+    assert len(rows) == 4
     for line, row in rows:
         case = read_case(line, 1)
         assert not isinstance(case, BadCase)
@@ -129,6 +130,40 @@ def test_whisper_of_its_authors_stays_in_fp32_and_reads_its_file_first(zoo: Zoo)
     theirs, fast = (estimate(zoo, None, 1, stack=stack, **usual) for stack in ("openai-whisper", "faster-whisper"))
     assert theirs.parts.weights_gib == pytest.approx(2 * fast.parts.weights_gib, rel=0.01)
     assert theirs.reserved_gib > theirs.allocated_gib + 2.0
+
+
+def test_long_prompts_are_worked_on_in_pieces_where_the_engine_does(zoo: Zoo) -> None:
+    """MLX and exllama take 2,048 tokens at once, so that a longer prompt costs its cache alone; transformers takes all of it."""
+    usual = {"model": "qwen2.5-7b", "task": "inference", "precision": "int4", "output_tokens": 4, "attention": "flash"}
+    cache = (65536 - 4096) * 2 * 28 * 4 * 128 * 2 / GIB
+    for stack, pieces in (("mlx", True), ("exllama", True), ("pytorch-hf", False)):
+        short, long = (estimate(zoo, None, 1, stack=stack, input_tokens=tokens, **usual).tensors_gib for tokens in (4096, 65536))
+        assert (long - short < 1.01 * cache) is pieces
+
+
+def test_what_lies_beside_the_layers_is_not_quantised_or_not_on_the_card(zoo: Zoo) -> None:
+    """Gemma 3n's tables of every layer stay in 16 bits under bitsandbytes; exllama leaves the embedding to the processor."""
+    tuned = estimate(zoo, None, 1, model="gemma-3n-e4b-text", task="train_qlora", precision="nf4", quant="bnb", stack="unsloth",
+                     batch_per_gpu=1, seq_len=256, lora_rank=8)  # fmt: skip
+    assert tuned.parts.weights_gib > 2 * 35 * 256 * 262144 / GIB + 2.0
+    usual = {"model": "llama-7b", "task": "inference", "precision": "int4", "quant": "gptq", "input_tokens": 64}
+    theirs, other = (estimate(zoo, None, 1, stack=stack, **usual).parts.weights_gib for stack in ("exllama", "pytorch-hf"))
+    assert other - theirs == pytest.approx(2 * 32000 * 4096 / GIB, rel=0.01)
+
+
+def test_encoders_of_t5_are_partly_float_beside_fp16(zoo: Zoo) -> None:
+    """transformers keeps the second products of T5 in fp32 where the rest is fp16; Stable Diffusion 3.5 takes 12.1 GiB so."""
+    usual: dict[str, Any] = {"model": "sd-3.5-medium", "task": "inference", "stack": "diffusers", "image_size": 512,
+                             "flags": ["model_cpu_offload"]}  # fmt: skip
+    half, brain = (estimate(zoo, None, 1, precision=word, **usual).tensors_gib for word in ("fp16", "bf16"))
+    assert half - brain == pytest.approx(2 * 24 * 10240 * 4096 / GIB, rel=0.05)
+
+
+def test_a_network_of_ones_own_takes_its_loss_of_16_bit_logits(zoo: Zoo) -> None:
+    usual: dict[str, Any] = {"model": "gpt2", "task": "train_full", "precision": "bf16", "optimizer": "adamw_fused",
+                             "batch_per_gpu": 8, "seq_len": 1024, "attention": "flash"}  # fmt: skip
+    own, theirs = (estimate(zoo, None, 1, stack=stack, **usual).tensors_gib for stack in ("pytorch", "pytorch-hf"))
+    assert theirs - own > 6 * 8 * 1024 * 50257 / GIB - 0.5
 
 
 def test_pictures_decoded_at_once_cost_by_the_batch(zoo: Zoo) -> None:
