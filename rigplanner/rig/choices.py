@@ -15,7 +15,7 @@ SITE_WORDS = {"country": "country", "volts": "volts", "breaker": "breaker_a", "h
 SOFTWARE_WORDS = (
     "driver", "cuda", "pytorch", "tensorflow", "jax", "rocm", "os", "bios", "iommu", "ngc-pytorch", "ngc-tensorflow", "rapids",
     "bitsandbytes", "mamba-ssm", "causal-conv1d", "nunchaku", "sageattention", "deep-gemm", "unsloth", "tensorrt",
-    "flashinfer", "sglang",
+    "flashinfer", "sglang", "vllm", "ctranslate2", "onnxruntime-gpu",
 )  # fmt: skip
 YES, NO = ("yes", "on", "true", "all"), ("no", "off", "false", "none")
 

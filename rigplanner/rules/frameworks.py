@@ -32,10 +32,11 @@ def framed(situation: Situation) -> Iterator[Framed]:
     reason="Prebuilt packages leave old generations out and know none that came after them: TensorFlow dropped Kepler with 2.15 "
     "and Maxwell with 2.17, JAX Kepler with 0.4.4, RAPIDS Pascal with 24.02. Packages of kernels begin "
     "with a generation: mamba-ssm with Volta, nunchaku with Turing, SageAttention 2 with Ampere, DeepGEMM with Hopper, without "
-    "desktop Blackwell. TensorRT left Pascal out with 10.0 and Volta with 10.5, SGLang Turing with 0.5.",
+    "desktop Blackwell. TensorRT left Pascal out with 10.0 and Volta with 10.5, vLLM Volta with 0.20, SGLang Turing "
+    "with 0.5.",
     source="TensorFlow 2.17 release notes and issue 97387; JAX pull request 14411; RAPIDS support notice 34; bitsandbytes pull "
     "request 1806; state-spaces/mamba issue 40; ComfyUI-nunchaku issue 368; SageAttention issue 137; DeepGEMM issue 305; unsloth "
-    "issue 1998; NVIDIA/TensorRT issue 3826; sgl-project/sglang issues 6006 and 24224",
+    "issue 1998; NVIDIA/TensorRT issue 3826; vLLM documentation, requirements; sgl-project/sglang issues 6006 and 24224",
 )  # fmt: skip
 def framework(situation: Situation, case: Framed) -> Iterator[Finding]:
     """Look the release up; one that is not listed is unknown, and of a name such as "8" the best of its releases counts."""
@@ -60,7 +61,8 @@ def framework(situation: Situation, case: Framed) -> Iterator[Finding]:
 
 NAMES = {
     "tensorflow": "TensorFlow", "jax": "JAX", "rapids": "RAPIDS", "deep-gemm": "DeepGEMM", "sageattention": "SageAttention",
-    "tensorrt": "TensorRT", "flashinfer": "FlashInfer", "sglang": "SGLang",
+    "tensorrt": "TensorRT", "flashinfer": "FlashInfer", "sglang": "SGLang", "vllm": "vLLM", "ctranslate2": "CTranslate2",
+    "onnxruntime-gpu": "ONNX Runtime",
 }  # fmt: skip
 
 

@@ -60,9 +60,10 @@ def foreign(situation: Situation) -> Iterator[Foreign]:
 
 @rule(
     "SW021", "Software does not run on GPUs of this maker", "error", over=foreign,
-    reason="CUDA, TensorRT-LLM and ExLlamaV3 are for NVIDIA, ROCm is for AMD. vLLM and FlashAttention serve AMD's newer targets: "
-    "both leave Vega (gfx906: MI50, MI60, Radeon VII) and cards before RDNA 3 out; forks of others exist.",
-    source="vLLM, requirements of ROCm; vllm-project/vllm pull request 33811; ROCm/triton issue 461; ROCm/flash-attention issue 27",
+    reason="CUDA and TensorRT-LLM are for NVIDIA, ROCm is for AMD. vLLM and FlashAttention serve AMD's newer targets: both leave "
+    "Vega (gfx906: MI50, MI60, Radeon VII) and cards before RDNA 3 out; forks of others exist. ExLlamaV3 serves RDNA, no Instinct.",
+    source="vLLM, requirements of ROCm; vllm-project/vllm pull request 33811; ROCm/triton issue 461; ROCm/flash-attention issue "
+    "27; theroyallab/tabbyAPI wiki, ROCm",
 )  # fmt: skip
 def one_maker(situation: Situation, case: Foreign) -> Iterator[Finding]:
     """Compare the maker, and AMD's target where the software has a list of them."""

@@ -53,6 +53,14 @@ def lora(model: str, precision: str = "nf4", batch: int = 1, seq: int = 2048, **
 
 
 NEW_FAILURES = (
+    Failure("vLLM 0.21 on a V100", "vLLM documentation of 0.21: 7.5 or higher", (V100,), ("SW020",), {"vllm": "0.21.0"},
+            job=served(stack="vllm", precision="fp16")),
+    Failure("faster-whisper on a Titan X", "OpenNMT/CTranslate2 issue 1765", ("nvidia.titan.x-maxwell",), ("SW020",),
+            {"ctranslate2": "4.4.0"}),
+    Failure("ONNX Runtime 1.23.0 on a 5090", "microsoft/onnxruntime issue 26221", (RTX5090,), ("SW020",),
+            {"onnxruntime-gpu": "1.23.0"}),
+    Failure("ExLlamaV3 on an MI210", "theroyallab/tabbyAPI wiki, ROCm: Instinct is not covered", ("amd.instinct.mi210",),
+            ("SW021",), job=served(stack="exllamav3", precision="int4")),
     Failure("MinerU's SGLang on a V100", "opendatalab/MinerU issue 3416", (V100,), ("SW013",),
             job=served(stack="sglang", precision="fp16")),
     Failure("SGLang 0.5 on four T4", "sgl-project/sglang issue 24224, without its release", ((T4, 4),), ("SW020",),
@@ -169,6 +177,14 @@ NEW_BUILDS = (
 )  # fmt: skip
 
 NEW_RUNS = (
+    Failure("ExLlamaV3 on a 7900 XTX", "theroyallab/tabbyAPI wiki, ROCm: run on RDNA 3", ("amd.radeon.rx-7900-xtx",), (),
+            job=served(stack="exllamav3", precision="int4")),
+    Failure("vLLM 0.19 on a V100", "vLLM documentation of 0.14: 7.0 or higher", (V100,), (), {"vllm": "0.19.0"},
+            job=served(stack="vllm", precision="fp16")),
+    Failure("ONNX Runtime 1.22 on a 5090", "microsoft/onnxruntime issue 26221: 1.22.0 works", (RTX5090,), (),
+            {"onnxruntime-gpu": "1.22.0"}),
+    Failure("faster-whisper in int8 on a GTX 1080", "ObscureAintSecure/TalkTrack pull request 48", ("nvidia.geforce.gtx-1080",),
+            (), {"ctranslate2": "4.8.1"}),
     Failure("RX 6800 XT and the HIP SDK 6.2", "AMD HIP SDK on Windows, requirements of 6.2.4", ("amd.radeon.rx-6800-xt",), (),
             {"rocm": "6.2", "os": "windows"}),
     Failure("RX 7800 XT and the HIP SDK 6.0", "AMD HIP SDK on Windows, requirements of 6.0.2", ("amd.radeon.rx-7800-xt",), (),

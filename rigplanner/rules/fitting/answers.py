@@ -140,12 +140,13 @@ class Shelves(dict[frozenset[str], Shelf]):
 
 class Alike:
     """Candidates that agree in all that tells them apart but in their figures, the boxes of figures for which it is known what is
-    brought, and by the number of the question round what it is known from."""
+    brought (`always` where no figure counts), and by the number of the question round what it is known from."""
 
-    __slots__ = ("boxes", "row", "said")
+    __slots__ = ("always", "boxes", "row", "said")
 
     def __init__(self, row: Row) -> None:
         self.row = row
+        self.always: Box | None = None
         self.boxes: list[Box] = []
         self.said: dict[int, list[Said]] = {}
 

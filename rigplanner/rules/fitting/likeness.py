@@ -40,11 +40,10 @@ TOLD_BY_NAME: dict[str, Derive] = {"cpu": _generation}
 """What verdicts ask of the name of a kind of part: the generation."""
 
 
-def _telling(
-    take: Callable[[AnyPart], Any], figures_of: Callable[[AnyPart], tuple[Any, ...]], derive: list[Derive], any_read: bool
-) -> Callable[[AnyPart, str], Told]:
+def _telling(plain: list[str], counted: list[str], derive: list[Derive]) -> Callable[[AnyPart, str], Told]:
     """Return a function that says what tells a part apart that goes by some id: in bytes what was read of it, and which figures it
     lacks, which is why they stand apart."""
+    take, figures_of = attrgetter(*plain) if plain else (lambda part: None), taking_of(counted)
 
     def told(part: AnyPart, named: str) -> Told:
         figures = figures_of(part)
@@ -53,7 +52,9 @@ def _telling(
             written += _written([each(part) for each in derive])
         return ((named, written, tuple([each is None for each in figures])) if None in figures else (named, written)), figures
 
-    return told if any_read else lambda part, named: (named, ())
+    if counted or derive:
+        return told
+    return (lambda part, named: ((named, _written(take(part))), ())) if plain else (lambda part, named: (named, ()))
 
 
 class Likeness:
@@ -95,7 +96,7 @@ class Likeness:
         self._plain = [field for field in taken if field in plain_fields(self.kind)]
         self._take_plain, self.figures_of = taking_of(self._plain), taking_of(self.figures)
         derive = [derive for field, derive in self._derived.items() if field in self.fields]
-        self.told = _telling(taking_of(taken), self.figures_of, derive, bool(self.fields or self.figures))
+        self.told = _telling(taken, self.figures, derive)
 
     def row(self, part: AnyPart, named: str) -> Row:
         """Return what may be read of a part that goes by the id `named`, looked up as it is asked for."""

@@ -211,7 +211,7 @@ class Trial:
             alike = stage.alike.get(key)
             if alike is None:
                 alike = stage.alike[key] = Alike(stage.likeness.row(part, named))
-            box = holding(alike.boxes, figures) or self._judge(stage, alike, part)
+            box = alike.always or holding(alike.boxes, figures) or self._judge(stage, alike, part)
             if box.holds:
                 brought += box.holds
                 if box.says_no:
@@ -238,6 +238,8 @@ class Trial:
                     break
             box = tally.box()
         alike.boxes.append(box)
+        if not (box.ranges or box.sums):
+            alike.always = box
         return box
 
     def _fitting(self, brought: Brought) -> Fitting:
