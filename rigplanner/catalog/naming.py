@@ -31,6 +31,8 @@ FAMILY_WORDS = {
     "3", "5", "7", "9", "r3", "r5", "r7", "r9",
 }  # fmt: skip
 """Words before a model number that shops leave out or shorten."""
+CPU_WORDS = frozenset(("amd", "ryzen", "r3", "r5", "r7", "r9", "cpu", "processor", "prozessor", "procesor"))
+"""One of these beside a bare number says that it is a processor's: "1600" alone may be the watts of a supply."""
 OTHER_MODEL = {
     "ti", "super", "xt", "xtx", "gre", "d", "v2", "v3", "v4", "max", "plus", "pro", "ultra", "mini", "lite", "laptop", "mobile",
     "mxm", "wifi", "wifi7", "ii", "iii", "iv", "ada", "blackwell",
@@ -70,6 +72,8 @@ class PhraseTable:
                 continue
             bearers = [pair for pair in self._bearers.get(phrase, ()) if kind is None or kind_of(pair[0]) == kind]
             bearers = [pair for pair in bearers if _agrees(pair[0], words) and _is_of(pair[0], after)]
+            if phrase.isdigit() and kind is None and len(words) > 1 and not CPU_WORDS & set(words):
+                bearers = [pair for pair in bearers if kind_of(pair[0]) != "cpu"]
             if not bearers:
                 continue
             goes_on = (last, after) in joined and any(kind_of(part) not in CHIP_KINDS for part, _ in bearers)

@@ -58,8 +58,9 @@ def test_a_line_names_its_part(text: str, count: int, part: str, index: PartInde
     assert (wish.quantity, [found.id for found in wish.parts[:1]]) == (count, [part])
 
 
-def test_a_memory_rate_is_no_processor(index: PartIndex) -> None:
+def test_a_memory_rate_or_watts_are_no_processor(index: PartIndex) -> None:
     assert index.named_in("Acme 64GB DDR5 5600 ECC").part is None
+    assert read_wish("EVGA SuperNOVA 1600 P+", index).parts == ()
     assert index.named_in("Ryzen 5 5600 with DDR4 3200").part is not None
 
 
