@@ -186,13 +186,15 @@ class MaskDecoder:
     def __call__(self, image: Tensor, placed: Tensor) -> Tensor:
         tape, (batch, hidden, high, wide) = self.net.tape, image.shape
         asked = ops.cat(tape, [new(tape, (batch, TOKENS, hidden), image.dtype)], 1)
-        x = ops.copy(tape, ops.add(tape, image, new(tape, (1, hidden, 1, 1), image.dtype))).view(batch, high * wide, hidden)
+        entered = ops.copy(tape, ops.add(tape, image, new(tape, (1, hidden, 1, 1), image.dtype)))
+        x = entered.view(batch, high * wide, hidden)
         placed = ops.copy(tape, placed)
         tokens = asked
         for layer in self.layers:
             tokens, x = layer(tokens, x, asked, placed)
         query, key = ops.add(tape, tokens, asked), ops.add(tape, x, placed)
         tokens = self.norm(ops.add(tape, tokens, self.last(query, key, x)))
+        del entered, query, key
         y = self._grow(ops.copy(tape, x).view(batch, hidden, high, wide), 0)
         y = self.up_norm(y.view(batch, 4 * high * wide, self.widths[0])).view(*y.shape)
         y = ops.keeping_input(tape, y)
