@@ -13,6 +13,7 @@ from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.config import full_config
 from rigplanner.workload.network import Network
+from rigplanner.workload.sized import STANDS_IN, sized_config
 
 GATED = (
     "llama", "qwen", "mistral", "mixtral", "gemma", "phi3", "phimoe", "deepseek", "olmo", "minimax", "glm", "kimi", "mimo", "step",
@@ -63,7 +64,6 @@ TIED = ("gpt2", "bert", "roberta", "opt", "bloom", "mpt", "gemma", "falcon", "di
 """Model types that read and write with one table of words unless their configuration says otherwise."""
 WALKED = ("nemotron_h", "segformer", "dilated_segmenter", "mobilebert", "squeezebert")
 """Types of configuration whose blocks are no repeated one that a geometry tells: their layers are walked as for memory."""
-WIDTH_PER_LAYER = 110.0
 VALUES_PER_WIDTH, USUAL_SEEN = 20.0, 512
 """Values written per token and layer in widths (10, and those of the feed-forward block), and the edge of an image."""
 LISTED_EDGE = 224
@@ -80,8 +80,8 @@ def zoo_shape(model: Model, workload: Workload) -> Shape:
     params_m = model.params_m or (network_of(slug, model.config, model).params / 1e6 if model.config else None)
     if model.kind == "diffusion_transformer" and params_m and not model.figures:
         return denoised_shape(slug, plain_geometry(params_m, model.source), workload)
-    if params_m and not model.figures and kind == "llm":
-        return sized_shape(slug, params_m, workload, model.source)
+    if params_m and not model.figures and model.kind in STANDS_IN:
+        return sized_shape(slug, params_m, workload, model.kind, model.source)
     if not model.figures or not params_m:
         raise WorkloadFault(f"model: the zoo lacks the arithmetic of '{model.slug}', so its speed cannot be told.")
     asked = pixels(workload.image_size)
@@ -189,18 +189,15 @@ def figured_shape(workload: Workload) -> Shape:
     return figures_shape(workload.model or workload.name or "custom", known, workload)
 
 
-def sized_shape(slug: str, params_m: float, workload: Workload, source: str = "workload") -> Shape:
-    """Return the shape of a language model of which only its millions of parameters are known: a Llama of that size, whose width is
-    about 110 times its layers (Llama 2 and 3: 102 to 128)."""
-    hidden = max(256, 128 * round((params_m * 1e6 * WIDTH_PER_LAYER / 13) ** (1 / 3) / 128))
-    form = Geometry(
-        kind="llm", layers=max(1, round(hidden / WIDTH_PER_LAYER)), hidden=hidden, heads=hidden // 128, head_dim=128,
-        kv_heads=min(8, hidden // 128), ffn=round(3.5 * hidden), ffn_matrices=3, vocab=128_256, params_m=params_m, source=source,
-        tied=False,
-    )  # fmt: skip
-    found = transformer_shape(slug, form, workload.seq_len or workload.input_tokens or USUAL_LENGTH["llm"])
-    active_m = min(found.active_m, params_m)
-    return replace(found, active_m=active_m, gflop=2 * active_m * found.tokens / 1e3)
+def sized_shape(slug: str, params_m: float, workload: Workload, kind: str | None = None, source: str = "workload") -> Shape:
+    """Return the shape of a network of which only its kind and its millions of parameters are known, that of the one which stands
+    in for it; raise WorkloadFault for kinds that none stands in for."""
+    config = sized_config(kind, params_m * 1e6)
+    if config is None:
+        raise WorkloadFault(f"model: '{slug}' is not known, and parameters alone say nothing of the speed of such a network.")
+    found = config_shape(slug, KINDS.get(kind or "llm", kind or "llm"), config, workload, source=source)
+    more = params_m / found.params_m
+    return replace(found, params_m=params_m, active_m=found.active_m * more, gflop=found.gflop * more)
 
 
 def _edge(size: int | tuple[int, int]) -> float:

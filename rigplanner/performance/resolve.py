@@ -9,6 +9,8 @@ from rigplanner.performance.shapes import Shape, figures_shape, tables, transfor
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.config import full_config
+from rigplanner.workload.network import named_model
+from rigplanner.workload.sized import STANDS_IN
 
 
 def resolve_shape(workload: Workload, zoo: Zoo | None) -> Shape:
@@ -24,7 +26,7 @@ def resolve_shape(workload: Workload, zoo: Zoo | None) -> Shape:
     if workload.config:
         return config_shape(slug or workload.name or "custom", workload.kind or "llm", full_config(workload.config), workload)
     models = shipped_zoo() if zoo is None else zoo
-    model = models.get(slug) if slug else None
+    model = named_model(workload, models)
     listed = next((name for name in (model.slug, *model.aliases) if name in known.networks), None) if model else None
     listed = listed or (None if model else _spoken().get(joined(slug)))
     if listed:
@@ -34,8 +36,8 @@ def resolve_shape(workload: Workload, zoo: Zoo | None) -> Shape:
     if workload.gmacs:
         return figured_shape(workload)
     size_m = (workload.params_b or 0.0) * 1e3 or workload.params_m
-    if size_m and model is None and (workload.kind or "llm") == "llm":
-        return sized_shape(slug or "custom", size_m, workload)
+    if size_m and model is None and (workload.kind or "llm") in STANDS_IN:
+        return sized_shape(slug or "custom", size_m, workload, workload.kind)
     if not slug:
         raise WorkloadFault("model: expected a network of the zoo, a configuration or figures, found none.")
     near = [*models.nearest(slug), *(name for name in known.networks if name.startswith(slug[:6]))][:4]

@@ -49,6 +49,11 @@ def estimate_memory(workload: Workload, gpu: GPU | None, count: int, zoo: Zoo, *
     return answered(network, job, stack, demand, reservation, count, explained)
 
 
+def _of_rest(sure: float, rest: float, factor: float) -> float:
+    """The factor of a sum of which only the rest is unsure."""
+    return (sure + factor * rest) / (sure + rest)
+
+
 def demand_of(network: Network, job: Job, stack: MemoryStack, gpu: GPU | None) -> tuple[Demand, float | None]:
     if network.kind in ("diffusion_unet", "diffusion_transformer"):
         return diffuse(network, job, stack), None
@@ -79,9 +84,11 @@ def answered(
     wide = (RELATIVE_SPREAD if network.relative else 1.0) * spread(stack.slug, network.kind, job)
     low, high = interval((stack.slug, f"{job.task} {group}", job.task))
     low, high = max(LEAST, 1 - (1 - low) * wide), 1 + (high - 1) * wide
-    if network.stand_in:
-        low, high = min(low, 1 - STAND_IN_MISS), max(high, 1 + STAND_IN_MISS)
     known = known_gib(stack.slug, job.task, tensors - moving)
+    if network.stand_in:
+        held = max(known, (demand.weights + demand.gradients + demand.optimizer) / GIB) if network.weighed else known
+        low = min(low, _of_rest(held - known, tensors - held, 1 - STAND_IN_MISS))
+        high = max(high, _of_rest(held - known, device - held, 1 + STAND_IN_MISS))
     parts = MemoryParts(
         weights_gib=demand.weights / GIB, gradients_gib=demand.gradients / GIB, optimizer_gib=demand.optimizer / GIB,
         activations_gib=demand.activations / GIB, kv_cache_gib=demand.kv_cache / GIB,

@@ -22,6 +22,7 @@ from rigplanner.workload.counting import counted, made_of, parameters_of, values
 from rigplanner.workload.limits import check_image
 from rigplanner.workload.names import TEXT_OF, of_today
 from rigplanner.workload.seen import sees
+from rigplanner.workload.sized import DENOISERS, GMACS_PER_MILLION, STANDS_IN, sized_config
 from rigplanner.workload.sizes import idle_params, sizes_of
 from rigplanner.workload.stand_in import can_stand_in, nearest_family, stood_in
 from rigplanner.workload.tape.net import Setting
@@ -32,7 +33,8 @@ from rigplanner.workload.tape.tape import BF16, CUDA
 class Network(Struct, frozen=True, kw_only=True):
     """One network. `params` and `active_params` (used by one token) in values; `config` is there when its layers can be walked;
     `figures` when only published figures are known; `relative` names the family whose layers stand in for unknown ones;
-    `denoiser`: the configuration of a denoiser whose layers can be walked; it is a `stand_in` where nothing is known of the layers.
+    `denoiser`: the configuration of a denoiser whose layers can be walked; it is a `stand_in` where nothing is known of the layers,
+    `weighed` where its parameters are.
     `side_params` stay in 16 bits whatever the format (a vision tower); `sees`: it is known how the model
     reads images. `heard` positions of the sound are cached by every layer; layers with a state hold `state_values` of 16 bits for a
     sequence of any length. `family`: the model_type. `layers`, `hidden`, `heads`, `kv_heads`, `head_dim`, `vocab` are 0 for a net
@@ -48,6 +50,7 @@ class Network(Struct, frozen=True, kw_only=True):
     denoiser: bytes | None = None
     relative: str | None = None
     stand_in: bool = False
+    weighed: bool = False
     source: str = ""
     layers: int = 0
     hidden: int = 0
@@ -135,16 +138,22 @@ def resolve(workload: Workload, zoo: Zoo) -> Network:
         return _denoiser(workload, workload.config)
     if workload.config is not None:
         return _from_config(msgspec.json.encode(_headed(workload.config, workload.head)), workload.model or "config")
-    model = zoo.get(workload.model) if workload.model else None
+    model = named_model(workload, zoo)
+    if model is None and (workload.params_b or (workload.params_m and workload.kind in STANDS_IN)):
+        return _from_size(workload)
     if workload.params_m and (model is None or model.config is None or workload.activations_m):
         return _from_figures(workload, model)
     if model is None:
-        if workload.params_b:
-            return _from_size(workload)
         near = zoo.nearest(workload.model or "")
         meant = f"; the nearest known are {', '.join(near)}" if near else ""
         raise WorkloadFault(f"model: {workload.model!r} is not known and no configuration or figures are given{meant}.")
     return from_model(model)
+
+
+def named_model(workload: Workload, zoo: Zoo) -> Model | None:
+    """The model of the zoo that a workload names, or that its source wrote."""
+    names = [name for name in (workload.model, workload.model_text) if name]
+    return next((found for name in names if (found := zoo.get(name)) is not None), None)
 
 
 def _headed(config: dict[str, Any], head: str | None) -> dict[str, Any]:
@@ -175,6 +184,8 @@ def from_model(model: Model) -> Network:
 
 
 def _read_model(model: Model) -> Network:
+    if model.config is None and model.kind in STANDS_IN and not model.figures:
+        return _of_size(model.slug, model.kind, 1e6 * (model.params_m or 0.0))
     if model.config is None or model.config.get("model_type") in ("dit", "unet"):
         params = 1e6 * (model.params_m or 0.0)
         sizes: dict[str, Any] = {ours: int(model.config.get(theirs) or 0) for ours, theirs in _SIZES} if model.config else {}
@@ -242,9 +253,23 @@ def _from_figures(workload: Workload, model: Model | None) -> Network:
 
 
 def _from_size(workload: Workload) -> Network:
-    params = 1e9 * (workload.params_b or 0.0)
-    return Network(
-        slug=workload.model or "custom", kind=workload.kind or "llm", params=params, active_params=params, relative="size"
+    """A network of which its kind and its parameters are known: one of that size as most are built stands in."""
+    params = 1e9 * workload.params_b if workload.params_b else 1e6 * (workload.params_m or 0.0)
+    kind = DENOISERS.get(workload.kind or "llm", workload.kind or "llm")
+    return _of_size(workload.model or "custom", kind, params)
+
+
+@lru_cache(1024)
+def _of_size(slug: str, kind: str, params: float) -> Network:
+    config = sized_config(kind, params)
+    if config is None:
+        edge, gmacs = GMACS_PER_MILLION.get(kind, (0, 0.0))
+        figures = (Figures(image_size=edge, gmacs=gmacs * params / 1e6),) if edge else ()
+        return Network(slug=slug, kind=kind, params=params, active_params=params, figures=figures, relative=kind, stand_in=True,
+            weighed=True)  # fmt: skip
+    whole = _from_config(msgspec.json.encode(config), slug)
+    return msgspec.structs.replace(
+        whole, kind=kind, params=params, active_params=params, relative=config["model_type"], stand_in=True, weighed=True
     )
 
 
