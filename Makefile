@@ -5,7 +5,7 @@ SAMPLE ?= resources/samples/rtx-5090.rig
 JUDGED := $(addprefix tests/workload/,traced_steps.jsonl traced_random.jsonl traced_kinds.jsonl traced_layers.jsonl traced_widened.jsonl measured_memory.jsonl) \
           $(addprefix tests/performance/held_out_speeds,.jsonl _second.jsonl _third.jsonl _fourth.jsonl _fifth.jsonl _language.jsonl _vision.jsonl)
 
-.PHONY: run test lint bench screenshots translations wheel accuracy setup clean
+.PHONY: run test lint bench screenshots translations rules wheel accuracy setup clean
 
 run: setup
 	@$(BIN)/python -m tools.first_run $(SAMPLE)
@@ -32,6 +32,9 @@ accuracy: setup
 
 translations: setup
 	$(BIN)/python -m tools.gather_texts
+
+rules: setup
+	$(BIN)/python -c 'import sys; from rigplanner.report.rule_book import rule_book; sys.stdout.write(rule_book())' > docs/rules.md
 
 wheel: setup
 	$(BIN)/python -m hatchling build -t wheel

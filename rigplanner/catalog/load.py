@@ -18,6 +18,9 @@ ID = re.compile(r"[a-z0-9][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*){2,}")
 """The form of an id: vendor.family.variant."""
 
 
+PART_AT = re.compile(r"\$\.parts\[(\d+)\]")
+
+
 class CatalogFault(Exception):
     """A catalog file cannot be used; the text says which file, which field, what was expected."""
 
@@ -56,21 +59,38 @@ _family_decoder = msgspec.json.Decoder(Family)
 
 
 def read_family(path: Path) -> Family:
-    """Decode one family file; raise CatalogFault with the path and the field when it is not one."""
+    """Decode one family file; raise CatalogFault with the path, the part and the field when it is not one."""
     try:
-        with collector_paused():
-            return _family_decoder.decode(read_within(path, LARGEST_FILE_BYTES))
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
-        raise CatalogFault(f"{path}: {fault}") from fault
+        content = read_within(path, LARGEST_FILE_BYTES)
     except OSError as fault:
         raise CatalogFault(f"{path}: cannot be read ({fault.strerror}).") from fault
+    try:
+        with collector_paused():
+            return _family_decoder.decode(content)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
+        raise CatalogFault(f"{path}: {_part_at(content, str(fault))}{fault}") from fault
+
+
+def _part_at(content: bytes, fault: str) -> str:
+    """Return the id of the part that a fault of decoding points at, "" when it points at none or the part has none."""
+    found = PART_AT.search(fault)
+    try:
+        part = msgspec.json.decode(content)["parts"][int(found[1])] if found else None
+    except (msgspec.MsgspecError, LookupError, TypeError):
+        return ""
+    return f"{part['id']}: " if isinstance(part, dict) and isinstance(part.get("id"), str) else ""
+
+
+def family_files(folder: Path) -> list[Path]:
+    """Return the family files of a catalog's folder, kind by kind."""
+    return [path for name in PART_FOLDERS for path in sorted((folder / name).glob("*.json"))]
 
 
 def read_catalog(folder: Path, extra: tuple[Path, ...] = ()) -> Catalog:
     """Read all families under `folder`, then `extra` files whose parts override by id."""
     parts: dict[str, AnyPart] = {}
     sources: dict[str, Source] = {}
-    files = [path for name in PART_FOLDERS for path in sorted((folder / name).glob("*.json"))]
+    files = family_files(folder)
     with collector_paused():
         for path in [*files, *extra]:
             family = read_family(path)

@@ -2,17 +2,19 @@
 
 import argparse
 import sys
+from typing import Any
 
 import msgspec
 
 from rigplanner.catalog.completeness import compared_fields, completeness, evidence
 from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.lint import lint
-from rigplanner.catalog.load import Catalog, Family, shipped_catalog
+from rigplanner.catalog.load import Catalog, CatalogFault, Family, family_files, read_family, shipped_catalog
 from rigplanner.catalog.parts import KINDS, Part, kind_of
 from rigplanner.cli import catalog_import, catalog_update
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.reading import open_catalog
+from rigplanner.data import data_path
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,21 +34,65 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check.add_argument("--format", choices=("text", "json"), default="text")
     catalog_import.add_arguments(verbs.add_parser("import", help="add other people's parts or prices to the user's catalog"))
     catalog_update.add_arguments(verbs.add_parser("update", help="fetch a catalog or price file, or exchange rates"))
-    verbs.add_parser("schema", help="print the JSON schema of a catalog file")
+    schema = verbs.add_parser("schema", help="print the JSON schema of a catalog file, or the fields of one kind of part")
+    schema.add_argument("kind", nargs="?", choices=list(KINDS))
 
 
 def run(args: argparse.Namespace) -> int:
     """Run one verb."""
     if args.verb == "schema":
-        print(msgspec.json.format(msgspec.json.encode(msgspec.json.schema(Family))).decode())
-        return FINE
+        return _schema(args.kind)
     if args.verb == "import":
         return catalog_import.run(args)
     if args.verb == "update":
         return catalog_update.run(args)
     if args.verb == "lint":
-        return _lint(args, shipped_catalog())
+        return _lint(args, _readable_catalog())
     return {"list": _list, "show": _show}[args.verb](args, open_catalog())
+
+
+def _readable_catalog() -> Catalog:
+    """Return the shipped catalog. Raises InputFault with what is wrong with each file that cannot be read."""
+    try:
+        return shipped_catalog()
+    except CatalogFault as fault:
+        wrong = []
+        for path in family_files(data_path("catalog")):
+            try:
+                read_family(path)
+            except CatalogFault as found:
+                wrong.append(str(found))
+        raise InputFault("\n".join(wrong) or str(fault)) from fault
+
+
+def _schema(kind: str | None) -> int:
+    """Print the schema of a family file, or the fields of a kind: name, what it holds, and whether a part must have it."""
+    if kind is None:
+        print(msgspec.json.format(msgspec.json.encode(msgspec.json.schema(Family))).decode())
+        return FINE
+    defined = msgspec.json.schema(KINDS[kind])["$defs"]
+    fields = {name: shape for part in defined.values() if kind in part.get("properties", {}).get("kind", {}).get("enum", ())
+              for name, shape in part["properties"].items()}  # fmt: skip
+    for name, shape in fields.items():
+        print(f"{name:28} {_held(shape, defined)}{'' if 'default' in shape else ', required'}")
+    return FINE
+
+
+def _held(shape: dict[str, Any], defined: dict[str, Any]) -> str:
+    """Return in words what a field of a schema holds."""
+    if "$ref" in shape:
+        name = shape["$ref"].rpartition("/")[2]
+        inner = defined[name].get("properties", {})
+        return f"{name} {{{', '.join(inner)}}}" if inner else name
+    if "anyOf" in shape:
+        return " or ".join(_held(each, defined) for each in shape["anyOf"] if each.get("type") != "null")
+    if "enum" in shape:
+        return " | ".join(map(str, shape["enum"]))
+    if shape.get("type") == "array":
+        return f"list of {_held(shape.get('items', {}), defined)}"
+    if shape.get("type") == "object":
+        return f"object of {_held(shape.get('additionalProperties') or {}, defined)}"
+    return str(shape.get("type", "any"))
 
 
 def _list(args: argparse.Namespace, catalog: Catalog) -> int:

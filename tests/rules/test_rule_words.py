@@ -37,7 +37,7 @@ def test_every_fix_has_a_text() -> None:
 
 
 def test_the_book_of_rules_is_what_the_registry_says() -> None:
-    assert (ROOT / "docs" / "rules.md").read_text("utf-8") == rule_book(), "write rule_book() to docs/rules.md"
+    assert (ROOT / "docs" / "rules.md").read_text("utf-8") == rule_book(), "make rules writes it anew"
 
 
 def test_codes_are_stable_words() -> None:

@@ -1,0 +1,37 @@
+"""`rigplanner catalog`: what a person who adds a part is told."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rigplanner.catalog.load import Catalog, CatalogFault
+from rigplanner.catalog.parts import KINDS
+from rigplanner.cli import catalog as command
+from rigplanner.cli.main import main
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_fields_of_a_kind_are_listed(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["catalog", "schema", kind]) == 0
+    lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert set(KINDS[kind].__struct_fields__) < set(lines)
+    assert lines["id"].endswith("string, required")
+
+
+def test_lint_names_each_part_that_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for n, part in enumerate(({"kind": "cooler", "id": "acme.frost.9"}, {"kind": "cooler", "id": "acme.frost.8", "hight_mm": 1})):
+        path = tmp_path / "cooler" / f"{n}.json"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps({"family": "Acme", "sources": {}, "parts": [part]}), "utf-8")
+
+    def broken() -> Catalog:
+        raise CatalogFault("the first of them")
+
+    monkeypatch.setattr(command, "shipped_catalog", broken)
+    monkeypatch.setattr(command, "data_path", lambda _: tmp_path)
+    assert main(["catalog", "lint"]) == 2
+    said = capsys.readouterr().err
+    assert "acme.frost.9: Object missing required field" in said and "acme.frost.8: " in said
