@@ -59,7 +59,7 @@ def infer(network: Network, job: Job, stack: MemoryStack, card: GPU | None = Non
         return _served(network, job, stack, weights, card)
     holds = job.generates or network.heard > 0 or stack.preallocates
     prompt, caches = job.input_tokens or 1, holds and _caches(network) and stack.slug != "trace"
-    per_value = job.batch * stack.beams * KV_BITS[job.kv_precision] / 8 / ways if caches else 0.0
+    per_value = job.batch * job.beams * KV_BITS[job.kv_precision] / 8 / ways if caches else 0.0
     cache = network.kv_values(prompt + job.output_tokens) * per_value
     piece = msgspec.structs.replace(job, length=min(job.length, stack.prompt_piece or job.length))
     activations = _activations(network, piece, stack, job.generates) / job.tensor

@@ -50,8 +50,8 @@ moment, GaLore moments of a quarter of the matrix (arXiv 2403.03507)."""
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """One definite job. `length`: tokens per sample, those of its `images` among them, or the image edge. Degrees are at least 1;
-    `offload` none, optimizer, all or nvme."""
+    """One definite job. `length`: tokens per sample, those of its `images` among them, or the image edge. Degrees and `beams` are at
+    least 1; `offload` none, optimizer, all or nvme."""
 
     task: str
     precision: str
@@ -87,6 +87,7 @@ class Job(Struct, frozen=True, kw_only=True):
     flags: frozenset[str]
     stack: str
     cap: bool
+    beams: int
     assumed: dict[str, str]
 
     @property
@@ -172,8 +173,19 @@ def _definite(workload: Workload, network: Network, count: int, card: bool) -> J
         accumulation=workload.gradient_accumulation or 1, dora=workload.task == "train_dora" or "dora" in workload.flags,
         gpu_layers=workload.gpu_layers, utilization=workload.memory_utilization or memory_stack(stack).utilization,
         stored_bytes=None if workload.weights_gib is None else workload.weights_gib * 2**30, flags=flags,
-        stack=stack, cap=bool(workload.size_is_cap), assumed=assumed,
+        stack=stack, cap=bool(workload.size_is_cap), beams=_beams(workload, stack), assumed=assumed,
     )  # fmt: skip
+
+
+MOST_BEAMS = 64
+
+
+def _beams(workload: Workload, stack: str) -> int:
+    """Hypotheses that each sample has in work: what the variant says (`{"beams": 5}`), or as many as the stack searches with."""
+    found = workload.variant.get("beams") or memory_stack(stack).beams
+    if isinstance(found, bool) or not isinstance(found, int) or not 0 < found <= MOST_BEAMS:
+        raise WorkloadFault(f"variant.beams: expected a whole number up to {MOST_BEAMS}, found {found!r:.40}.")
+    return found
 
 
 USUAL_RANK = {"pytorch-hf": 64, "torchtune": 8, "litgpt": 8, "simpletuner": 16, "peft": 32, "axolotl": 32, "deepspeed": 64}

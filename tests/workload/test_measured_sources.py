@@ -130,6 +130,10 @@ def test_whisper_of_its_authors_stays_in_fp32_and_reads_its_file_first(zoo: Zoo)
     theirs, fast = (estimate(zoo, None, 1, stack=stack, **usual) for stack in ("openai-whisper", "faster-whisper"))
     assert theirs.parts.weights_gib == pytest.approx(2 * fast.parts.weights_gib, rel=0.01)
     assert theirs.reserved_gib > theirs.allocated_gib + 2.0
+    caches = [
+        estimate(zoo, None, 1, stack="faster-whisper", variant=told, **usual).parts.kv_cache_gib for told in ({}, {"beams": 1})
+    ]
+    assert caches[0] == pytest.approx(5 * caches[1])
 
 
 def test_long_prompts_are_worked_on_in_pieces_where_the_engine_does(zoo: Zoo) -> None:
