@@ -50,8 +50,8 @@ moment, GaLore moments of a quarter of the matrix (arXiv 2403.03507)."""
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """One definite job. `length`: tokens per sample, those of its `images` among them, or the image edge. Degrees and `beams` are at
-    least 1; `offload` none, optimizer, all or nvme."""
+    """One definite job. `length`: tokens per sample, those of its `images` among them, or the image edge. Degrees and `beams` are
+    at least 1; `offload` none, optimizer, all or nvme."""
 
     task: str
     precision: str
