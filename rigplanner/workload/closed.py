@@ -21,6 +21,7 @@ from rigplanner.catalog.garbage import collector_paused
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.architectures.families import builder
 from rigplanner.workload.architectures.hybrid import STATES
+from rigplanner.workload.config import full_config
 from rigplanner.workload.polynomial import Stand, Terms, is_within, powers, terms_of
 from rigplanner.workload.shallow import Shallow, built_of, deepened, deeper, shallow
 from rigplanner.workload.tape.net import Net, Setting
@@ -180,7 +181,9 @@ def _is_sequence(config: bytes) -> bool:
     """Whether what a network keeps is a polynomial in the length; scans pad it to whole chunks."""
     if any(kind in config for kind in STEPPED):
         return False
-    return (b'"vocab_size"' in config and b'"patch_size"' not in config) or b'"n_embd"' in config
+    if b'"n_embd"' in config or b'"patch_size"' in config:
+        return b'"n_embd"' in config
+    return b'"vocab_size"' in config or "vocab_size" in full_config(msgspec.json.decode(config))
 
 
 STEPPED = (*(f'"model_type":"{kind}"'.encode() for kind in STATES if not kind.startswith("lfm2")),

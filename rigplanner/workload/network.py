@@ -15,8 +15,9 @@ from rigplanner.workload.architectures.composite import composite_of
 from rigplanner.workload.architectures.decoder_traits import TRAITS
 from rigplanner.workload.architectures.detr import residual
 from rigplanner.workload.architectures.ears import hearing_params, uncounted
-from rigplanner.workload.architectures.families import HEADED, VISION, builder
+from rigplanner.workload.architectures.families import HEADED, VISION
 from rigplanner.workload.architectures.towers import tower_params
+from rigplanner.workload.closed import walked
 from rigplanner.workload.config import SAME_AS, VISION_PARTS, defaults, full_config, pick
 from rigplanner.workload.counting import counted, made_of, parameters_of, values_of, values_seeing
 from rigplanner.workload.limits import check_image
@@ -26,8 +27,8 @@ from rigplanner.workload.sized import DENOISERS, GMACS_PER_MILLION, STANDS_IN, s
 from rigplanner.workload.sizes import idle_params, sizes_of
 from rigplanner.workload.stand_in import can_stand_in, nearest_family, stood_in
 from rigplanner.workload.tape.net import Setting
-from rigplanner.workload.tape.step import contradictions, walk
-from rigplanner.workload.tape.tape import BF16, CUDA
+from rigplanner.workload.tape.step import contradictions
+from rigplanner.workload.tape.tape import BF16
 
 
 class Network(Struct, frozen=True, kw_only=True):
@@ -107,11 +108,9 @@ SEEN = 64
 """Tokens beside which the work of seeing is counted; it does not depend on them."""
 
 
-@lru_cache(512)
 def _flops(config: bytes, length: int, images: int = 0, sides: tuple[int, int] | None = None) -> int:
-    fields = msgspec.json.decode(config)
     setting = Setting(batch=1, length=length, dtype=BF16, training=False, images=images, sides=sides)
-    return walk(builder(fields), setting, precision="bf16", semantics=CUDA).forward_flops
+    return walked(config, setting, "bf16", "sgd", False).forward_flops
 
 
 def pixels(size: int | tuple[int, ...] | list[int]) -> float:
