@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from rigplanner.catalog.parts import DrivePort
+from rigplanner.catalog.parts import DrivePort, Storage
+from rigplanner.machine.kept import Kept
 from rigplanner.machine.lanes import Offer, Seating
 from rigplanner.machine.pcie import LANE_GBS
 from rigplanner.machine.seekers import Drive, speaks
@@ -22,7 +23,17 @@ def capacity(port: DrivePort, offer: Offer) -> int:
 def place_drives(seating: Seating, drives: list[Drive], used: frozenset[str], placed: dict[str, str], cost: Cost) -> dict[str, str]:
     """Return the port of each drive, `placed` ones included: drives with the fewest choices first, each into the port that
     costs the cards least, then the fastest. Where that leaves a drive without a port, others move aside for it; where it still
-    does, or costs the cards something, the drives are tried in other orders."""
+    does, or costs the cards something, the drives are tried in other orders. Without lane modes the cards do not matter."""
+    if seating.touched or any(type(drive.part) is not Storage for drive in drives):
+        return _plugged(seating, drives, used, placed, cost)
+    key = (id(seating), *((drive.name, id(drive.part), drive.wish) for drive in drives), *placed.items())
+    return _found.get(key, (seating, tuple(drives)), lambda: _plugged(seating, drives, used, placed, cost))
+
+
+_found: Kept[dict[str, str]] = Kept(64)
+
+
+def _plugged(seating: Seating, drives: list[Drive], used: frozenset[str], placed: dict[str, str], cost: Cost) -> dict[str, str]:
     ports = {port.id: port for port in seating.layout.drives}
     free = [drive for drive in drives if not drive.wish]
     free.sort(key=lambda drive: (sum(speaks(drive, port) for port in ports.values()), -drive_rate(drive, None), drive.name))
