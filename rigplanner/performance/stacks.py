@@ -89,7 +89,7 @@ def find_stack(slug: str, task: str = "train") -> Stack:
     stacks, others = shipped_stacks(), _file().same_as
     if slug in stacks:
         return stacks[slug]
-    word = slug.casefold()
+    word = slug.casefold().replace("_", "-").replace(" ", "-")
     other = others.get(word, word)
     known = other if isinstance(other, str) else other[0 if task.startswith("train") else 1]
     if known in stacks:
