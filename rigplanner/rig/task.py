@@ -23,8 +23,9 @@ class Parallelism(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Workload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One job. Absent fields are None and get the stack's usual value, which the answer names.
 
-    `model` is a slug of the model zoo, `model_text` its name as a source writes it; or `config` holds a Hugging Face configuration; or `params_m`, `gmacs` and
-    `activations_m` (millions, 1e9 multiply-adds, millions of values) at `image_size` describe a net known by its figures only.
+    `model` is a slug of the model zoo, `model_text` its name as a source writes it; or `config` holds a Hugging Face configuration;
+    or `params_m`, `gmacs` and `activations_m` (millions, 1e9 multiply-adds, millions of values) at `image_size` describe a net
+    known by its figures only.
     `components`: millions of parameters of what a diffusion model brings along, by name; `weights_gib`: the weights as stored.
     `gradient_accumulation`: micro-batches per step. `gpu_layers`: layers that a llama.cpp server keeps on the GPUs; `tensor_split`:
     the share of each GPU. `images`: pictures of `image_size` in every sample of a language model that sees; the positions that they
