@@ -60,6 +60,8 @@ def read_wish(text: str, index: PartIndex, kind: str | None = None) -> Wish:
         parts = _found(singular, index, kind)
     if not parts and (bare := _ASIDE.sub("", words).strip()) != words:
         parts = _found(bare, index, kind)
+    if not parts and (plain := _ROMAN.sub(lambda found: str(len(found[0])), words)) != words:
+        parts = _found(plain, index, kind)
     return Wish(text=text, quantity=quantity, parts=tuple(_of_standard(parts, text, index)))
 
 
@@ -73,6 +75,7 @@ def _of_standard(parts: list[Part], text: str, index: PartIndex) -> list[Part]:
     return [*meant, *(part for part in parts if part not in meant)]
 
 
+_ROMAN = re.compile(r"\bI{2,3}\b")
 _YEAR = re.compile(r"\(?\b20\d\d\b\)?")
 _STANDARD = re.compile(r"\bATX ?(\d\.\d)", re.IGNORECASE)
 """Which of two supplies of one name is meant: "HX1500i (ATX 3.1)"."""

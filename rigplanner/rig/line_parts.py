@@ -8,8 +8,8 @@ from rigplanner.catalog.parts import GPU, Bridge, Part, kind_of
 from rigplanner.rig.from_words import Wish, counted, is_named, read_wish
 
 _BETWEEN = re.compile(
-    r"(?P<more>\s+(?:\+|&|(?-i:plus)|and|und|et|·|•)\s+|;\s+)|(?P<list>\s+[/|]\s+|,\s+|\s+with\s+|\s+w/\s*)"
-    r"|(?P<other>\s+(?:or|oder|ou|instead of)\s+)",
+    r"(?P<more>\s+(?:\+|&|(?-i:plus)|and|und|et|·|•)\s+|;\s+)|(?P<list>\s+[/|]\s+|,\s+(?!or\s|oder\s|ou\s)|\s+with\s+|\s+w/\s*)"
+    r"|(?P<other>,?\s+(?:or|oder|ou|instead of)\s+)",
     re.IGNORECASE,
 )
 """What stands between two parts, between a part and its description, and between a part and another choice."""
@@ -80,9 +80,11 @@ def _wishes(pieces: list[tuple[str, str]], index: PartIndex, kind: str | None, k
             own += before != ""
         elif wishes:
             wishes[-1] = _described(wishes[-1], piece, before)
-    named = sum(is_named(wish) for wish in wishes)
-    is_choice = named == 1 and any(before == "other" for _, before in pieces)
-    return wishes if named and (own or is_choice) else []
+    named = [wish for wish in wishes if is_named(wish)]
+    is_choice = any(before == "other" for _, before in pieces)
+    if is_choice and len(wishes) == len(named) > 1 and len({kind_of(wish.parts[0]) for wish in named}) == 1:
+        return named[:1]
+    return wishes if named and (own or (is_choice and len(named) == 1)) else []
 
 
 def _tells(piece: str) -> bool:

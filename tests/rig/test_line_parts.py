@@ -80,6 +80,8 @@ def test_brackets_hold_together() -> None:
         ("2x Crucial T500 NVMe PCIe Gen4 SSD 2TB CT2000T500SSD8", [(2, "crucial.t500.2-tb")]),
         ("Corsair RMx 850W 80+ Gold Certified Fully-Modular ATX Power Supply", [(1, "corsair.rmx.rm850x-2021")]),
         ("ASUS Strix 980 Ti GTX", [(1, "nvidia.geforce.gtx-980-ti")]),
+        ("Case: Phanteks Enthoo Pro 2, Corsair 7000D Airflow, or Fractal Define 7 XL", [(1, "phanteks.enthoo.enthoo-pro-2")]),
+        ("Chassis: Phanteks Enthoo Pro II Server Edition TG", [(1, "phanteks.enthoo.enthoo-pro-2-server-edition")]),
         ("机箱: 先马平头哥m8", [(1, "?")]),
         ("显卡: 耕升3060ti g6x追风  2752", [(1, "nvidia.geforce.rtx-3060-ti-gddr6x")]),
         ("PSU: Corsair HX1500i (ATX 3.1, 12V-2×6)", [(1, "corsair.hxi.hx1500i-2025")]),
