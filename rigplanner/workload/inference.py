@@ -131,15 +131,12 @@ def _peak_of_layers(network: Network, setting: Setting, precision: str) -> int:
     return step.peak - step.weights
 
 
-GGML_BATCH = 512
-
-
 def _ggml(network: Network, job: Job, weights: float) -> Demand:
     """llama.cpp: buffers of the model, the cache and one compute buffer, flat in the context with flash attention."""
     tokens = (job.input_tokens or job.length) + job.output_tokens
     causal = network.kind != "encoder"
     cache = network.kv_values(tokens) * KV_BITS[job.kv_precision] / 8 * max(1, job.batch)
-    batch = min(GGML_BATCH, tokens)
+    batch = min(job.piece, tokens)
     outputs = 4.0 * batch * (network.vocab + network.hidden) if causal else 0.0
     scores = 4.0 * network.heads * batch * tokens if job.eager else 0.0
     layers = scores + 4.0 * batch * (network.ffn + 3 * network.hidden)

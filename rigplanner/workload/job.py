@@ -50,8 +50,9 @@ moment, GaLore moments of a quarter of the matrix (arXiv 2403.03507)."""
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """One definite job. `length`: tokens per sample, those of its `images` among them, or the image edge. Degrees and `beams` are
-    at least 1; `offload` none, optimizer, all or nvme."""
+    """One definite job. `length`: tokens per sample, those of its `images` among them, or the image edge. Degrees and `beams`,
+    hypotheses in work, are at least 1; `piece`: tokens of a prompt that llama.cpp works on at once; `offload` none, optimizer,
+    all or nvme."""
 
     task: str
     precision: str
@@ -88,6 +89,7 @@ class Job(Struct, frozen=True, kw_only=True):
     stack: str
     cap: bool
     beams: int
+    piece: int
     assumed: dict[str, str]
 
     @property
@@ -173,18 +175,21 @@ def _definite(workload: Workload, network: Network, count: int, card: bool) -> J
         accumulation=workload.gradient_accumulation or 1, dora=workload.task == "train_dora" or "dora" in workload.flags,
         gpu_layers=workload.gpu_layers, utilization=workload.memory_utilization or memory_stack(stack).utilization,
         stored_bytes=None if workload.weights_gib is None else workload.weights_gib * 2**30, flags=flags,
-        stack=stack, cap=bool(workload.size_is_cap), beams=_beams(workload, stack), assumed=assumed,
+        stack=stack, cap=bool(workload.size_is_cap), beams=_of_variant(workload, "beams", memory_stack(stack).beams),
+        piece=_of_variant(workload, "ubatch", GGML_BATCH), assumed=assumed,
     )  # fmt: skip
 
 
-MOST_BEAMS = 64
+GGML_BATCH = 512
+"""Tokens of a prompt that llama.cpp works on at once unless told (-ub)."""
+LARGEST_OF_VARIANT = {"beams": 64, "ubatch": 65_536}
 
 
-def _beams(workload: Workload, stack: str) -> int:
-    """Hypotheses that each sample has in work: what the variant says (`{"beams": 5}`), or as many as the stack searches with."""
-    found = workload.variant.get("beams") or memory_stack(stack).beams
-    if isinstance(found, bool) or not isinstance(found, int) or not 0 < found <= MOST_BEAMS:
-        raise WorkloadFault(f"variant.beams: expected a whole number up to {MOST_BEAMS}, found {found!r:.40}.")
+def _of_variant(workload: Workload, name: str, usual: int) -> int:
+    """A number that the variant may say."""
+    found, most = workload.variant.get(name) or usual, LARGEST_OF_VARIANT[name]
+    if isinstance(found, bool) or not isinstance(found, int) or not 0 < found <= most:
+        raise WorkloadFault(f"variant.{name}: expected a whole number up to {most}, found {found!r:.40}.")
     return found
 
 

@@ -13,7 +13,7 @@ from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.performance.anchors import find_gpu
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.accuracy import compare_first, error_table
-from rigplanner.workload.answer import MemoryEstimate
+from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
 from rigplanner.workload.cases import BadCase, read_case
 from rigplanner.workload.engines import batch_limits, dummy_peak_bytes, pool_gib
 from rigplanner.workload.job import read_job
@@ -143,6 +143,14 @@ def test_long_prompts_are_worked_on_in_pieces_where_the_engine_does(zoo: Zoo) ->
     for stack, pieces in (("mlx", True), ("exllama", True), ("pytorch-hf", False)):
         short, long = (estimate(zoo, None, 1, stack=stack, input_tokens=tokens, **usual).tensors_gib for tokens in (4096, 65536))
         assert (long - short < 1.01 * cache) is pieces
+
+
+def test_llama_cpp_keeps_logits_of_the_tokens_it_takes_at_once(zoo: Zoo) -> None:
+    usual = {"model": "qwen3-8b", "task": "inference", "precision": "q4_k_m", "stack": "llama.cpp", "input_tokens": 8192}
+    some, many = (estimate(zoo, None, 1, variant=told, **usual).tensors_gib for told in ({}, {"ubatch": 2048}))
+    assert many - some == pytest.approx(1536 * 4 * (151936 + 4096) / GIB, rel=0.01)
+    with pytest.raises(WorkloadFault, match=r"variant\.ubatch"):
+        estimate(zoo, None, 1, variant={"ubatch": "all"}, **usual)
 
 
 def test_what_lies_beside_the_layers_is_not_quantised_or_not_on_the_card(zoo: Zoo) -> None:
