@@ -19,6 +19,7 @@ from rigplanner.desktop.parts.build_list import BuildList
 from rigplanner.desktop.parts.view import PartsView
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.spoken import speak
+from rigplanner.desktop.tab_stops import step_focus
 from rigplanner.desktop.theme import Scheme, look, row_px
 from rigplanner.desktop.widgets import button, column, label, panel, retint, row
 from rigplanner.desktop.words import shortened
@@ -207,6 +208,11 @@ class Window(QMainWindow):
     def open_palette(self) -> None:
         """Show the field that searches everything."""
         self.palette_box.open_at_top()
+
+    def focusNextPrevChild(self, on: bool) -> bool:
+        """Tab goes from the tab's own fields to the build list, the findings and the gauges."""
+        regions = (self.messages, self.tabs.tabBar(), self.tabs.currentWidget(), *self.panels.values(), self._corner)
+        return step_focus(self, regions, on)
 
     def toggle_panel(self, name: str) -> None:
         """Show or hide a panel."""

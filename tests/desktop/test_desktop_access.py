@@ -11,6 +11,7 @@ from test_desktop_window import _spoken, open_sample
 from rigplanner.desktop.actions import COMMANDS
 from rigplanner.desktop.dialogs.guide import GuideDialog
 from rigplanner.desktop.theme import look
+from rigplanner.desktop.window import TABS
 from rigplanner.report.language import LANGUAGES, use_language
 
 DIALOGS = ("guide", "machine", "update", "import", "settings", "rig-settings", "keys", "about")
@@ -46,6 +47,22 @@ def test_a_dialog_names_everything_with_focus_and_tab_reaches_it(qtbot, judged_w
     assert [type(each).__name__ for each in focusable if each.isEnabled() and each not in reached] == []
     dialog.close()
     settled_session(qtbot, judged_window.session)
+
+
+def test_tab_goes_through_a_view_before_the_panels(qtbot, judged_window):
+    window = judged_window
+    for title in TABS[1:]:
+        window.show_tab(title)
+        settled_session(qtbot, window.session)
+        window.tabs.tabBar().setFocus()
+        seen = []
+        while window.focusWidget() is not window.tabs.tabBar() or not seen:
+            window.focusNextPrevChild(True)
+            seen.append(window.focusWidget())
+        inside = [window.tabs.currentWidget().isAncestorOf(each) for each in seen]
+        assert inside == sorted(inside, reverse=True) and inside.count(True) >= 5, title
+        window.focusNextPrevChild(False)
+        assert window.focusWidget() is seen[-2]
 
 
 @pytest.mark.parametrize("command", DIALOGS)
