@@ -20,7 +20,7 @@ from rigplanner.workload.cards import CardPlan, card_plan, deals_layers
 from rigplanner.workload.cases import LONGEST_LINE, BadCase, read_cases
 from rigplanner.workload.changes import cheapest_changes
 from rigplanner.workload.kinds import activation_kinds
-from rigplanner.workload.memory import estimate_memory
+from rigplanner.workload.memory import estimate_memory, on_unknown_card
 from rigplanner.workload.packing import fits_slices
 from rigplanner.workload.reach import WHAT, reach
 from rigplanner.workload.room import usable_gib
@@ -99,6 +99,8 @@ def answer(case: Case | BadCase, zoo: Zoo, args: argparse.Namespace) -> dict[str
 
 def _answered(case: Case, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
     work, place = case.workload, place_of(case.hardware)
+    if place.gpu is None and case.hardware.gpu:
+        work = on_unknown_card(work, place.count, zoo)
     found = estimate_memory(work, place.gpu, place.count, zoo, explained=args.steps)
     dealt = len(place.gpus) > 1 and deals_layers(work, found.stack)
     plan = card_plan(work, place.gpus, zoo, place.free_gib) if dealt or place.unequal or place.free_gib is not None else None

@@ -14,7 +14,7 @@ from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
 from rigplanner.workload.cases import BadCase, read_case
-from rigplanner.workload.memory import estimate_memory
+from rigplanner.workload.memory import estimate_memory, on_unknown_card
 
 FIGURES = {"allocated": "allocated_gib", "reserved": "reserved_gib", "nvidia_smi": "device_gib", "unknown": "reserved_gib"}
 """The figure of an estimate that a measured counter is compared with; an unnamed one with what the allocator holds."""
@@ -72,9 +72,10 @@ def _compared(raw: dict[str, Any], line: bytes, number: int, find_gpu: Callable[
     known, case = _known(raw, number), read_case(line, number)
     if isinstance(case, BadCase):
         return Comparison(**known, fault=case.error)
-    card = find_gpu(case.hardware.gpu) if case.hardware.gpu else None
+    card, work, count = find_gpu(case.hardware.gpu) if case.hardware.gpu else None, case.workload, case.hardware.count or 1
     try:
-        estimate = estimate_memory(case.workload, card, case.hardware.count or 1, zoo)
+        work = on_unknown_card(work, count, zoo) if card is None and case.hardware.gpu else work
+        estimate = estimate_memory(work, card, count, zoo)
     except WorkloadFault as fault:
         return Comparison(**known, fault=str(fault))
     inside = estimate.low_gib <= raw["value_gib"] <= estimate.high_gib

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.rig.task import Workload
@@ -47,6 +49,13 @@ def estimate_memory(workload: Workload, gpu: GPU | None, count: int, zoo: Zoo, *
     stack = memory_stack(job.stack)
     demand, reservation = demand_of(network, job, stack, gpu)
     return answered(network, job, stack, demand, reservation, count, explained)
+
+
+def on_unknown_card(workload: Workload, count: int, zoo: Zoo) -> Workload:
+    """Return the workload with the stack that it is mostly run with, for a card that the catalog lacks: without a card and a
+    stack the answer would be the operators' alone."""
+    stack = workload.stack or read_job(workload, resolve(workload, zoo), count, True).stack
+    return msgspec.structs.replace(workload, stack=stack)
 
 
 def _of_rest(sure: float, rest: float, factor: float) -> float:

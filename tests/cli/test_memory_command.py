@@ -59,6 +59,17 @@ def test_unequal_cards_and_free_memory(capsys: pytest.CaptureFixture[str]) -> No
     assert "Overflowing: GPU" in text
 
 
+def test_a_card_that_the_catalog_lacks_is_a_card(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What runs on it is a framework with its library, not the operators alone."""
+    work = {"model": "llama-3.1-8b", "task": "train_lora", "lora_rank": 16, "precision": "bf16", "batch_per_gpu": 1, "seq_len": 512}
+    cases = tmp_path / "cases.jsonl"
+    cards: list[dict[str, str]] = [{"gpu": "Ascend 910B"}, {"gpu": "A100-SXM4-80GB"}, {}]
+    cases.write_text("".join(json.dumps({"id": at, "workload": work, "hardware": card}) + "\n" for at, card in enumerate(cards)))
+    assert main(["memory", str(cases)]) == 0
+    unknown, known, none = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert unknown["device_gib"] == known["device_gib"] > none["device_gib"]
+
+
 def test_cases_keep_their_contract(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good = {"id": "a", "workload": {"model": "gpt2", "task": "train_full"}, "hardware": {"gpu": "RTX 3090"}}
     bad = {"id": "b", "workload": {"model": "gpt2", "optimizer": "nadamw", "task": "train_full"}}
