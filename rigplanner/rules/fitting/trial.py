@@ -344,10 +344,13 @@ class Trial:
     def _needs(self, index: int, row: Row, machine: Any) -> Iterator[MemoryEstimate | str]:
         """Yield what a job needs on each GPU of a machine."""
         workload, count = self.rig.workloads[index], len(machine.gpus)
+        needs: dict[int, MemoryEstimate | str] = {}
         for node in machine.gpus:
             gpu = node.gpu
-            known = self.needs.setdefault((index, count, None if is_watched(gpu) else gpu.id), Remembered())
-            yield known.get(row, lambda gpu=gpu: _need(workload, self._whole(gpu, row), count))  # type: ignore[misc]
+            if id(gpu) not in needs:
+                known = self.needs.setdefault((index, count, None if is_watched(gpu) else gpu.id), Remembered())
+                needs[id(gpu)] = known.get(row, lambda gpu=gpu: _need(workload, self._whole(gpu, row), count))  # type: ignore[misc]
+            yield needs[id(gpu)]
 
     def _whole(self, gpu: GPU, row: Row) -> GPU:
         """Return a card; the candidate with figures that count whole, as the memory model computes with them."""
