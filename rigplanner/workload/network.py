@@ -333,7 +333,7 @@ def _composite(composed: dict[str, Any], slug: str, kind: str, given: dict[str, 
 
 ENCODER_KINDS = {
     "bert", "roberta", "xlm-roberta", "distilbert", "electra", "albert", "deberta-v2", "modernbert", "roformer", "convbert",
-    "eurobert", "nomic_bert", "mobilebert", "squeezebert", "wav2vec2", "hubert", "unispeech",
+    "eurobert", "nomic_bert", "mobilebert", "squeezebert", "wav2vec2", "hubert", "wavlm", "unispeech",
     "unispeech-sat", "deberta", "gte", "jina_embeddings_v3", "fnet",
     "big_bird", "tapas", "longformer",
 }  # fmt: skip

@@ -65,6 +65,7 @@ from rigplanner.workload.architectures.traits import Form
 from rigplanner.workload.architectures.video_transformer import VideoTransformer
 from rigplanner.workload.architectures.vision import Vit
 from rigplanner.workload.architectures.wan import Wan
+from rigplanner.workload.architectures.wavlm import Wavlm
 from rigplanner.workload.architectures.whisper import Whisper, WhisperAlone
 from rigplanner.workload.architectures.xlnet import Xlnet
 from rigplanner.workload.architectures.zamba import zamba2
@@ -172,7 +173,7 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "swin": Swin, "donut-swin": Swin, "segformer": Segformer, "t5": T5, "umt5": T5, "t5gemma": T5Gemma, "hiera": Hiera,
     **dict.fromkeys(KIN, Bart), "led": Led, "seamless_m4t": seamless, "seamless_m4t_v2": seamless,
     "bit": bit, "fsmt": Fsmt, "pegasus_x": PegasusX, "longt5": LongT5, "switch_transformers": Switch,
-    **dict.fromkeys(("wav2vec2", "hubert", "unispeech", "unispeech-sat"), SoundEncoder),
+    **dict.fromkeys(("wav2vec2", "hubert", "unispeech", "unispeech-sat"), SoundEncoder), "wavlm": Wavlm,
     "modernbert": ModernBert, "modernbert-decoder": ModernBert, "xlnet": Xlnet,
     "whisper": Whisper, "deberta-v2": Deberta, "deberta": Deberta, "swinv2": Swin2,
     "pvt": Pvt, "pvt_v2": Pvt2, "mobilevit": MobileVit, "cvt": Cvt, "efficientnet": efficientnet, "poolformer": poolformer,

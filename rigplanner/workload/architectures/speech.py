@@ -101,7 +101,7 @@ class SoundBlock:
     def _drop(self, x: Tensor, share: str) -> Tensor:
         return ops.dropout(self.net.tape, x, float(self.config.get(share) or 0.0), self.net.setting.training)
 
-    def __call__(self, x: Tensor) -> Tensor:
+    def __call__(self, x: Tensor, *beside: Tensor) -> Tensor:
         tape, residual = self.net.tape, x
         x = self._attend(self.norms[0](x) if self.early else x)
         x = self._drop(x, "hidden_dropout")
@@ -137,6 +137,8 @@ class SoundBlock:
 class SoundEncoder:
     """Convolutions over the samples, a projection, positions, layers, and a head that names characters."""
 
+    block = SoundBlock
+
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
         self.net, self.config, hidden, width = net, config, config["hidden_size"], config["conv_dim"][-1]
         self.masked = net.parameter(hidden) if self._masks() else None
@@ -144,7 +146,7 @@ class SoundEncoder:
         self.first_norm = Norm(net, "layer", width) if config.get("feat_proj_layer_norm", True) else None
         self.project = net.linear("projection", width, hidden, True)
         self.places, self.norm = PositionConv(net, config), Norm(net, "layer", hidden)
-        self.blocks = [SoundBlock(net, config) for _ in range(config["num_hidden_layers"])]
+        self.blocks = [self.block(net, config) for _ in range(config["num_hidden_layers"])]
         self.head = Linear(net, net.parameter(config["vocab_size"], hidden), net.parameter(config["vocab_size"]))
 
     def _masks(self) -> bool:
@@ -153,6 +155,10 @@ class SoundEncoder:
 
     def _drop(self, x: Tensor, share: str) -> Tensor:
         return ops.dropout(self.net.tape, x, float(self.config.get(share) or 0.0), self.net.setting.training)
+
+    def beside(self, x: Tensor) -> tuple[Tensor, ...]:
+        """What all layers get besides the states."""
+        return ()
 
     def hidden(self) -> Tensor:
         """The states after the last layer."""
@@ -173,8 +179,9 @@ class SoundEncoder:
         early = bool(self.config["do_stable_layer_norm"])
         x = ops.add(tape, x, self.places(array(tape, x)))
         x = self._drop(x if early else self.norm(x), "hidden_dropout")
+        beside = self.beside(x)
         for block in self.blocks:
-            x = checkpointed(net, block, x)
+            x = checkpointed(net, block, x, *beside)
         x = self.norm(x) if early else x
         del features, normed, sound
         return x
