@@ -13,9 +13,9 @@ gradient descent on the predictive likelihood and four times the absolute error 
 does it, without their GPU, source, network or stack: once for each half of these groups, judged on the other, and the geometric
 mean taken. Seven further terms (of networks, tasks, silicon of a stack or a network, data, links of a GPU) and terms of GPU and
 kind, silicon and kind, batch and kind, stack and kind gained nothing on halves that they were not fitted to; nor did terms weighted
-by the shares of a job's time (arithmetic, traffic, host, exchange), a bias of each source, or robust weights (Student t) on left-out
-rows. A term of stack, network and task that falls with the arithmetic of a step gains 0.3 points in the mean where a row is left
-out and nothing else.
+by the shares of a job's time (arithmetic, traffic, host, exchange), a bias of each source, or robust weights (Student t) on
+left-out rows. A term of stack, network and task that falls with the arithmetic of a step gains 0.3 points in the mean where a row
+is left out and nothing else.
 """
 
 import argparse
