@@ -187,7 +187,7 @@ def _is_sequence(config: bytes) -> bool:
 
 
 STEPPED = (*(f'"model_type":"{kind}"'.encode() for kind in STATES if not kind.startswith("lfm2")),
-    b'"model_type":"wav2vec2"', b'"model_type":"hubert"',
+    b'"model_type":"wav2vec2"', b'"model_type":"hubert"', b'"model_type":"wavlm"',
     b'"model_type":"unispeech', b'"model_type":"qwen3_next"', b'"model_type":"qwen3_5')  # fmt: skip
 """Networks with layers that scan by chunks or take samples by strides, as they are written in an encoded configuration."""
 
