@@ -62,7 +62,8 @@ OWN = Path(__file__).with_name("measured_memory.jsonl")
 
 
 def _judged(lines: list[bytes]) -> list[bytes]:
-    """The first and the last total of each source; `make accuracy` judges all."""
+    """The first and the last total of each source; `make accuracy` judges all, of which more lie inside their intervals: sources of
+    many rows are those whose kind of job is known best."""
     rows: dict[str, list[bytes]] = {}
     for row in lines:
         told = json.loads(row)
@@ -75,12 +76,13 @@ def test_published_measurements_of_every_source_are_met() -> None:
     shared = Path(os.environ.get("RIGPLANNER_SHARED") or Path(__file__).parents[3] / "shared") / "cases" / "memory" / "cases.jsonl"
     lines = _judged((shared.read_bytes().splitlines() if shared.exists() else []) + OWN.read_bytes().splitlines())
     assert len(lines) >= 150
-    for cases in (compare(lines, lambda _: None, shipped_zoo()), held_out(lines, lambda _: None, shipped_zoo())):
+    as_shipped, apart = compare(lines, lambda _: None, shipped_zoo()), held_out(lines, lambda _: None, shipped_zoo())
+    for cases, least in ((as_shipped, 0.68), (apart, 0.74)):
         whole = error_table(cases)[0]
         assert whole.covered == whole.cases == len(lines)
         assert whole.median is not None and whole.median <= 0.085
         assert whole.p90 is not None and whole.p90 <= 0.34
-        assert whole.inside is not None and 0.72 <= whole.inside <= 0.9
+        assert whole.inside is not None and least <= whole.inside <= 0.9
 
 
 def line(number: int, source: str, measured_gib: float) -> bytes:
