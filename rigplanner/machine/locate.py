@@ -186,7 +186,7 @@ def tree_of(board: Board, cpus: tuple[CPU | None, ...], first_cpu: int, numa_bef
     """Return the tree of a board. `per_socket` is the firmware's NUMA setting (NPS, SNC); None: the CPU's own dies."""
     if type(board.layout) is not Layout or any(cpu is not None and type(cpu) is not CPU for cpu in cpus):
         return _grown(board, cpus, first_cpu, numa_before, per_socket)
-    key = (id(board.layout), board.index, board.name, *map(id, cpus), first_cpu, numa_before, per_socket)
+    key = (id(board.part), board.index, board.name, *map(id, cpus), first_cpu, numa_before, per_socket)
     return _trees.get(key, (board, cpus), lambda: _grown(board, cpus, first_cpu, numa_before, per_socket))
 
 
