@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from rigplanner.catalog.garbage import collector_paused
 from rigplanner.workload.architectures.families import builder
 from rigplanner.workload.shallow import shallow
 from rigplanner.workload.tape.net import Net, Setting
@@ -50,6 +51,6 @@ def parameters_of(config: dict[str, Any]) -> float:
 def counted(made: Callable[[Net], Any], edge: int, images: int = 0) -> int:
     """The parameters of a network, with the part that sees if it is given `images`: it is built and not run."""
     net = Net(Tape(CUDA), Setting(batch=1, length=edge, training=False, images=images, sides=(224, 224) if images else None))
-    with contradictions():
+    with contradictions(), collector_paused():
         made(net)
     return net.values

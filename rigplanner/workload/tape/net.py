@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from rigplanner.workload.tape.ops import add, cast, keeping_result, linear, mean_last, mul, shift, square, sub_self
 from rigplanner.workload.tape.ops import layer_norm as fused_layer_norm
-from rigplanner.workload.tape.tape import F32, Grads, Shape, Storage, Tape, Tensor, backward, new, record
+from rigplanner.workload.tape.tape import F32, Grads, Storage, Tape, Tensor, backward, new, record
 
 
 class Setting(Struct, frozen=True, kw_only=True):
@@ -64,9 +64,8 @@ class Net:
     def parameter(self, *shape: int, dtype: str | None = None, adapter: bool = False, frozen: bool = False) -> Tensor:
         """Make a parameter; with LoRA only adapters train, a `frozen` one, or one made while the network is `freezing`, never."""
         trains = adapter or not (frozen or self.freezing or self.setting.lora_rank)
-        made = Tensor(
-            shape, dtype or self.setting.dtype, _parameter_storage(self.tape, shape, dtype or self.setting.dtype), None, trains
-        )
+        made = new(self.tape, shape, dtype or self.setting.dtype)
+        made.trains = trains
         self.values += made.size
         if trains and self.setting.training:
             self.trained += made.size
@@ -87,7 +86,7 @@ class Net:
     def buffer(self, *shape: int, dtype: str = F32) -> None:
         """Make a tensor that lives with the network and has no gradient; it is no parameter."""
         before = self.tape.live
-        self.held.append(Tensor(shape, dtype, _parameter_storage(self.tape, shape, dtype)))
+        self.held.append(new(self.tape, shape, dtype))
         self.buffer_bytes += self.tape.live - before
 
     def given(self, *shape: int, dtype: str) -> Tensor:
@@ -105,10 +104,6 @@ class Net:
         dtype = F32 if self.setting.adapters else None
         down = self.parameter(rank, inputs, dtype=dtype, adapter=True)
         return Linear(self, weight, side, down, self.parameter(outputs, rank, dtype=dtype, adapter=True))
-
-
-def _parameter_storage(tape: Tape, shape: Shape, dtype: str) -> Storage:
-    return new(tape, shape, dtype).storage
 
 
 def entering(net: Net, x: Tensor) -> Tensor:
