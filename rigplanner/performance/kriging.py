@@ -95,6 +95,7 @@ Head = tuple[float, float, float, float]
 with the number of GPUs."""
 Spot = tuple[int, float, list[int]]
 """Rows of the same words: their chip, their year and their numbers."""
+KEPT_SILICON = 1_000
 NO_CHIP = -1
 """Stands for the chip of rows whose silicon does not matter."""
 
@@ -129,6 +130,7 @@ class Field:
             spots.setdefault(row.words, {}).setdefault((chip, row.year), []).append(number)
         self.settings = {words: [(*place, numbers) for place, numbers in of.items()] for words, of in spots.items()}
         self._chips = [self._stretched(silicon) for silicon in chips]
+        self._alike: dict[tuple[float, ...], dict[int, tuple[float, float, bool]]] = {}
         self._constant = sum(v[name] for name, (_, factor) in TERMS.items() if factor != "m" and name != "release")
         self._per_count = sum(v[name] for name, (_, factor) in TERMS.items() if factor == "m")
         self._released = v["release"]
@@ -191,13 +193,17 @@ class Field:
                 break
         return tuple(chosen), heads
 
-    def _likeness(self, silicon: tuple[float, ...], chips: Iterable[int]) -> dict[int, tuple[float, float, bool]]:
+    def _likeness(self, silicon: tuple[float, ...], chips: set[int]) -> dict[int, tuple[float, float, bool]]:
         """How alike silicon is to that of rows, 0 to 1, by the wide and by the narrow distance, and whether it is the same."""
-        dist, exp, known = math.dist, math.exp, self._chips
-        wide, narrow = place = self._stretched(silicon)
-        found = {n: (1 / (1 + dist(wide, known[n][0]) ** 2), exp(-0.5 * dist(narrow, known[n][1]) ** 2), place == known[n])
-                 for n in chips}  # fmt: skip
-        found[NO_CHIP] = 0.0, 0.0, False
+        if len(self._alike) >= KEPT_SILICON:
+            self._alike.clear()
+        found = self._alike.setdefault(silicon, {NO_CHIP: (0.0, 0.0, False)})
+        if missing := chips - found.keys():
+            dist, exp, known = math.dist, math.exp, self._chips
+            wide, narrow = place = self._stretched(silicon)
+            for n in missing:
+                far = known[n]
+                found[n] = 1 / (1 + dist(wide, far[0]) ** 2), exp(-0.5 * dist(narrow, far[1]) ** 2), place == far
         return found
 
     def covariances(self, a: Point, points: Iterable[Point], heads: Iterable[Head]) -> list[float]:
