@@ -326,7 +326,7 @@ class Session(QObject):
     def _take(self, path: Path) -> bool:
         if self.held.lock(path):
             return True
-        self.tell(tr("{name} is open in another window.", name=path.name), "warning")
+        self.tell(tr("{name} is open in another window: go on there, or close it there first.", name=path.name), "warning")
         return False
 
     def record(self) -> None:
