@@ -90,6 +90,8 @@ def test_badges_come_from_the_worker(qtbot, window, sample_folder):
     open_sample(window, sample_folder, "dual-rtx-3090")
     window.parts.show_kind("gpu", "")
     qtbot.waitUntil(lambda: window.parts.model.fit_of(window.parts.model.parts[0].id) is not None, timeout=20_000)
+    window.parts.show_kind("gpu", "gpu")
+    assert window.parts.model.judged() == frozenset(), "what fits instead of a card is another question than what fits beside it"
     settled_session(qtbot, window.session)
     assert window.parts.model.index(0, 0).data() in ("fits", "warns", "does not fit", "unknown")
 

@@ -172,7 +172,9 @@ class PartsView(QWidget):
         return column(first, self._facet_strip, margins=(12, 6, 12, 6), spacing=4)
 
     def show_kind(self, kind: str, uid: str) -> None:
-        """Show the parts of a kind; `uid` is the item that a choice would replace, "" to add one."""
+        """Show the parts of a kind; `uid` is the item that a choice would replace, "" to add one: badges answer for one of them."""
+        if uid != self._uid:
+            self.model.forget_fits()
         self._uid = uid
         self.kinds.setCurrentIndex(self.kinds.findData(kind))
         item = self._session.rig.item(uid) if uid else None
@@ -306,11 +308,11 @@ class PartsView(QWidget):
     def _rig_changed(self, change: Change) -> None:
         if self._uid and self._session.rig.item(self._uid) is None:
             self._uid = ""
+        if change.another and self.model.kind:
+            self._choose_nothing()
         self._say_context()
         if not self.model.kind:
             return
-        if change.another:
-            self._choose_nothing()
         self.model.set_currency(self._session.rig.currency)
         if change.machine or change.workloads:
             self.model.forget_fits()
