@@ -3,7 +3,8 @@
 A candidate is tried in the rig, and what it brings (findings that the rig without it has not) decides. Rules are asked under
 watch: an answer is kept under the fields of the candidate that were read for it, and holds for all that agree in them. So
 thousands of candidates cost about as much as the different ones among them, and no list has to say what a rule reads. Rules are
-asked in stages; where one of a stage says no, later stages are not asked.
+asked in stages, errors before warnings, and each stage tells candidates apart by what its own rules read; where one of a round
+says no, later rounds are not asked.
 """
 
 from collections import OrderedDict
