@@ -102,6 +102,7 @@ def full_config(config: dict[str, Any]) -> dict[str, Any]:
     relative = SAME_AS.get(kind, "")
     bare = relative == kind + "_text" and "hidden_size" not in config
     known = defaults().get(kind) or (defaults().get(relative) if inner or bare else None) or {}
+    _check_words(config)
     _check_numbers(config, known)
     _check_against(known, config)
     filled = {**known, **config}
@@ -111,6 +112,18 @@ def full_config(config: dict[str, Any]) -> dict[str, Any]:
         filled |= LAYERS[inside](filled)
     _check_heads(filled)
     return filled
+
+
+WORDS = ("hidden_act", "activation_function", "hidden_activation")
+
+
+def _check_words(config: dict[str, Any]) -> None:
+    names = config.get("architectures")
+    if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+        raise WorkloadFault(f"config.architectures: expected a list of names, found {_shown(names)}.")
+    for field in WORDS:
+        if config.get(field) is not None and not isinstance(config[field], str):
+            raise WorkloadFault(f"config.{field}: expected the name of an activation, found {_shown(config[field])}.")
 
 
 def _check_numbers(config: dict[str, Any], known: dict[str, Any]) -> None:

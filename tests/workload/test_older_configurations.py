@@ -90,3 +90,9 @@ def test_names_of_today_stay_as_they_are() -> None:
     assert of_today(config, defaults()) is config
     first = of_today(PHI, defaults())
     assert of_today(first, defaults()) == first
+
+
+@pytest.mark.parametrize("field", [{"architectures": 3}, {"architectures": [None]}, {"hidden_act": {"a": 1}}])
+def test_what_should_be_words_is_a_named_error(field: dict[str, Any], zoo: Zoo) -> None:
+    with pytest.raises(WorkloadFault, match=next(iter(field))):
+        resolve(Workload(config={**RUGPT, **field}, task="inference"), zoo)
