@@ -71,9 +71,6 @@ USUAL_MEMORY_GIB, RUNTIME_GIB, STATE_GIB_PER_MILLION, MOST_ROOM = 24.0, 1.0, 16e
 """The card that the usual batches hold for, the runtime's own memory, 16 bytes of weights, gradients and states per parameter, and
 the growth beyond which trainers stop filling the memory."""
 
-SENTENCE_TOKENS = 50
-"""Source and target tokens of one sentence pair, for nets whose batch counts sentences but whose speed counts tokens."""
-
 
 class Job(Struct, frozen=True, kw_only=True):
     """One definite job on `count` equal GPUs; `stack` is the profile computed with, `named` the one
@@ -340,7 +337,7 @@ def _batch(workload: Workload, shape: Shape, task: str, count: int, silicon: Sil
         batch, given = 1.0, False
     else:
         batch, given = _usual_batch(shape, task, silicon, precision), False
-    return (batch * SENTENCE_TOKENS if shape.unit == "token" else batch), given
+    return batch * shape.batch_tokens, given
 
 
 def _usual_batch(shape: Shape, task: str, silicon: Silicon, precision: str) -> float:

@@ -46,8 +46,8 @@ def resolve_shape(workload: Workload, zoo: Zoo | None) -> Shape:
 
 @lru_cache(1)
 def _spoken() -> dict[str, str]:
-    """The networks of the speed table by their names however they are hyphenated."""
-    return {joined(name): name for name in tables().networks}
+    """The networks of the speed table by their names and other names, however they are hyphenated."""
+    return {joined(name): slug for slug, net in tables().networks.items() for name in (slug, *net.aliases)}
 
 
 def _figured(slug: str, workload: Workload) -> Shape:

@@ -11,6 +11,8 @@ from rigplanner.rig.task import Workload
 
 MOST_STEPS = 10_000
 """Denoising steps of one image beyond which a number is taken for a slip."""
+SENTENCE_TOKENS = 50
+"""Source and target tokens of one sentence pair, for nets whose batch counts sentences but whose speed counts tokens."""
 
 
 class Geometry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -41,7 +43,8 @@ class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A network known by its published figures for one sample of its usual size; a sample of its inference benchmark is
     `inference_scale` times as much work (a whole scan, a user with many items, a sentence). `shuffled_values` of embedding
     tables spread over the GPUs travel per sample. `steps`: denoising steps of one image that the figures hold for, each with and
-    without the prompt; `generates`: the network whose figures hold where images are made, if these are those of training."""
+    without the prompt; `generates`: the network whose figures hold where images are made, if these are those of training.
+    `batch_tokens`: what a sample of the batch holds of a network whose unit is a token; `aliases`: other names of it."""
 
     kind: str
     unit: str
@@ -56,6 +59,8 @@ class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     shuffled_values: float = 0.0
     steps: int = 1
     generates: str | None = None
+    batch_tokens: int = SENTENCE_TOKENS
+    aliases: tuple[str, ...] = ()
     state: str | None = None
     note: str | None = None
 
@@ -65,7 +70,7 @@ class Shape(Struct, frozen=True, kw_only=True):
     `elements_m` millions of values written, `kernels` launched per pass. `params_m` are stored, `active_m` used by a token.
     `tokens` per sample; `kv_values` cached per token; `hidden` and `layers` 0 where the net is no transformer; `experts` of
     a layer; `head_m` of the active ones are the output's; `steps` of denoising that make one image; `usual`: what was taken because
-    nothing was said."""
+    nothing was said; `batch_tokens` of a sample of the batch where the unit is a token, else 1."""
 
     slug: str
     kind: str
@@ -86,6 +91,7 @@ class Shape(Struct, frozen=True, kw_only=True):
     head_m: float = 0.0
     shuffled_values: float = 0.0
     steps: int = 1
+    batch_tokens: int = 1
     samples_to_train: float | None = None
     source: str = ""
     usual: dict[str, str] = {}
@@ -141,6 +147,7 @@ def figures_shape(slug: str, known: Figures, workload: Workload) -> Shape:
         elements_m=known.activations_m * scale,
         kernels=known.kernels * max(1, steps) / known.steps,
         steps=max(1, int(steps)),
+        batch_tokens=(workload.seq_len or known.batch_tokens) if known.unit == "token" else 1,
         tokens=workload.seq_len or known.seq_len or 1,
         shuffled_values=known.shuffled_values,
         samples_to_train=tables().samples_to_train.get(slug),
