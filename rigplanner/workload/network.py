@@ -146,7 +146,18 @@ def resolve(workload: Workload, zoo: Zoo) -> Network:
         near = zoo.nearest(workload.model or "")
         meant = f"; the nearest known are {', '.join(near)}" if near else ""
         raise WorkloadFault(f"model: {workload.model!r} is not known and no configuration or figures are given{meant}.")
-    return from_model(model)
+    labels = workload.variant.get("labels")
+    return from_model(model) if labels is None or model.config is None else _labelled(model, model.config, labels)
+
+
+MOST_LABELS = 1_000_000
+
+
+def _labelled(model: Model, config: dict[str, Any], labels: Any) -> Network:
+    """The network with a head for as many labels as the variant says."""
+    if isinstance(labels, bool) or not isinstance(labels, int) or not 0 < labels <= MOST_LABELS:
+        raise WorkloadFault(f"variant.labels: expected a whole number up to {MOST_LABELS}, found {labels!r:.40}.")
+    return _read_model(msgspec.structs.replace(model, config={**config, "num_labels": labels}))
 
 
 def named_model(workload: Workload, zoo: Zoo) -> Model | None:

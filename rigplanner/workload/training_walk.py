@@ -29,6 +29,7 @@ def setting_of(job: Job, checkpointing: bool, stack: MemoryStack, eager: bool | 
             fused_act=stack.fused_act, dora=job.dora, adapters=_adapters(job, stack), sides=job.sides, frames=job.frames,
         images=job.images, frozen_tower="frozen_tower" in job.flags,
         frozen_norms=stack.frozen_norms, float_norms=stack.float_norms and job.precision.startswith("amp"),
+        keeps_scores=stack.keeps_scores,
     )  # fmt: skip
 
 

@@ -200,13 +200,14 @@ def pixel_loss(net: Net, scores: Tensor) -> Tensor:
     tape = net.tape
     labels = new(tape, (scores.shape[0], *scores.shape[2:]), I64)
     wide = ops.cast(tape, scores, F32) if tape.autocast else scores
-    kept = like(tape, wide)
+    kept, given = like(tape, wide), [wide] if net.setting.keeps_scores else []
     each = (wide.shape[0], *wide.shape[2:])
 
     def pull(grad: Tensor) -> tuple[Tensor]:
         through = like(tape, kept)
         made = like(tape, kept)
         del through
+        given.clear()
         return (made,)
 
     tape.saves()

@@ -1,9 +1,30 @@
-"""Segmenters on residual networks or windows on the tape: FCN, PSPNet, DeepLab v3, v3+ and UPerNet as MMSegmentation trains."""
+"""Segmenters on residual networks, branches or windows on the tape as MMSegmentation trains them; here are FCN, PSPNet, DeepLab v3,
+v3+ and UPerNet, the heads with attention and pooled contexts in modules of their own."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from rigplanner.workload.architectures.context_heads import (
+    Around,
+    ContextHead,
+    CrossHead,
+    DualHead,
+    InterlacedHead,
+    ObjectHead,
+    PartedHead,
+    PyramidAttentionHead,
+)
+from rigplanner.workload.architectures.hrnet import HighResolution, MobileBackbone
+from rigplanner.workload.architectures.pooled_heads import (
+    AdaptiveHead,
+    BasisHead,
+    CodeHead,
+    FilterHead,
+    MaskedHead,
+    PointHead,
+    SumHead,
+)
 from rigplanner.workload.architectures.pyramid import ResidualBackbone, Unit, enlarged, picture, pixel_loss
 from rigplanner.workload.architectures.windows import WindowBackbone
 from rigplanner.workload.config import full_config
@@ -129,35 +150,109 @@ class LeveledHead:
 
 HEADS: dict[str, Any] = {
     "fcn": PlainHead, "pspnet": PooledHead, "deeplabv3": DilatedHead, "deeplabv3plus": FineHead, "upernet": LeveledHead,
+    "nonlocal": Around, "dnlnet": PartedHead, "gcnet": ContextHead, "ccnet": CrossHead, "ann": PyramidAttentionHead,
+    "isanet": InterlacedHead, "danet": DualHead, "ocrnet": ObjectHead, "encnet": CodeHead, "emanet": BasisHead,
+    "apcnet": AdaptiveHead, "dmnet": FilterHead, "psanet": MaskedHead, "semantic_fpn": SumHead, "pointrend": SumHead,
 }  # fmt: skip
+LEVELED = ("upernet", "semantic_fpn", "pointrend")
+"""Heads that take all stages of a backbone that is not dilated."""
+HEAD_WIDTHS = {"emanet": 256, "semantic_fpn": 128, "pointrend": 128}
+"""Channels of the heads that have other than `WIDTH`."""
+
+
+class OnePixel:
+    """FCN on HRNet: one convolution of a pixel over the joined maps."""
+
+    def __init__(self, net: Net, widths: list[int], width: int) -> None:
+        self.layer = Unit(net, width, width, 1, norm="trained")
+
+    def __call__(self, maps: list[Tensor]) -> Tensor:
+        return self.layer(maps[-1])
+
+
+def backbone_of(net: Net, told: dict[str, Any], head: str) -> Any:
+    """The backbone that a configuration tells, its norms trained."""
+    if told["model_type"] == "swin":
+        return WindowBackbone(net, told)
+    if told["model_type"] == "hrnet":
+        return HighResolution(net, told, "trained")
+    if told["model_type"] == "mobilenet_v2":
+        return MobileBackbone(net)
+    plain = {"output_stride": 32 if head in LEVELED else 8, "deep_stem": True}
+    return ResidualBackbone(net, {**plain, **told}, "trained")
 
 
 class PixelClassifier:
-    """A dilated ResNet with norms over all cards, its head, and a second head on the third stage while it trains."""
+    """A dilated ResNet with norms over all cards, its head, and a second head on the third stage while it trains. The maps of HRNet
+    are joined at the finest for each head anew."""
 
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
-        self.net = net
+        self.net, kind = net, config["head"]
         told = full_config(config["backbone"])
-        plain = {"output_stride": 32 if config["head"] == "upernet" else 8, "deep_stem": True}
-        windows = told["model_type"] == "swin"
-        self.backbone: Any = WindowBackbone(net, told) if windows else ResidualBackbone(net, {**plain, **told}, "trained")
+        self.backbone, self.joins = backbone_of(net, told, kind), told["model_type"] == "hrnet"
         widths, classes = self.backbone.widths, config.get("num_labels") or 19
-        width, side_width = config.get("head_width") or WIDTH, config.get("side_width") or SIDE_WIDTH
-        self.head = HEADS[config["head"]](net, widths, width)
-        self.scores = Unit(net, width, classes, 1, bias=True, relu=False)
-        self.side = Unit(net, widths[-2], side_width, 3, norm="trained")
-        self.side_scores = Unit(net, side_width, classes, 1, bias=True, relu=False)
+        width = config.get("head_width") or HEAD_WIDTHS.get(kind, WIDTH)
+        side_width = config.get("side_width") or SIDE_WIDTH
+        if self.joins:
+            widths = [sum(widths)] * 2
+            side_width, width = widths[0], width if kind == "ocrnet" else widths[0]
+        self.dropped = 0.0 if self.joins or kind == "pointrend" else DROPPED
+        self.head: Any = (OnePixel if self.joins and kind == "fcn" else HEADS[kind])(net, widths, width)
+        self.scores = [Unit(net, width, classes, 1, bias=True, relu=False) for _ in range(3 if kind == "danet" else 1)]
+        self.points = PointHead(net, classes) if kind == "pointrend" else None
+        self.side: Unit | None = None
+        if not (kind in LEVELED[1:] or (self.joins and kind == "fcn")):
+            self.side = Unit(net, widths[-2], side_width, 1 if self.joins else 3, norm="trained")
+            self.side_scores = Unit(net, side_width, classes, 1, bias=True, relu=False)
 
     def loss(self) -> Tensor:
-        """The losses of both heads over every pixel; without training, the scores at the image's size."""
+        """The losses of all heads over every pixel; without training, the scores at the image's size."""
         net, tape = self.net, self.net.tape
         image = picture(net, 1)
         maps = self.backbone(image)
         sides = (image.shape[2], image.shape[3])
         if not net.setting.training:
-            return enlarged(tape, self.scores(self.head(maps)), sides)
-        found = []
-        for layer, scores in ((lambda: self.head(maps), self.scores), (lambda: self.side(maps[-2]), self.side_scores)):
-            y = scores(ops.dropout(tape, layer(), DROPPED, True))
-            found.append(pixel_loss(net, enlarged(tape, y, sides)))
-        return ops.add(tape, found[0], found[1])
+            return enlarged(tape, self._scored(maps)[0], sides)
+        if self.points is not None:
+            return self._refined(maps, sides)
+        makers = [self._scored, self._coarse]
+        if self.side is None:
+            makers = makers[:1]
+        elif isinstance(self.head, ObjectHead):
+            makers = makers[::-1]
+        found = [pixel_loss(net, enlarged(tape, y, sides)) for make in makers for y in make(maps)]
+        total = found[0]
+        for loss in found[1:]:
+            total = ops.add(tape, total, loss)
+        return total
+
+    def _scored(self, maps: list[Tensor]) -> list[Tensor]:
+        """The scores of the head, which for objects begins with the coarse ones, made anew."""
+        if isinstance(self.head, ObjectHead):
+            made: Any = self.head(self._seen(maps), self._coarse(maps)[0])
+        else:
+            made = self.head(self._seen(maps))
+        each = made if isinstance(made, list) else [made]
+        return [scores(self._dropped(y)) for scores, y in zip(self.scores, each, strict=True)]
+
+    def _coarse(self, maps: list[Tensor]) -> list[Tensor]:
+        """The scores of the second head."""
+        assert self.side is not None
+        return [self.side_scores(self._dropped(self.side(self._seen(maps)[-2 if len(maps) > 1 and not self.joins else -1])))]
+
+    def _dropped(self, x: Tensor) -> Tensor:
+        return ops.dropout(self.net.tape, x, self.dropped, self.net.setting.training)
+
+    def _seen(self, maps: list[Tensor]) -> list[Tensor]:
+        if not self.joins:
+            return maps
+        tape, sides = self.net.tape, (maps[0].shape[2], maps[0].shape[3])
+        return [ops.cat(tape, [enlarged(tape, x, sides) for x in maps], 1)]
+
+    def _refined(self, maps: list[Tensor], sides: tuple[int, int]) -> Tensor:
+        """PointRend: the loss of the coarse scores, and of those at points, for which they are made again."""
+        tape, head = self.net.tape, self.head
+        assert self.points is not None
+        levels = head.pyramid(maps)
+        coarse = pixel_loss(self.net, enlarged(tape, self.scores[0](head.summed(levels)), sides))
+        return ops.add(tape, coarse, self.points(levels[0], self.scores[0](head.summed(levels))))

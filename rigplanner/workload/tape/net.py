@@ -21,8 +21,8 @@ class Setting(Struct, frozen=True, kw_only=True):
     of parameters go as soon as they are
     made, to other GPUs, to host memory, or into the step. `sides`: height and width of images that are not square; `frozen_norms`:
     the batch norms of a detector's backbone are two constants; `float_norms`: they are fed in float, whatever a convolution
-    writes. `frames` of a clip; `images` of `sides` in every sample of a language model that sees, whose `frozen_tower` never
-    trains."""
+    writes; `keeps_scores`: a softmax keeps its input as well, as PyTorch did before 1.11 (pytorch/pytorch issue 64000). `frames` of
+    a clip; `images` of `sides` in every sample of a language model that sees, whose `frozen_tower` never trains."""
 
     batch: int
     length: int
@@ -41,6 +41,7 @@ class Setting(Struct, frozen=True, kw_only=True):
     sides: tuple[int, int] | None = None
     frozen_norms: bool = False
     float_norms: bool = False
+    keeps_scores: bool = False
     frames: int = 1
     images: int = 0
     frozen_tower: bool = False
