@@ -7,11 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rigplanner.cli.faults import InputFault
+from rigplanner.machine.formats.facts import Fact, facts_of_hwloc, facts_of_lspci, facts_of_query
 from rigplanner.machine.formats.lspci_tree import TreeFault
 from rigplanner.machine.formats.smi_matrix import MatrixFault
 from rigplanner.machine.formats.smi_query import QueryFault
 from rigplanner.machine.formats.xml_tree import LARGEST_TEXT, XmlFault
-from rigplanner.machine.this_machine import Fact, facts_of_hwloc, facts_of_lspci, facts_of_query, read_this_machine
+from rigplanner.machine.this_machine import read_this_machine
 from rigplanner.whole_file import read_within
 
 FAULTS = (MatrixFault, TreeFault, XmlFault, QueryFault)

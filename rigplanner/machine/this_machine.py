@@ -1,12 +1,11 @@
-"""What a computer says of itself: the one at hand, as far as Linux tells it without special rights, or another by captured text;
-and the rig of the parts that it names."""
+"""What the computer at hand says of itself, as far as Linux tells it without special rights; and the rig of the parts that facts
+name."""
 
 import re
 import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
 
 from msgspec import Struct
 
@@ -14,10 +13,8 @@ from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.gpu_names import GpuNames, shipped_pci_ids
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU, Part
-from rigplanner.machine.formats.hwloc_xml import read_hwloc
-from rigplanner.machine.formats.lspci_tree import parse_lspci
-from rigplanner.machine.formats.pci_paths import PciDevice, nvidia_gpus
-from rigplanner.machine.formats.smi_query import QueryFault, parse_query
+from rigplanner.machine.formats.facts import Fact, counted, facts_of_query
+from rigplanner.machine.formats.smi_query import QueryFault
 from rigplanner.rig.document import Item, Rig
 
 LARGEST_FILE = 2**22
@@ -27,19 +24,6 @@ PLAIN_WORDS = re.compile(
     re.IGNORECASE,
 )
 """Words in firmware and driver names that no catalog has."""
-
-Kind = Literal["system", "motherboard", "cpu", "gpu", "storage", "memory"]
-
-
-class Fact(Struct, frozen=True):
-    """Something found: its kind, its name as the machine says it, how many, and details (bus address, link, size). A GPU may run
-    under a power limit in watts."""
-
-    kind: Kind
-    name: str
-    count: int = 1
-    detail: str = ""
-    limit_w: float | None = None
 
 
 class Recognised(Struct, frozen=True):
@@ -52,48 +36,7 @@ class Recognised(Struct, frozen=True):
 def read_this_machine(root: Path = Path("/"), query: Callable[[], str] | None = None) -> tuple[Fact, ...]:
     """Return what is found under /proc and /sys, and by nvidia-smi where it is installed; nothing is found on other systems.
     `root` and `query` (the text of `nvidia-smi -q`) stand in for the machine in tests."""
-    return _counted([*_boards(root), *_cpus(root), *_memory(root), *_gpus(root, query or _ask_nvidia_smi), *_drives(root)])
-
-
-def _counted(facts: list[Fact]) -> tuple[Fact, ...]:
-    """Return equal facts once, with their number."""
-    counts: dict[tuple[Kind, str, str, float | None], int] = {}
-    for fact in facts:
-        key = (fact.kind, fact.name, fact.detail, fact.limit_w)
-        counts[key] = counts.get(key, 0) + fact.count
-    return tuple(Fact(kind, name, count, detail, limit) for (kind, name, detail, limit), count in counts.items())
-
-
-def facts_of_query(text: str) -> tuple[Fact, ...]:
-    """Return the GPUs that `nvidia-smi -q` text names; raise QueryFault for other text."""
-    found = [gpu for gpu in parse_query(text) if gpu.name]
-    return _counted([Fact("gpu", gpu.name, 1, _link(*gpu.link), gpu.power_limit_w) for gpu in found])
-
-
-def facts_of_hwloc(text: str) -> tuple[Fact, ...]:
-    """Return CPUs, memory, GPUs and NVMe drives that an hwloc XML file names; raise XmlFault for other text."""
-    found = read_hwloc(text)
-    facts = [Fact("cpu", name) for name in found.cpus if name]
-    if found.memory_bytes:
-        facts.append(Fact("memory", f"{round(sum(found.memory_bytes) / 2**30)} GiB"))
-    return _counted([*facts, *_of_pci(list(found.devices))])
-
-
-def facts_of_lspci(text: str) -> tuple[Fact, ...]:
-    """Return the GPUs and NVMe drives that `lspci -tv` text names; raise TreeFault for other text."""
-    return _counted(_of_pci(parse_lspci(text)))
-
-
-def _of_pci(devices: list[PciDevice]) -> list[Fact]:
-    gpus = [Fact("gpu", _model(device.name)) for device in nvidia_gpus(devices)]
-    drives = [Fact("storage", device.name) for device in devices if re.search(r"NVMe SSD|Non-Volatile memory", device.name)]
-    return gpus + drives
-
-
-def _model(name: str) -> str:
-    """Return the model that pci.ids writes in brackets behind the chip: "GA102 [GeForce RTX 3090]"."""
-    bracketed = re.findall(r"\[([^]]+)\]", name)
-    return bracketed[-1] if bracketed else name
+    return counted([*_boards(root), *_cpus(root), *_memory(root), *_gpus(root, query or _ask_nvidia_smi), *_drives(root)])
 
 
 def _text(path: Path) -> str:
@@ -136,10 +79,6 @@ def _gpus(root: Path, query: Callable[[], str]) -> list[Fact]:
     folders = sorted((root / "proc/driver/nvidia/gpus").glob("*/information"))
     models = [re.search(r"^Model:\s*(.+)$", _text(path), flags=re.MULTILINE) for path in folders]
     return [Fact("gpu", match[1].strip()) for match in models if match]
-
-
-def _link(gen: int | None, width: int | None) -> str:
-    return f"PCIe {gen} x{width}" if gen is not None and width is not None else ""
 
 
 def _ask_nvidia_smi() -> str:

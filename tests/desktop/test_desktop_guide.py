@@ -10,7 +10,7 @@ from shiboken6 import isValid
 from rigplanner.catalog.parts import GPU
 from rigplanner.desktop.dialogs.guide import guide_dialog
 from rigplanner.desktop.dialogs.this_machine import machine_dialog
-from rigplanner.machine.this_machine import Fact
+from rigplanner.machine.formats.facts import Fact
 from rigplanner.rig.document import Site
 
 SHORT = ("nvidia.geforce.rtx-5050", "nvidia.geforce.rtx-5060-ti-16gb", "nvidia.tesla.t4", "nvidia.geforce.rtx-3090")

@@ -5,7 +5,8 @@ from pathlib import Path
 from test_topology_formats import QUERY
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.machine.this_machine import Fact, facts_of_hwloc, facts_of_lspci, facts_of_query, read_this_machine, recognise
+from rigplanner.machine.formats.facts import Fact, facts_of_hwloc, facts_of_lspci, facts_of_query
+from rigplanner.machine.this_machine import read_this_machine, recognise
 
 
 def write(root: Path, files: dict[str, str]) -> None:

@@ -17,9 +17,10 @@ from rigplanner.desktop.theme import look, row_px
 from rigplanner.desktop.widgets import busy_bar, button, column, label, row
 from rigplanner.desktop.words import KIND_WORDS
 from rigplanner.machine.formats.captured import said_in_file
+from rigplanner.machine.formats.facts import Fact
 from rigplanner.machine.formats.nccl_beside import beside
 from rigplanner.machine.formats.nccl_log import NcclRun
-from rigplanner.machine.this_machine import Fact, Recognised, read_this_machine, recognise
+from rigplanner.machine.this_machine import Recognised, read_this_machine, recognise
 from rigplanner.report.language import Words, tr
 from rigplanner.report.words_machine import beside_cells, run_lines
 

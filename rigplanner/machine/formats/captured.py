@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
+from rigplanner.machine.formats.facts import Fact, facts_of_hwloc, facts_of_lspci, facts_of_query
 from rigplanner.machine.formats.lspci_tree import TreeFault
 from rigplanner.machine.formats.nccl_log import NcclRun, read_nccl
 from rigplanner.machine.formats.smi_matrix import MatrixFault
 from rigplanner.machine.formats.smi_query import QueryFault
 from rigplanner.machine.formats.xml_tree import LARGEST_TEXT, XmlFault
-from rigplanner.machine.this_machine import Fact, facts_of_hwloc, facts_of_lspci, facts_of_query
 from rigplanner.whole_file import read_within
 
 READERS = (facts_of_query, facts_of_hwloc, facts_of_lspci)
