@@ -54,13 +54,18 @@ def as_wished(value: float, unit: str, digits: int | None = None) -> tuple[float
 
 
 def number(value: float | None, digits: int | None = None) -> str:
-    """Return a number with `digits` decimals, or three significant figures below 100 and none above."""
+    """Return a number with `digits` decimals, or three significant figures below 100, two below 0.1 and none above."""
     if value is None or not math.isfinite(value):
         return tr(UNKNOWN)
     if digits is None:
         size = abs(value)
-        digits = 0 if size >= 100 or value == round(value) else 1 if size >= 10 else 2 if size >= 1 else 3
+        digits = 0 if size >= 100 or value == round(value) else 1 if size >= 10 else 2 if size >= 1 else max(3, _two_figures(size))
     return written(f"{value:,.{digits}f}")
+
+
+def _two_figures(size: float) -> int:
+    """Decimals that show two significant figures of a small number."""
+    return 1 - math.floor(math.log10(size)) if 1e-12 < size < 1 else 0
 
 
 def quantity(value: float | None, unit: str, digits: int | None = None) -> str:
@@ -86,7 +91,7 @@ def interval(low: float | None, high: float | None, unit: str = "") -> str:
     if low is None or high is None:
         return tr(UNKNOWN)
     size = max(abs(low), abs(high))
-    digits = 0 if size >= 100 else 1 if size >= 10 else 2
+    digits = 0 if size >= 100 else 1 if size >= 10 else max(2, _two_figures(size))
     tail = f"{THIN}{unit_text(unit)}" if unit else ""
     return tr("{low} to {high}", low=number(low, digits), high=number(high, digits)) + tail
 

@@ -61,3 +61,8 @@ def test_strong_chinese_is_strong_and_what_it_lacks_is_still_printed() -> None:
     assert 'name="RigSans-TC-SemiBold">報價單<' in rare
     assert 'name="RigSans-TC">龘<' in rare
     assert [face_of(text, STRONG) for text in ("Quote", "報價單 A", "龘")] == [STRONG, "RigSans-TC-SemiBold", "RigSans-TC"]
+
+
+def test_small_numbers_keep_two_figures() -> None:
+    assert fmt.number(0.0021) == "0.0021" and fmt.number(0.06) == "0.060" and fmt.number(0.5) == "0.500" and fmt.number(0.0) == "0"
+    assert fmt.interval(0.00154, 0.0025) == "0.0015 to 0.0025" and fmt.interval(0.0, 0.0) == "0.00 to 0.00"

@@ -27,7 +27,7 @@ from rigplanner.workload.sized import STANDS_IN, sized_config
 def test_the_stand_in_is_about_as_large(kind: str, billions: float) -> None:
     config = sized_config(kind, billions * 1e9)
     assert config is not None
-    assert resolve(Workload(model="own", config=config), shipped_zoo()).params / 1e9 == pytest.approx(billions, rel=0.2)
+    assert resolve(Workload(model="own", config=config), shipped_zoo()).params / 1e9 == pytest.approx(billions, rel=0.06)
 
 
 def test_weights_are_sure_and_the_rest_is_wide() -> None:
