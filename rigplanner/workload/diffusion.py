@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rigplanner.workload.architectures.denoisers import sample_walk, train_walk
+from rigplanner.workload.denoiser_walk import sample_walk, train_walk
 from rigplanner.workload.host import DIFFUSERS, HostNeed, waiting
 from rigplanner.workload.job import OPTIMIZERS, Job
 from rigplanner.workload.network import Network, pixels

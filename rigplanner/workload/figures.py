@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from rigplanner.catalog.zoo import base_name
 from rigplanner.workload.answer import WorkloadFault
-from rigplanner.workload.architectures.dense import dense_bytes
+from rigplanner.workload.beside_walk import dense_bytes
 from rigplanner.workload.job import OPTIMIZERS, Job
 from rigplanner.workload.kept_values import kept_bytes
 from rigplanner.workload.network import Network, nearest_figures, pixels

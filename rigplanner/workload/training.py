@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from rigplanner.workload.architectures.dense import dense_bytes, library_factor
+from rigplanner.workload.beside_walk import dense_bytes, library_factor
 from rigplanner.workload.host import HostNeed, training_host
 from rigplanner.workload.job import OPTIMIZERS, Job
 from rigplanner.workload.network import Network

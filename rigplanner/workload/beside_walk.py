@@ -1,4 +1,4 @@
-"""What networks that label every pixel keep beside their backbone: the decoder of SegFormer, logits at the size of the image."""
+"""What training of image networks keeps beside the walk: decoders and logits that label every pixel, workspace of libraries."""
 
 from __future__ import annotations
 
