@@ -62,7 +62,7 @@ four branches: beside ResNet-50, Inception v3 takes 1.2 to 1.6 times as long as 
 of a MixNet is split by kernel size and joined again (1.2 to 1.4 times on three cards in PyTorch 2.4 and 2.9, 2.3 in 1.5)."""
 TIED = ("gpt2", "bert", "roberta", "opt", "bloom", "mpt", "gemma", "falcon", "distilbert", "gpt_bigcode")
 """Model types that read and write with one table of words unless their configuration says otherwise."""
-WALKED = ("nemotron_h", "segformer", "dilated_segmenter", "mobilebert", "squeezebert")
+WALKED = ("nemotron_h", "segformer", "dilated_segmenter", "rcnn", "retinanet", "mobilebert", "squeezebert")
 """Types of configuration whose blocks are no repeated one that a geometry tells: their layers are walked as for memory."""
 VALUES_PER_WIDTH, USUAL_SEEN = 20.0, 512
 """Values written per token and layer in widths (10, and those of the feed-forward block), and the edge of an image."""

@@ -57,7 +57,7 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     where DistributedDataParallel sums gradients, null where they are summed where they lie. `own_networks`: written without
     transformers. `table_on_host`: the embedding is looked up by the processor; `prompt_piece`: tokens of a prompt that are worked
     on at once. `frozen_norms`: batch norms of a detector's backbone are constants; `float_norms`: mixed precision feeds norms in
-    float; `keeps_scores`: softmax and log-softmax of a segmenter keep their input too."""
+    float; `keeps_scores`: softmax and log-softmax of a segmenter keep their input too, and ReLUs that are not in place."""
 
     slug: str = ""
     context_gib: float = 0.6

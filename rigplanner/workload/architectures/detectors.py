@@ -7,7 +7,17 @@ from typing import Any
 
 from rigplanner.workload.architectures.efficient import group_norm
 from rigplanner.workload.architectures.encoder import class_loss
-from rigplanner.workload.architectures.pyramid import Pyramid, ResidualBackbone, Unit, picture, picture_sides, relu_in_place
+from rigplanner.workload.architectures.hrnet import HighPyramid, HighResolution
+from rigplanner.workload.architectures.pyramid import (
+    Pyramid,
+    ResidualBackbone,
+    Unit,
+    activated,
+    picture,
+    picture_sides,
+    relu_in_place,
+)
+from rigplanner.workload.architectures.region_heads import KeypointHead, LastStage, OneMask, StuffHead, stages_of
 from rigplanner.workload.architectures.windows import WindowBackbone
 from rigplanner.workload.config import full_config
 from rigplanner.workload.tape import ops
@@ -72,7 +82,7 @@ class Doubled:
         tape.saves()
         made = new(tape, (shape[0], out, 2 * shape[2], 2 * shape[3]), x.dtype)
         tape.flops += 8 * x.size * out
-        return ops.keeping_result(tape, record(tape, made, (x, weight, self.bias), pull))
+        return activated(self.net, record(tape, made, (x, weight, self.bias), pull))
 
 
 class Grouped:
@@ -105,6 +115,9 @@ def backbone_of(net: Net, config: dict[str, Any]) -> tuple[Any, list[int]]:
     if told["model_type"] == "swin":
         made = WindowBackbone(net, told)
         return made, made.widths
+    if told["model_type"] == "hrnet":
+        branched = HighResolution(net, told, "trained")
+        return branched, branched.widths
     residual = ResidualBackbone(net, told, "frozen" if net.setting.frozen_norms else "fixed")
     return residual, residual.widths
 
@@ -112,15 +125,15 @@ def backbone_of(net: Net, config: dict[str, Any]) -> tuple[Any, list[int]]:
 class BoxHead:
     """Two linear layers over pooled regions, the class and the box; `each_class` has a box of its own."""
 
-    def __init__(self, net: Net, classes: int, each_class: bool) -> None:
+    def __init__(self, net: Net, classes: int, each_class: bool, width: int = WIDTH) -> None:
         self.net = net
-        self.first, self.second = net.linear("fc1", WIDTH * 49, HIDDEN, True), net.linear("fc2", HIDDEN, HIDDEN, True)
+        self.first, self.second = net.linear("fc1", width * 49, HIDDEN, True), net.linear("fc2", HIDDEN, HIDDEN, True)
         self.names = net.linear("cls_score", HIDDEN, classes + 1, True)
         self.boxes = net.linear("bbox_pred", HIDDEN, 4 * (classes if each_class else 1), True)
 
     def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
         tape = self.net.tape
-        rows = x.view(x.shape[0], WIDTH * 49)
+        rows = x.view(x.shape[0], x.size // x.shape[0])
         hidden = ops.keeping_result(tape, self.second(ops.keeping_result(tape, self.first(rows))))
         return self.names(hidden), self.boxes(hidden)
 
@@ -128,8 +141,8 @@ class BoxHead:
 class MaskHead:
     """Four convolutions over pooled regions, twice the size, one mask per class; its loss while it trains."""
 
-    def __init__(self, net: Net, classes: int) -> None:
-        self.net, self.layers = net, [Unit(net, WIDTH, WIDTH, 3, bias=True) for _ in range(4)]
+    def __init__(self, net: Net, classes: int, width: int = WIDTH) -> None:
+        self.net, self.layers = net, [Unit(net, WIDTH if at else width, WIDTH, 3, bias=True) for at in range(4)]
         self.doubled, self.scores = Doubled(net, WIDTH, WIDTH), Unit(net, WIDTH, classes, 1, bias=True, relu=False)
 
     def __call__(self, x: Tensor) -> Tensor:
@@ -152,12 +165,15 @@ class RegionDetector:
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
         self.net, self.classes, self.masks = net, config.get("num_labels") or 80, bool(config.get("masks"))
         self.backbone, widths = backbone_of(net, config)
-        self.pyramid = Pyramid(net, widths, WIDTH, 1, True)
+        joined_first = isinstance(self.backbone, HighResolution)
+        self.pyramid: Any = HighPyramid(net, widths, WIDTH) if joined_first else Pyramid(net, widths, WIDTH, 1, True)
         self.proposing = Unit(net, WIDTH, WIDTH, 3, bias=True)
         self.scores, self.shifts = (Unit(net, WIDTH, width, 1, bias=True, relu=False) for width in (3, 12))
-        stages = 3 if config.get("cascade") else 1
+        stages = 0 if config.get("proposals_only") else 3 if config.get("cascade") else 1
         self.heads = [BoxHead(net, self.classes, stages == 1) for _ in range(stages)]
         self.mask_heads = [MaskHead(net, self.classes) for _ in range(stages)] if self.masks else []
+        self.points = KeypointHead(net, WIDTH) if config.get("keypoints") else None
+        self.stuff = StuffHead(net, WIDTH) if config.get("stuff") else None
 
     def loss(self) -> Tensor:
         """The sum of all losses; without training, the scores."""
@@ -175,7 +191,11 @@ class RegionDetector:
             if self.mask_heads:
                 seen = pooled(tape, maps[:4], each * (POSITIVE if training else DETECTED), 14)
                 losses += [self.mask_heads[at](seen)]
-        assert names is not None
+        if self.points is not None:
+            losses.append(self.points(pooled(tape, maps[:4], each * (POSITIVE if training else DETECTED), 14)))
+        if self.stuff is not None:
+            losses.append(self.stuff(maps[:4], (image.shape[2], image.shape[3])))
+        names = maps[0] if names is None else names
         del image
         total = losses[0] if losses else names
         for loss in losses[1:] if training else ():
@@ -195,9 +215,72 @@ class RegionDetector:
         return list(picked)
 
 
+class OneMapDetector:
+    """Faster and Mask R-CNN on one map: its last stage over every region (`single_map` c4), or dilated before them (dc5)."""
+
+    def __init__(self, net: Net, config: dict[str, Any]) -> None:
+        self.net, self.classes = net, config.get("num_labels") or 80
+        told, norm = full_config(config["backbone"]), "frozen" if net.setting.frozen_norms else "fixed"
+        whole = config["single_map"] == "dc5"
+        self.backbone, self.stage = stages_of(net, told, norm, whole), None if whole else LastStage(net, told, norm)
+        width = self.backbone.widths[-1]
+        self.proposing = Unit(net, width, width, 3, bias=True)
+        self.scores, self.shifts = (Unit(net, width, count, 1, bias=True, relu=False) for count in (15, 60))
+        self.head = BoxHead(net, self.classes, True, width) if whole else None
+        last = told["hidden_sizes"][-1]
+        self.names = None if whole else net.linear("cls_score", last, self.classes + 1, True)
+        self.boxes = None if whole else net.linear("bbox_pred", last, 4 * self.classes, True)
+        self.mask: Any = None
+        if config.get("masks"):
+            self.mask = MaskHead(net, self.classes, width) if whole else OneMask(net, last, self.classes, Doubled)
+
+    def loss(self) -> Tensor:
+        """The sum of all losses; without training, the class scores."""
+        net, tape, training = self.net, self.net.tape, self.net.setting.training
+        x = self.backbone(picture(net, 32))[-1]
+        hidden = self.proposing(x)
+        rows = [joined(tape, [layer(hidden)], width) for layer, width in ((self.scores, 1), (self.shifts, 4))]
+        if training:
+            matched(net, [x], 15)
+        picked = [ops.reduce_to(tape, ops.cut(tape, y, (net.setting.batch * 256, y.shape[2])), ()) for y in rows if training]
+        found, seen = self._regions(x)
+        losses: list[Tensor] = []
+        if training:
+            far = ops.reduce_to(tape, ops.keeping_input(tape, found[1]), ())
+            losses = [*picked, class_loss(net, found[0]), far]
+        if self.mask is not None:
+            share = net.setting.batch * (POSITIVE if training else DETECTED)
+            if self.stage is None or seen is None:
+                part = pooled(tape, [x], share, 14)
+            else:
+                part = ops.cut(tape, seen, (share, *seen.shape[1:]))
+            losses.append(self.mask(part))
+        total = losses[0] if training else found[0]
+        for loss in losses[1:] if training else ():
+            total = ops.add(tape, total, loss)
+        return total
+
+    def _regions(self, x: Tensor) -> tuple[tuple[Tensor, Tensor], Tensor | None]:
+        """Classes and boxes of the regions, and what the last stage made of them."""
+        net, tape = self.net, self.net.tape
+        count = net.setting.batch * (PROPOSALS if net.setting.training else TESTED)
+        if self.stage is None or self.names is None or self.boxes is None:
+            assert self.head is not None
+            return self.head(pooled(tape, [x], count, 7)), None
+        seen = self.stage(pooled(tape, [x], count, 14))
+        mean = ops.reduce_to(tape, seen, (count, seen.shape[1]))
+        return (self.names(mean), self.boxes(mean)), seen
+
+
+def region_detector(net: Net, config: dict[str, Any]) -> RegionDetector | OneMapDetector:
+    """The detector by regions that a configuration tells."""
+    return OneMapDetector(net, config) if config.get("single_map") else RegionDetector(net, config)
+
+
 class DenseDetector:
     """RetinaNet (Lin et al. 2017): two rows of convolutions over five levels, nine anchors a place; FCOS and ATSS with one, group
-    norms, and a centre beside each box."""
+    norms, and a centre beside each box; GFL with the distribution of four distances in `box_values`, FSAF and FoveaBox with one and
+    no norms."""
 
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
         self.net, self.classes, self.per_place = net, config.get("num_labels") or 80, config.get("anchors") or 9
@@ -205,7 +288,7 @@ class DenseDetector:
         self.pyramid = Pyramid(net, widths[1:], WIDTH, 2, False, from_input=not config.get("group_norms"))
         grouped = bool(config.get("group_norms"))
         self.names = Dense(net, 4, self.per_place * self.classes, grouped)
-        self.boxes = Dense(net, 4, self.per_place * (5 if grouped else 4), grouped)
+        self.boxes = Dense(net, 4, self.per_place * (config.get("box_values") or (5 if grouped else 4)), grouped)
 
     def loss(self) -> Tensor:
         """The focal loss; without training, the scores."""

@@ -20,7 +20,7 @@ from rigplanner.workload.architectures.decoder import Decoder, Mlp
 from rigplanner.workload.architectures.decoder_forms import decoder_form, expert_form
 from rigplanner.workload.architectures.decoder_kin import dbrx, gpt_neox_japanese, mimo, mllama, olmo_hybrid, phi4_multimodal
 from rigplanner.workload.architectures.decoder_traits import ACTS, TRAITS
-from rigplanner.workload.architectures.detectors import DenseDetector, RegionDetector
+from rigplanner.workload.architectures.detectors import DenseDetector, region_detector
 from rigplanner.workload.architectures.detr import Detr
 from rigplanner.workload.architectures.efficient import efficientnet, poolformer
 from rigplanner.workload.architectures.encoder import Encoder, EncoderBlock, EncoderForm, drawn_tables
@@ -178,7 +178,8 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "whisper": Whisper, "deberta-v2": Deberta, "deberta": Deberta, "swinv2": Swin2,
     "pvt": Pvt, "pvt_v2": Pvt2, "mobilevit": MobileVit, "cvt": Cvt, "efficientnet": efficientnet, "poolformer": poolformer,
     "focalnet": FocalNet, "swiftformer": SwiftFormer, "textnet": TextNet, "hgnet_v2": hgnet_v2, "mobilevitv2": MobileVit2,
-    "sam": Sam, "rcnn": RegionDetector, "retinanet": DenseDetector, "detr": Detr, "dilated_segmenter": PixelClassifier,
+    "sam": Sam, "rcnn": region_detector, "retinanet": DenseDetector, "detr": Detr,
+    "dilated_segmenter": PixelClassifier,
     "unet_2d_condition": LatentUnet, "sd3_transformer": JointTransformer, "flux_transformer": JointTransformer,
     "qwen_image_transformer": QwenImage, "flux2_transformer": Flux2, "ltx_transformer": Ltx,
     "hunyuan_video_transformer": HunyuanVideo, "cogvideox_transformer": VideoTransformer, "wan_transformer": Wan,

@@ -89,6 +89,21 @@ class HighResolution:
         return maps
 
 
+class HighPyramid:
+    """HRNetV2p: all maps joined at the finest and narrowed, then pooled to five levels, a convolution for each."""
+
+    def __init__(self, net: Net, widths: list[int], width: int) -> None:
+        self.net, self.narrow = net, Unit(net, sum(widths), width, 1, bias=True, relu=False)
+        self.out = [Unit(net, width, width, 3, bias=True, relu=False) for _ in range(5)]
+
+    def __call__(self, maps: list[Tensor]) -> list[Tensor]:
+        tape, sides = self.net.tape, (maps[0].shape[2], maps[0].shape[3])
+        x = self.narrow(ops.cat(tape, [maps[0], *(enlarged(tape, y, sides) for y in maps[1:])], 1))
+        pooled = (ops.reduce_to(tape, x, (*x.shape[:2], sides[0] >> at, sides[1] >> at)) for at in range(1, len(self.out)))
+        levels = [x, *pooled]
+        return [layer(y) for layer, y in zip(self.out, levels, strict=True)]
+
+
 class Inverted:
     """A block of MobileNetV2: wider, depthwise, narrower; the sum with the input where shapes agree."""
 

@@ -17,6 +17,12 @@ def relu_in_place(tape: Tape, x: Tensor) -> Tensor:
     return record(tape, Tensor(x.shape, x.dtype, x.storage), (x,), lambda grad: (like(tape, kept),))
 
 
+def activated(net: Net, x: Tensor) -> Tensor:
+    """The ReLU of a head: in place, but in detectron2, whose release of PyTorch kept its input (pytorch/pytorch issue 63027)."""
+    apart = net.setting.keeps_scores and net.setting.frozen_norms
+    return ops.keeping_input(net.tape, x) if apart else relu_in_place(net.tape, x)
+
+
 def enlarged(tape: Tape, x: Tensor, sides: tuple[int, int]) -> Tensor:
     """F.interpolate to a size: its gradient has the size of its input."""
     source = x.shape
@@ -25,8 +31,9 @@ def enlarged(tape: Tape, x: Tensor, sides: tuple[int, int]) -> Tensor:
 
 WINOGRAD = 36 / 16
 """Values of cuDNN's workspace per value of input and result: its Winograd algorithm for kernels of 3 x 3 in fp32 writes both as 36
-values for every tile of 4 x 4 (Lavin and Gray 2015, arXiv 1509.09308). The tables of MMDetection and MMSegmentation are met to some
-per cent with it, whatever the head."""
+values for every tile of 4 x 4 (Lavin and Gray 2015, arXiv 1509.09308), and every kernel as 36. The tables of MMDetection and
+MMSegmentation are met to some per cent with it, whatever the head."""
+WINOGRAD_KERNEL = 36 / 9
 
 
 def workspace(tape: Tape, x: Tensor, values: int) -> Tensor:
@@ -72,7 +79,9 @@ class Unit:
             del wide
         elif self.norm:
             x = ops.shift(tape, scaled(tape, x) if self.norm == "scaled" else ops.sub_self(tape, x))
-        return relu_in_place(tape, x) if self.relu else x
+        if not self.relu:
+            return x
+        return relu_in_place(tape, x) if self.norm else activated(self.net, x)
 
     def _convolved(self, x: Tensor, kernel: int) -> Tensor:
         """A dilated kernel with its padding gives the size that a plain one gives."""
@@ -81,7 +90,7 @@ class Unit:
         whole = kernel == 3 and self.stride == self.dilation == 1 and self.weight.shape[1] == x.shape[1]
         if not whole or made.dtype != F32 or tape.semantics.explicit_mask:
             return made
-        return workspace(tape, made, round(WINOGRAD * (x.size + made.size)))
+        return workspace(tape, made, round(WINOGRAD * (x.size + made.size) + WINOGRAD_KERNEL * self.weight.size))
 
 
 class ResidualUnit:
