@@ -18,7 +18,8 @@ from rigplanner.workload.room import process_gib
 from rigplanner.workload.stacks import MemoryStack
 from rigplanner.workload.tape.net import Setting
 from rigplanner.workload.tape.tape import BF16, F32
-from rigplanner.workload.training import Demand, untied_bytes
+from rigplanner.workload.trained_states import untied_bytes
+from rigplanner.workload.training import Demand
 
 LEGACY_CODE = {"qwen", "chatglm", "baichuan", "internlm", "aquila", "xverse"}
 """Families whose code came with the weights in 2023: the cache is a tuple that every step joins anew for all layers, and the head

@@ -1,4 +1,4 @@
-"""Memory of a training step: the walk of one GPU's share, states and their shards, gathered layers, quantised bases."""
+"""Memory of a training step: the walk of one GPU's share beside the states it holds, gathered layers, quantised bases."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from rigplanner.workload.beside_walk import dense_bytes, library_factor
 from rigplanner.workload.host import HostNeed, training_host
 from rigplanner.workload.job import OPTIMIZERS, Job
 from rigplanner.workload.network import Network
-from rigplanner.workload.quant import BITS, left_whole, weight_bytes
 from rigplanner.workload.releases import LOOPED, SHIFTED
 from rigplanner.workload.stacks import MemoryStack, memory_stack
 from rigplanner.workload.tape.step import Walk
 from rigplanner.workload.tape.tape import F32
+from rigplanner.workload.trained_states import States, sharded, shards_of, states_of
 from rigplanner.workload.training_walk import (
     FUSED_LOSS,
     NARROW_LOSS,
     WALKED_OPTIMIZERS,
     computed_type,
     on_bitsandbytes,
-    parameter_type,
     raises_rest,
     step_walk,
     walked_width,
@@ -48,61 +47,32 @@ class Demand(Struct, frozen=True, kw_only=True):
 
 
 def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
-    """The demand of one training step on the fullest GPU."""
+    """The demand of one training step on the fullest GPU: its shard of the states all the time, and what comes and goes at the
+    largest of three moments."""
     job, stack = _with_masters(job, stack)
     step, share = step_walk(network, job, stack)
-    optimizer = OPTIMIZERS[job.optimizer]
     if _as_traced(job, stack, share):
         return Demand(weights=step.weights, gradients=step.gradients, optimizer=step.optimizer, activations=step.activations)
-    width = 4.0 if parameter_type(job) == F32 else 2.0
-    ways = job.tensor * job.pipeline
-    trained = step.trained / ways
-    master = 4.0 if stack.master_fp32 and width == 2 else 0.0
-    wide = width == 4 or master or (job.lora_rank and stack.adapters == "fp32")
-    state = trained * ((optimizer.state_fp32 if wide else optimizer.state_16) + master)
-    own = 4.0 if job.lora_rank and stack.adapters == "fp32" else width
-    gradients = trained * (4.0 if stack.gradients_fp32 else own)
-    base = (_base_bytes(network, job, stack, step, width) + untied_bytes(network, stack, width)) / ways
-    raised, spared = _raised(network, job, stack)
-    spared += _gated_in_place(network, job, stack) - _float_checkpoints(network, job, stack)
-    base += raised / ways + trained * (own - width)
-    if job.saves_embedding:
-        extra = network.embedding_params * (2 if network.tied else 1) / ways
-        base, gradients, state = base + 2 * extra, gradients + 2 * extra, state + 8 * extra
-    shards = [job.data if job.zero >= stage else 1 for stage in (1, 2, 3)]
-    if job.offload in ("all", "nvme"):
-        gradients = 0.0
-    all_experts = _expert_share(network)
-    experts = 0.0 if job.lora_rank else all_experts
-    state, held = state * _part(shards[0], experts, job.expert), gradients * _part(shards[1], experts, job.expert)
-    whole_base, base = base, base * _part(shards[2], all_experts, job.expert)
+    whole = states_of(network, job, stack, step)
+    held = sharded(whole, network, job)
+    gathered, later = _gathered(network, job, stack, whole.weights)
+    gradients = held.gradients / (max(1, network.layers) if IN_BACKWARD in job.flags else 1)
+    moving = max(
+        _at_peak(network, job, stack, step.working * share, whole.width) + gradients * _there(job, stack, step, whole.width),
+        _as_it_begins(network, job, stack, whole, gradients) - later,
+        _in_step(job, stack, whole, gradients),
+    )
+    kept = 0.0 if job.offload in ("all", "nvme") else min(gradients, moving)
+    communication = gathered + _buckets(job, stack, whole.trained * whole.trained_width)
+    demand = Demand(weights=held.weights, gradients=kept, optimizer=held.optimizer, activations=moving - kept,
+                    buffers=communication + _dequantised(network, job), communication=communication,
+                    apart=_flat_step(network, job, stack, whole.trained / shards_of(job, 1)))  # fmt: skip
     waits = waiting_checkpoints(network, job, stack)
-    activations = _shared_activations(max(0.0, step.working * share - spared - waits), network, job)
-    activations = activations * library_factor(network) + dense_bytes(network, job, width)
-    activations = max(activations, _beside_frozen(network, job, stack) - spared - waits)
-    if "optimizer_in_backward" in job.flags:
-        held, gradients = held / max(1, network.layers), gradients / max(1, network.layers)
-    scratch = 0 if stack.fused_optimizer or LOOPED in job.flags else optimizer.copies
-    copies = scratch * trained * own / shards[0] if "optimizer_in_backward" not in job.flags else 0.0
-    walked_bytes = max(1.0, step.trained * walked_width(job, stack, width))
-    there = 1.0 if job.accumulation > 1 else min(1.0, step.working_gradients / walked_bytes)
-    outputs = _held_outputs(network, job, stack)
-    activations += outputs
-    at_activations = activations + held * there
-    whole = stack.gathers_all and shards[2] > 1 and bool(job.lora_rank)
-    gathered, later = (whole_base, 0.0) if whole else _gathered(network, job, stack)
-    if held < step.trained * own / ways or job.accumulation > 1 or SHIFTED in job.flags:
-        before = _as_it_begins(network, job, stack, spared + waits) + dense_bytes(network, job, width)
-        before += 4.0 * job.batch * job.length / job.context * network.vocab * (SHIFTED in job.flags) + outputs
-        at_activations = max(at_activations, before + held * (job.accumulation > 1) - later)
-    at_step = held + copies if job.offload == "none" else 0.0
-    gathered += _buckets(job, stack, trained * own)
-    beside = gathered + _dequantised(network, job)
-    moving = max(at_activations, at_step)
-    kept = 0.0 if job.offload in ("all", "nvme") else held
-    demand = Demand(weights=base, gradients=min(kept, moving), optimizer=state, activations=moving - min(kept, moving),
-                    buffers=beside, communication=gathered, apart=_flat_step(network, job, stack, trained / shards[0]))  # fmt: skip
-    return _offloaded(demand, job, training_host(network, job, float(step.trained), state, waits))
+    return _offloaded(demand, job, training_host(network, job, float(step.trained), held.optimizer, waits))
+
+
+IN_BACKWARD = "optimizer_in_backward"
+"""A word for a step on each layer as soon as its gradients are there: those of one layer are held at once."""
 
 
 def _with_masters(job: Job, stack: MemoryStack) -> tuple[Job, MemoryStack]:
@@ -130,11 +100,41 @@ def _as_traced(job: Job, stack: MemoryStack, share: float) -> bool:
     return alone and known and not job.saves_embedding and stack.slug == "trace"
 
 
-def _as_it_begins(network: Network, job: Job, stack: MemoryStack, less: float) -> float:
-    """Bytes of activations where they are most, as the backward pass begins: gradients that are sharded, off-loaded, stepped at
-    once or accumulated no longer put the peak of a recomputed network at its end. `less`: what is elsewhere."""
+def _at_peak(network: Network, job: Job, stack: MemoryStack, walked: float, width: float) -> float:
+    """Bytes of activations at the peak of the walk: what it says, `walked`, less what kernels spare and what waits in the host,
+    with what libraries add and what is kept beside it, `width` bytes a value."""
+    spared, waits = _spared(network, job, stack), waiting_checkpoints(network, job, stack)
+    activations = _shared_activations(max(0.0, walked - spared - waits), network, job)
+    activations = activations * library_factor(network) + dense_bytes(network, job, width)
+    return max(activations, _beside_frozen(network, job, stack) - spared - waits) + _held_outputs(network, job, stack)
+
+
+def _there(job: Job, stack: MemoryStack, step: Walk, width: float) -> float:
+    """The share of the gradients that is there at the peak of the walk: all while they are accumulated."""
+    walked_bytes = max(1.0, step.trained * walked_width(job, stack, width))
+    return 1.0 if job.accumulation > 1 else min(1.0, step.working_gradients / walked_bytes)
+
+
+def _as_it_begins(network: Network, job: Job, stack: MemoryStack, whole: States, gradients: float) -> float:
+    """Bytes of activations, and of gradients that are accumulated, as the backward pass begins, where activations are most:
+    gradients that are sharded, off-loaded, stepped at once or accumulated no longer put the peak of a recomputed network at its
+    end. 0 where all are held and come as they are made."""
+    if gradients >= whole.trained * whole.trained_width and job.accumulation == 1 and SHIFTED not in job.flags:
+        return 0.0
     walk, share = step_walk(network, job, stack, sheds=True)
-    return _shared_activations(max(0.0, walk.working * share - less), network, job)
+    less = _spared(network, job, stack) + waiting_checkpoints(network, job, stack)
+    activations = _shared_activations(max(0.0, walk.working * share - less), network, job) + dense_bytes(network, job, whole.width)
+    shifted = 4.0 * job.batch * job.length / job.context * network.vocab * (SHIFTED in job.flags)
+    activations += shifted + _held_outputs(network, job, stack)
+    return activations + gradients * (job.accumulation > 1)
+
+
+def _in_step(job: Job, stack: MemoryStack, whole: States, gradients: float) -> float:
+    """Bytes of gradients, and of the copies that the optimizer makes of its shard at once, while it steps on this GPU."""
+    if job.offload != "none":
+        return 0.0
+    copies = 0 if stack.fused_optimizer or job.flags & {LOOPED, IN_BACKWARD} else OPTIMIZERS[job.optimizer].copies
+    return gradients + copies * whole.trained * whole.trained_width / shards_of(job, 1)
 
 
 def _beside_frozen(network: Network, job: Job, stack: MemoryStack) -> float:
@@ -156,24 +156,18 @@ def waiting_checkpoints(network: Network, job: Job, stack: MemoryStack) -> float
     return 2.0 * job.batch * job.length / job.context * network.hidden * network.layers
 
 
-def _base_bytes(network: Network, job: Job, stack: MemoryStack, step: Walk, width: float) -> float:
-    params = max(float(step.values), network.params + step.trained if job.lora_rank else network.params)
-    if job.task != "train_qlora":
-        return params * width
-    word = job.precision if BITS.get(job.precision, 16.0) < 16 else "nf4"
-    quant = "bnb_double" if stack.doubly_quantised and job.quant in (None, "bnb") else job.quant
-    whole = left_whole(word, quant, network.embedding_params, network.side_params)
-    return weight_bytes(word, quant, network.params, whole) + step.trained * 2.0
+def _spared(network: Network, job: Job, stack: MemoryStack) -> float:
+    """Bytes of the walk that this stack does not keep."""
+    return _narrow_logits(network, job, stack) + (_gated_in_place(network, job, stack) - _float_checkpoints(network, job, stack))
 
 
-def _raised(network: Network, job: Job, stack: MemoryStack) -> tuple[float, float]:
-    """Bytes that embedding and head take more, and those that logits take less, where what is not quantised is kept in fp32: the
-    head of a GPTQ base then writes float logits at once, without a 16-bit copy; under autocast it writes both."""
-    if not raises_rest(job, stack):
-        return 0.0, 0.0
+def _narrow_logits(network: Network, job: Job, stack: MemoryStack) -> float:
+    """Bytes that logits take less where what is not quantised is kept in fp32: the head of a GPTQ base then writes float logits at
+    once, without a 16-bit copy; under autocast it writes both."""
     plain = stack.loss == "plain" and not job.flags & {*FUSED_LOSS, *NARROW_LOSS}
-    spared = 2.0 * job.batch * job.length / job.context * network.vocab
-    return 2.0 * network.embedding_params, 0.0 if on_bitsandbytes(job) or not plain else spared
+    if not raises_rest(job, stack) or on_bitsandbytes(job) or not plain:
+        return 0.0
+    return 2.0 * job.batch * job.length / job.context * network.vocab
 
 
 def _held_outputs(network: Network, job: Job, stack: MemoryStack) -> float:
@@ -203,11 +197,6 @@ def _gated_in_place(network: Network, job: Job, stack: MemoryStack) -> float:
     return 3 * 2.0 * job.batch * job.length / job.context * network.ffn
 
 
-def untied_bytes(network: Network, stack: MemoryStack, width: float) -> float:
-    """The head's own copy of a tied embedding, where the stack keeps one."""
-    return network.vocab * network.hidden * width if stack.unties_head and network.tied else 0.0
-
-
 def _shared_activations(activations: float, network: Network, job: Job) -> float:
     """Tensor parallelism with sequence parallelism divides activations; a pipeline stage holds its layers for as many
     micro-batches as there are stages, each a share of the batch (Korthikanti et al. 2022, arXiv 2205.05198)."""
@@ -227,11 +216,13 @@ attention and of the feed-forward part, their outputs before the scatter, and th
 gathered; a pipeline's micro-batch is taken as the batch divided by its stages)."""
 
 
-def _gathered(network: Network, job: Job, stack: MemoryStack) -> tuple[float, float]:
+def _gathered(network: Network, job: Job, stack: MemoryStack, weights: float) -> tuple[float, float]:
     """ZeRO-3 and FSDP: two layers and the root (embedding, head; one of them where each is gathered by itself) whole in the compute
     type, and one layer's gradients, which may be brought to fp32 to be reduced; and of these bytes the gradients that are not there
     yet when the backward pass begins, all but the head's. Under a pipeline the stage stays whole over its micro-batches, with
-    gradients in fp32 (FSDP2 without resharding)."""
+    gradients in fp32 (FSDP2 without resharding). Some stacks gather all `weights` of a frozen base at once."""
+    if stack.gathers_all and job.lora_rank and shards_of(job, 3) > 1:
+        return weights, 0.0
     fetched = job.offload in ("all", "nvme")
     if not network.layers or not (fetched or (job.zero == 3 and job.data > 1)):
         return 0.0, 0.0
@@ -285,15 +276,3 @@ def _offloaded(demand: Demand, job: Job, host: HostNeed) -> Demand:
     if job.offload == "optimizer" or job.optimizer.startswith("paged"):
         return msgspec.structs.replace(demand, optimizer=0.0, host=host)
     return msgspec.structs.replace(demand, host=host)
-
-
-def _expert_share(network: Network) -> float:
-    """The share of the parameters that are experts."""
-    return min(1.0, network.expert_params / network.params) if network.params else 0.0
-
-
-def _part(shards: int, experts: float, degree: int) -> float:
-    """The share of a state on one GPU: experts are divided by the larger of the shards and the expert-parallel degree."""
-    if shards == degree == 1:
-        return 1.0
-    return (1 - experts) / shards + experts / max(shards, degree)
