@@ -165,3 +165,36 @@ def read_zoo(folder: Path) -> Zoo:
 def shipped_zoo() -> Zoo:
     """Return the zoo that came with the program, read once."""
     return read_zoo(data_path("catalog") / "models")
+
+
+IMAGE_KINDS: dict[str, Kind] = {"detector": "detector", "cnn": "cnn", "cnn-mobile": "cnn"}
+"""Kinds of the table of timed networks whose memory their figures tell."""
+
+
+class _Timed(Struct):
+    kind: str
+    params_m: float
+    gmacs: float
+    activations_m: float
+    image_size: int | None = None
+    source: str = ""
+    aliases: tuple[str, ...] = ()
+
+
+class _Table(Struct):
+    networks: dict[str, _Timed]
+
+
+@cache
+def timed_networks() -> dict[str, Model]:
+    """Return the image networks whose speed is known by their figures, by slug and alias, as the zoo would list them."""
+    table = msgspec.json.decode((data_path("catalog") / "benchmarks" / "networks.json").read_bytes(), type=_Table)
+    found: dict[str, Model] = {}
+    for slug, one in table.networks.items():
+        if one.kind in IMAGE_KINDS and one.image_size:
+            figures = (Figures(image_size=one.image_size, gmacs=one.gmacs, activations_m=one.activations_m),)
+            made = Model(
+                slug=slug, name=slug, kind=IMAGE_KINDS[one.kind], source=one.source, params_m=one.params_m, figures=figures
+            )
+            found |= dict.fromkeys((slug, *one.aliases), made)
+    return found

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from rigplanner.catalog.zoo import Component, Figures, Model, Zoo
+from rigplanner.catalog.zoo import Component, Figures, Model, Zoo, timed_networks
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.architectures.composite import composite_of
@@ -137,7 +137,7 @@ def resolve(workload: Workload, zoo: Zoo) -> Network:
         return _denoiser(workload, workload.config)
     if workload.config is not None:
         return _from_config(msgspec.json.encode(_headed(workload.config, workload.head)), workload.model or "config")
-    model = named_model(workload, zoo)
+    model = named_model(workload, zoo) or timed_networks().get((workload.model or "").casefold())
     if model is None and (workload.params_b or (workload.params_m and workload.kind in STANDS_IN)):
         return _from_size(workload)
     if workload.params_m and (model is None or model.config is None or workload.activations_m):

@@ -165,3 +165,11 @@ def test_traced_denoisers_are_in_the_rows() -> None:
     rows = [json.loads(line) for line in (Path(__file__).parent / "traced_kinds.jsonl").read_bytes().splitlines()]
     kinds = {row["spec"]["config"]["model_type"] for row in rows if row["held_out"]}
     assert {"unet_2d_condition", "sd3_transformer", "flux_transformer", "focalnet", "hgnet_v2", "pvt"} <= kinds
+
+
+def test_detectors_whose_speed_is_known_by_figures_answer_for_memory_too(zoo: Zoo) -> None:
+    """YOLO11 n and x: 2.6 and 56.9 million parameters, 30 times the operations."""
+    usual: dict[str, Any] = {"task": "train_full", "precision": "amp_fp16", "stack": "ultralytics", "batch_per_gpu": 16,
+                             "image_size": 640, "optimizer": "sgd_momentum"}  # fmt: skip
+    small, large = (estimate(zoo, model=name, **usual).allocated_gib for name in ("yolo11n", "YOLO11x"))
+    assert 4 * small < large < 30 * small
