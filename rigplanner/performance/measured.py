@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from rigplanner.catalog.load import CatalogFault
 from rigplanner.data import data_path
 from rigplanner.evidence import Source
 from rigplanner.performance.stacks import released
@@ -24,39 +25,42 @@ REMEMBERED = 4_000
 """Releases of stacks whose years are kept."""
 USUAL_YEAR = 2024.0
 """Year of software whose stack has no measured row that tells one."""
-COLUMNS = (
-    "id",
-    "gpu",
-    "count",
-    "nodes",
-    "link",
-    "precision",
-    "batch_per_gpu",
-    "seq_len",
-    "image_size",
-    "input_tokens",
-    "output_tokens",
-    "message_bytes",
-    "framework",
-    "variant",
-    "year",
-    "source",
-    "value",
-)
+
+
+class Row(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """One measured row as a file holds it, a list of these columns in order; `source` is a key of the file's sources."""
+
+    id: str
+    gpu: str
+    count: int
+    nodes: int
+    link: str
+    precision: str | None
+    batch_per_gpu: int | None
+    seq_len: int | None
+    image_size: int | list[int] | None
+    input_tokens: int | None
+    output_tokens: int | None
+    message_bytes: int | None
+    framework: str | None
+    variant: dict[str, Any] | None
+    year: int | None
+    source: str
+    value: float
 
 
 class Group(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Rows measured with one stack on one network: each row holds the `COLUMNS` in order, `source` being a key of the file."""
+    """Rows measured with one stack on one network."""
 
     stack: str
     model: str
     task: str
     metric: str
-    rows: tuple[tuple[Any, ...], ...]
+    rows: tuple[Row, ...]
 
 
 class MeasuredFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One file of measured rows with its sources."""
+    """One file of measured rows with its sources; `columns` names those of a row, for people who read the file."""
 
     sources: dict[str, Source]
     columns: tuple[str, ...]
@@ -80,37 +84,45 @@ class Measured(Struct, frozen=True, kw_only=True):
 
 
 def read_measured(path: Path) -> list[Measured]:
-    """Return the rows of one file of the catalog."""
-    read = msgspec.json.decode(path.read_bytes(), type=MeasuredFile)
-    return [_row(group, dict(zip(read.columns, row, strict=True)), read.sources) for group in read.groups for row in group.rows]
+    """Return the rows of one file of the catalog; raise CatalogFault with the path, the row and what is wrong with it."""
+    try:
+        read = msgspec.json.decode(path.read_bytes(), type=MeasuredFile)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
+        raise CatalogFault(f"{path}: {fault}") from fault
+    if read.columns != Row.__struct_fields__:
+        raise CatalogFault(f"{path}: columns: expected {', '.join(Row.__struct_fields__)}, found {', '.join(read.columns)}.")
+    for row in (row for group in read.groups for row in group.rows):
+        if row.source not in read.sources:
+            raise CatalogFault(f"{path}: {row.id}: source: {row.source!r} is not among the sources of the file.")
+    return [_measured(group, row, read.sources[row.source]) for group in read.groups for row in group.rows]
 
 
-def _row(group: Group, cells: dict[str, Any], sources: dict[str, Source]) -> Measured:
+def _measured(group: Group, row: Row, source: Source) -> Measured:
     workload = Workload(
         model=group.model,
         task=group.task,
         stack=group.stack,
-        precision=cells["precision"],
-        batch_per_gpu=cells["batch_per_gpu"],
-        seq_len=cells["seq_len"],
-        image_size=cells["image_size"],
-        input_tokens=cells["input_tokens"],
-        output_tokens=cells["output_tokens"],
-        message_bytes=cells["message_bytes"],
-        framework_text=cells["framework"],
-        variant=cells["variant"] or {},
+        precision=row.precision,
+        batch_per_gpu=row.batch_per_gpu,
+        seq_len=row.seq_len,
+        image_size=row.image_size,
+        input_tokens=row.input_tokens,
+        output_tokens=row.output_tokens,
+        message_bytes=row.message_bytes,
+        framework_text=row.framework,
+        variant=row.variant or {},
     )
     return Measured(
-        id=cells["id"],
+        id=row.id,
         workload=workload,
-        gpu=cells["gpu"],
-        count=cells["count"],
-        nodes=cells["nodes"],
-        link=cells["link"],
+        gpu=row.gpu,
+        count=row.count,
+        nodes=row.nodes,
+        link=row.link,
         metric=group.metric,
-        value=cells["value"],
-        year=cells["year"],
-        source=sources[cells["source"]].title,
+        value=row.value,
+        year=row.year,
+        source=source.title,
     )
 
 
@@ -166,10 +178,7 @@ def _version(number: str) -> float:
     return int(major) + int(minor or 0) / 100
 
 
-VERSION = re.compile(r"\d+\.\d+")
-
-
 def release_of(text: str | None) -> str:
     """Return the version that a stack's description names ("PyTorch 1.13.0a0 (NGC)" -> "1.13"), else all of it in lower case."""
-    found = VERSION.search(text or "")
+    found = NUMBER.search(text or "")
     return found.group() if found else (text or "").casefold()
