@@ -99,12 +99,18 @@ class Shape(Struct, frozen=True, kw_only=True):
 
 class Tables(Struct, frozen=True, forbid_unknown_fields=True):
     """The shipped table of networks: published figures, geometries of transformers that the zoo lacks, and the samples that runs
-    to MLPerf's quality targets needed (medians of time x measured speed over its rounds)."""
+    to MLPerf's quality targets needed (medians of time x measured speed over its rounds), or the tokens (its reference runs)."""
 
     sources: dict[str, Source]
     networks: dict[str, Figures]
     geometries: dict[str, Geometry] = {}
     samples_to_train: dict[str, float] = {}
+    tokens_to_train: dict[str, float] = {}
+
+    def sequences_to_train(self, slug: str, tokens: int) -> float | None:
+        """Return the sequences of so many tokens that a run of a language model to its target needs, or None."""
+        needed = self.tokens_to_train.get(slug)
+        return needed / tokens if needed else self.samples_to_train.get(slug)
 
 
 @cache
@@ -197,6 +203,6 @@ def transformer_shape(slug: str, form: Geometry, seq_len: int) -> Shape:
         experts=form.experts,
         experts_used=form.experts_used,
         head_m=head / 1e6,
-        samples_to_train=tables().samples_to_train.get(slug),
+        samples_to_train=tables().sequences_to_train(slug, seq_len),
         source=form.source,
     )

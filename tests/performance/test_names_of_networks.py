@@ -1,11 +1,13 @@
 """Networks by the names that published speed tables give them, and by what their samples are there."""
 
 import pytest
+from msgspec.structs import replace
 
 from rigplanner.catalog.model_names import joined
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.anchors import find_gpu
 from rigplanner.performance.job import read_job
+from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.resolve import resolve_shape
 from rigplanner.performance.shapes import Shape, tables
 from rigplanner.rig.task import Workload
@@ -62,3 +64,16 @@ def test_a_batch_counts_utterances_and_the_speed_their_frames() -> None:
 def test_a_word_of_every_word_costs_more_than_an_adaptive_one() -> None:
     adaptive, full = shape("transformer-xl-base"), shape("transformer-xl-base-full-softmax")
     assert full.gflop > 2 * adaptive.gflop and full.elements_m > 2 * adaptive.elements_m
+
+
+@pytest.mark.parametrize(
+    ("name", "gpu", "count", "minutes"), [("llama31_405b", "GB200", 2560, 18.79), ("gpt3", "H100-SXM5-80GB", 512, 64.3)]
+)
+def test_time_to_train_a_language_model_is_that_of_its_reference_runs(name: str, gpu: str, count: int, minutes: float) -> None:
+    asked = Workload(model=name, task="train", stack="mlperf-training", precision="mixed")
+    found = [
+        predict_speed(replace(asked, seq_len=length), find_gpu(gpu), count, count // 8, "nvswitch", None, None, "time_to_train_min")
+        for length in (2048, 8192)
+    ]
+    assert all(0.5 < item.value / minutes < 2.0 for item in found)
+    assert found[0].value == pytest.approx(found[1].value, rel=0.3), "tokens are what counts, however they are cut"
