@@ -61,7 +61,6 @@ class Together(Struct, frozen=True):
 
     first: str
     second: str
-    first_part: Part
     pair: KnownPair
 
     @property
@@ -80,7 +79,7 @@ def together(situation: Situation) -> Iterator[Together]:
         first = _matching(of_kind, pair.first)
         second = _matching(of_kind, pair.second) if first else None
         if first and second and first.name != second.name:
-            yield Together(first.name, second.name, first.part, pair)
+            yield Together(first.name, second.name, pair)
 
 
 def _matching(of_kind: dict[str, list[Piece]], pattern: Pattern) -> Piece | None:

@@ -14,7 +14,6 @@ from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Card, JobFacts, Situation
 
 CHART = "Puget Systems NVLink compatibility charts (1330 and 2074)"
-VERDICT = {"tested": "info", "design": "info", "should": "warning", "no": "error"}
 
 
 class Joining(Struct, frozen=True):

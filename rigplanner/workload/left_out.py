@@ -117,13 +117,6 @@ def kinds(told: Iterable[tuple[str, str | None]]) -> dict[str, int]:
     return {kind: len(sources) for kind, sources in sorted(found.items())}
 
 
-def kind_measured(line: bytes, find_gpu: Callable[[str], GPU | None], zoo: Zoo) -> tuple[str, str | None] | None:
-    """Source and kind of the job of one line, without estimating it; None for a part, and for what the model cannot express."""
-    raw = msgspec.json.decode(line)
-    asked = _asked(raw, line, find_gpu, zoo)
-    return None if asked is None else (_source(raw), _kind(asked[0], asked[1], asked[2]))
-
-
 def measured(line: bytes, find_gpu: Callable[[str], GPU | None], zoo: Zoo) -> Measured | None:
     """Return the case of one line; None for a part, and for what the model cannot express."""
     raw = msgspec.json.decode(line)

@@ -15,7 +15,6 @@ DEVICE = re.compile(r"[A-Za-z][\w.:+-]*")
 """GPUs, and network ports by whatever name their driver gives: mlx5_0, mlx5_bond_0, NIC0, rocep13s0f0, bnxt_re0, hsn0."""
 AFFINITY = re.compile(r"[\d,-]+")
 NUMBERED = re.compile(r"GPU\d+|NIC\d+|mlx\d+_\d+")
-TAIL_HEADS = ("CPU Affinity", "NUMA Affinity", "GPU NUMA ID")
 ALIASES = {"SOC": "SYS"}
 """Old drivers' word for SYS."""
 PEER_LABEL = re.compile(r"X|OK|CNS|GNS|TNS|NS|U|DR")
