@@ -62,7 +62,7 @@ four branches: beside ResNet-50, Inception v3 takes 1.2 to 1.6 times as long as 
 of a MixNet is split by kernel size and joined again (1.2 to 1.4 times on three cards in PyTorch 2.4 and 2.9, 2.3 in 1.5)."""
 TIED = ("gpt2", "bert", "roberta", "opt", "bloom", "mpt", "gemma", "falcon", "distilbert", "gpt_bigcode")
 """Model types that read and write with one table of words unless their configuration says otherwise."""
-WALKED = ("nemotron_h", "segformer", "dilated_segmenter", "rcnn", "retinanet", "mobilebert", "squeezebert")
+WALKED = ("nemotron_h", "segformer", "dilated_segmenter", "rcnn", "retinanet", "clip_resnet", "mobilebert", "squeezebert")
 """Types of configuration whose blocks are no repeated one that a geometry tells: their layers are walked as for memory."""
 VALUES_PER_WIDTH, USUAL_SEEN = 20.0, 512
 """Values written per token and layer in widths (10, and those of the feed-forward block), and the edge of an image."""
@@ -137,12 +137,14 @@ def _walked(slug: str, kind: str, network: Network, workload: Workload) -> Shape
 
 
 def _seen(slug: str, kind: str, network: Network, workload: Workload) -> Shape:
-    """The shape of an image network whose layers are walked."""
+    """The shape of an image network whose layers are walked; a sample of one of clips is all its frames."""
     edge = round((pixels(workload.image_size) or USUAL_SEEN**2) ** 0.5)
+    frames = (workload.frames or 1) if network.family == "clip_resnet" else 1
     gmacs = network.forward_flops(1, edge) / 2e9
     known = Figures(
-        kind=kind, unit="image", params_m=network.params / 1e6, gmacs=gmacs, activations_m=usual_values(gmacs, edge),
-        kernels=_kernels(slug, kind), source=network.source or "config", image_size=edge,
+        kind=kind, unit="image", params_m=network.params / 1e6, gmacs=frames * gmacs,
+        activations_m=frames * usual_values(gmacs, edge), kernels=_kernels(slug, kind), source=network.source or "config",
+        image_size=edge,
     )  # fmt: skip
     return figures_shape(slug, known, workload)
 

@@ -13,6 +13,7 @@ from rigplanner.workload.architectures import convnets
 from rigplanner.workload.architectures.bart import KIN, Bart, BartAlone, seamless
 from rigplanner.workload.architectures.bit import bit
 from rigplanner.workload.architectures.branched import TextNet, hgnet_v2
+from rigplanner.workload.architectures.clips import ClipClassifier
 from rigplanner.workload.architectures.composite import Composite, clip_edge
 from rigplanner.workload.architectures.cvt import Cvt
 from rigplanner.workload.architectures.deberta import Deberta
@@ -53,7 +54,7 @@ from rigplanner.workload.architectures.picture_writer import PictureWriter
 from rigplanner.workload.architectures.pvt import Pvt
 from rigplanner.workload.architectures.recurrent import RECURRENT
 from rigplanner.workload.architectures.sam import Sam
-from rigplanner.workload.architectures.segmenters import PixelClassifier
+from rigplanner.workload.architectures.segmenters import segmenter
 from rigplanner.workload.architectures.seq2seq import T5
 from rigplanner.workload.architectures.sliding import windows
 from rigplanner.workload.architectures.speech import SoundEncoder
@@ -179,7 +180,7 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "pvt": Pvt, "pvt_v2": Pvt2, "mobilevit": MobileVit, "cvt": Cvt, "efficientnet": efficientnet, "poolformer": poolformer,
     "focalnet": FocalNet, "swiftformer": SwiftFormer, "textnet": TextNet, "hgnet_v2": hgnet_v2, "mobilevitv2": MobileVit2,
     "sam": Sam, "rcnn": region_detector, "retinanet": DenseDetector, "detr": Detr,
-    "dilated_segmenter": PixelClassifier,
+    "dilated_segmenter": segmenter, "clip_resnet": ClipClassifier,
     "unet_2d_condition": LatentUnet, "sd3_transformer": JointTransformer, "flux_transformer": JointTransformer,
     "qwen_image_transformer": QwenImage, "flux2_transformer": Flux2, "ltx_transformer": Ltx,
     "hunyuan_video_transformer": HunyuanVideo, "cogvideox_transformer": VideoTransformer, "wan_transformer": Wan,

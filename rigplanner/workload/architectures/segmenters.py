@@ -15,6 +15,7 @@ from rigplanner.workload.architectures.context_heads import (
     PartedHead,
     PyramidAttentionHead,
 )
+from rigplanner.workload.architectures.fast_segmenters import FastSegmenter
 from rigplanner.workload.architectures.hrnet import HighResolution, MobileBackbone
 from rigplanner.workload.architectures.pooled_heads import (
     AdaptiveHead,
@@ -256,3 +257,12 @@ class PixelClassifier:
         levels = head.pyramid(maps)
         coarse = pixel_loss(self.net, enlarged(tape, self.scores[0](head.summed(levels)), sides))
         return ops.add(tape, coarse, self.points(levels[0], self.scores[0](head.summed(levels))))
+
+
+FAST = ("fast_scnn", "bisenetv1")
+"""Segmenters whose body and heads are one."""
+
+
+def segmenter(net: Net, config: dict[str, Any]) -> PixelClassifier | FastSegmenter:
+    """The segmenter that a configuration tells."""
+    return FastSegmenter(net, config) if config["head"] in FAST else PixelClassifier(net, config)
