@@ -129,6 +129,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "SPC004": {
         "": "{a} is {needed} deep ({form_factor}), {b} takes {actual}.",
         "along": "{a} is {needed} long along its slots ({form_factor}), {b} takes {actual}.",
+        "own": "{a} does not go into {b}, which has a board of its own.",
     },
     "SPC005": {
         "": "{a} is an {actual} unit, {b} takes {needed}.",

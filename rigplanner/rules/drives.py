@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.parts import Chassis, DrivePort, Enclosure, Motherboard, Storage, System
-from rigplanner.machine.machine import Machine
+from rigplanner.machine.machine import DriveUse, Machine
 from rigplanner.machine.pcie import coded_gbs
 from rigplanner.machine.seekers import PORTS_OF, drive_of
 from rigplanner.rules.finding import Finding, Fix, Named
@@ -56,12 +56,16 @@ def stopped(entry: Rule, situation: Situation, case: Homeless, reason: str) -> I
 
 def _let_solver(situation: Situation, case: Homeless) -> tuple[Fix, ...]:
     edit = move(situation, case.name, "")
-    free = any(
-        _takes(use.port, case.part) and len(use.pieces) < use.usable and not use.disabled_by for use in situation.machine.drives
-    )
+    free = any(len(use.pieces) < use.usable for use in _open_ports(situation, case.part))
     wished = case.problem is not None and case.problem.place
     helps = edit is not None and free and wished and lands(situation, (edit,), case.name)
     return (fix(situation, "let-solver-place", edit, piece=case.name),) if edit and helps else ()
+
+
+def _open_ports(situation: Situation, drive: Storage) -> list[DriveUse]:
+    """Return the living ports that take a drive: where it may move to, so none where fixes are not sought."""
+    uses = situation.machine.drives if situation.advise else ()
+    return [use for use in uses if not use.disabled_by and _takes(use.port, drive)]
 
 
 def _takes(port: DrivePort, drive: Storage) -> bool:
@@ -183,11 +187,8 @@ def length(situation: Situation, case: InPort) -> Iterator[Finding]:
     size = case.drive.m2_length_mm
     if size is None or size in case.port.lengths_mm:
         return
-    homes = [
-        use.port.id
-        for use in situation.machine.drives
-        if _takes(use.port, case.drive) and not use.pieces and not use.disabled_by and size in use.port.lengths_mm
-    ]
+    free = [use.port for use in _open_ports(situation, case.drive) if not use.pieces]
+    homes = [port.id for port in free if size in port.lengths_mm]
     edit = move(situation, case.name, homes[0]) if homes else None
     fixes = (fix(situation, "move-drive", edit, piece=case.name, places=homes[:1]),) if edit else ()
     yield length.finding(case, needed=size, actual=max(case.port.lengths_mm), unit="mm", fixes=fixes)
@@ -212,11 +213,8 @@ def slow_socket(situation: Situation, case: InPort) -> Iterator[Finding]:
     actual = coded_gbs(case.gen, case.width)
     if able is None or actual is None or actual >= able:
         return
-    better = [
-        use
-        for use in situation.machine.drives
-        if _takes(use.port, case.drive) and not use.pieces and not use.disabled_by and (coded_gbs(use.gen, use.width) or 0) >= able
-    ]
+    free = [use for use in _open_ports(situation, case.drive) if not use.pieces]
+    better = [use for use in free if (coded_gbs(use.gen, use.width) or 0) >= able]
     edit = move(situation, case.name, better[0].port.id) if better else None
 
     def keeps_up(machine: Machine) -> bool:

@@ -45,8 +45,8 @@ def item_of(situation: Situation, piece: str) -> tuple[Item, int] | None:
 
 
 def move(situation: Situation, piece: str, place: str) -> Edit | None:
-    """Return the edit that wishes another place for a piece."""
-    found = item_of(situation, piece)
+    """Return the edit that wishes another place for a piece; none where fixes are not sought."""
+    found = item_of(situation, piece) if situation.advise else None
     return Edit("set_place", {"uid": found[0].uid, "index": found[1], "place": place}) if found else None
 
 

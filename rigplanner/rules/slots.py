@@ -62,7 +62,10 @@ def seekers(situation: Situation) -> Iterator[Seeker[Part]]:
 
 
 def free_slots(situation: Situation, like: SlotUse | None = None) -> list[SlotUse]:
-    """Return empty, living, uncovered slots of the kind of `like` (else PCIe), widest and fastest first."""
+    """Return empty, living, uncovered slots of the kind of `like` (else PCIe), widest and fastest first: where a card may move to,
+    so none where fixes are not sought."""
+    if not situation.advise:
+        return []
     kind = like.slot.kind if like else "pcie"
     free = [
         use

@@ -54,8 +54,8 @@ def cuda_version(settings: dict[str, str]) -> str | None:
 
 
 def is_nvidia(gpu: GPU) -> bool:
-    """Say whether a GPU's compute capability is a CUDA one, or unknown on a chip of NVIDIA's."""
-    return gpu.compute_capability[:1].isdigit() if gpu.compute_capability else gpu.chip_maker == "NVIDIA"
+    """Say whether a GPU's chip is NVIDIA's, which CUDA serves."""
+    return gpu.chip_maker == "NVIDIA"
 
 
 class Processor(Named, frozen=True):
@@ -299,8 +299,7 @@ def amd_models(situation: Situation) -> Iterator[Radeon]:
     seen: set[str] = set()
     for card in situation.cards:
         gpu = card.card
-        capability = gpu.compute_capability
-        if gpu.id not in seen and (capability.startswith("gfx") if capability else gpu.chip_maker == "AMD"):
+        if gpu.id not in seen and gpu.chip_maker == "AMD":
             seen.add(gpu.id)
             yield Radeon(card.name, gpu, platform, named.get("rocm"))
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from rigplanner.catalog.parts import GPU, Chassis, Cooler, Enclosure, Motherboard, PowerSupply, Slot, System
-from rigplanner.rules.finding import Finding
-from rigplanner.rules.fixes import fix, move, swap
+from rigplanner.rig.edits import Edit
+from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.fixes import fix, item_of, move, swap
 from rigplanner.rules.moves import lands
 from rigplanner.rules.radiators import DEPTH_MM, radiators_mm, room_in, takes
 from rigplanner.rules.registry import rule
@@ -146,13 +147,20 @@ def boards_in_case(situation: Situation) -> Iterator[BoardInCase]:
 
 @rule(
     "SPC004", "Board is larger than the case allows", "error", over=boards_in_case,
-    needs=("board.form_factor", "chassis.enclosure.board_form_factors"),
+    needs=("board.form_factor",),
     reason="Labels such as E-ATX are no sizes: an EEB board is 305 x 330 mm and has other holes.",
     source="SSI EEB and ATX specifications; case makers' dimensions",
 )  # fmt: skip
 def board_size(situation: Situation, case: BoardInCase) -> Iterator[Finding]:
-    """Compare the sides in mm; labels only where a millimetre is missing."""
+    """Compare the sides in mm; labels only where a millimetre is missing. A system with a board of its own takes no other, unless
+    it says which."""
     board, space = case.board, _space(case.chassis)
+    if not space.board_form_factors:
+        if isinstance(case.chassis, System) and case.chassis.layout.sockets:
+            yield board_size.finding(case, needed=board.form_factor, fixes=_without(situation, case.name), variant="own")
+        else:
+            yield board_size.unknown(case, f"{case.chassis.id}:board_form_factors")
+        return
     fits, sides, (along, front) = board_fits(board, space), board_sides(board), board_room(space)
     if fits is None:
         is_long = sides is not None and along is not None and sides[0] > along + 1
@@ -171,6 +179,11 @@ def board_size(situation: Situation, case: BoardInCase) -> Iterator[Finding]:
             variant="" if tight else "along",
             form_factor=board.form_factor,
         )
+
+
+def _without(situation: Situation, piece: str) -> tuple[Fix, ...]:
+    found = item_of(situation, piece) if situation.advise else None
+    return (fix(situation, "remove", Edit("remove_item", {"uid": found[0].uid}), piece=piece),) if found else ()
 
 
 class SupplyInCase(Struct, frozen=True):

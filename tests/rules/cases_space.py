@@ -25,6 +25,7 @@ CASES = (
     case("SPC003", "unknown", DESK_RIG, {"case.tower": {"enclosure.slot_columns": None}}),
     case("SPC004", "fires", bench_rig(SERVER, chassis="case.tower")),
     case("SPC004", "fires", DESK_RIG, {"board.desk": {"width_mm": 275, "depth_mm": 325}, **LONG}),
+    case("SPC004", "fires", bench_rig(SERVER, chassis=None, system="system.server")),
     case("SPC004", "limit", bench_rig(SERVER)),
     case("SPC004", "limit", DESK_RIG, {"board.desk": {"width_mm": 272, "depth_mm": 305}}),
     case("SPC004", "unknown", DESK_RIG, {"board.desk": {"width_mm": 244, "depth_mm": 325}, **LABELS}),

@@ -69,8 +69,8 @@ ORDER = {"cpu": ((SOCKET, TELLING), (ERRORS, _CODES)), "motherboard": ((SOCKET, 
          "gpu": ((TELLING,), (PLACES,), (ERRORS, _CODES)), "system": ((_CODES,),)}  # fmt: skip
 """By kind the stages in which rules are asked, each in rounds: where one says no, those of later rounds are not asked."""
 
-REMARKS = ("RIG003",)
-"""Rules that only remark, on every part in words of its own; a badge does not count them."""
+REMARKS = ("RIG003", "DSK001")
+"""Rules that only remark, on every part in words of its own or on every port; a badge does not count them."""
 
 WHOLE = ("system",)
 """Kinds of which each makes a machine of its own: it is asked all rules at once, unwatched, which then is faster."""
