@@ -1,4 +1,5 @@
-"""Classifiers of clips that see every frame by itself, on the tape: TSN and TSM on residual networks, as MMAction2 trains them."""
+"""Classifiers of clips that see every frame by itself, on the tape: TSN, TSM and SlowOnly on residual networks, as
+MMAction2 trains them."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ class Shifted:
 
 class ClipClassifier:
     """TSN (Wang et al. 2016, arXiv 1608.00859): a residual network over all frames of all clips, the mean of what it finds in a
-    clip; `shifts` as TSM does."""
+    clip; `shifts` as TSM does. SlowOnly (Feichtenhofer et al. 2019, arXiv 1812.03982) is one whose last stages are inflated."""
 
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
         self.net, self.backbone = net, ResidualBackbone(net, full_config(config["backbone"]), "trained")

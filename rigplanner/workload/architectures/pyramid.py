@@ -110,7 +110,7 @@ class ResidualUnit:
             narrow = outputs // 4 * groups * (config.get("width_per_group") or 64) // 64
             first = stride if config.get("downsample_in_bottleneck") else 1
             self.layers = [
-                Unit(net, inputs, narrow, 1, stride=first, norm=norm),
+                Unit(net, inputs * (config.get("frames_seen") or 1), narrow, 1, stride=first, norm=norm),
                 Unit(net, narrow, narrow, 3, stride=stride // first, groups=groups, norm=norm, dilation=dilation),
                 Unit(net, narrow, outputs, 1, norm=norm, relu=False),
             ]
@@ -127,7 +127,8 @@ class ResidualUnit:
 
 class ResidualBackbone:
     """ResNet or ResNeXt that gives the maps of all stages. `frozen_stages`: how many, the stem counted as none, do not train;
-    `output_stride` 8 keeps the resolution of the last two stages (dilated); `deep_stem` has three convolutions (ResNet-C)."""
+    `output_stride` 8 keeps the resolution of the last two stages (dilated); `deep_stem` has three convolutions (ResNet-C);
+    the blocks of the `inflated` stages begin with kernels over three frames, which weigh as three of one."""
 
     def __init__(self, net: Net, config: dict[str, Any], norm: str) -> None:
         self.net, self.widths, self.frozen = net, config["hidden_sizes"], config.get("frozen_stages", -1)
@@ -145,8 +146,9 @@ class ResidualBackbone:
             net.freezing = before or stage < self.frozen
             strides = [2 if 0 < stage <= plain else 1] + [1] * (depth - 1)
             self.stages.append([])
+            told = {**config, "frames_seen": 3} if stage in (config.get("inflated") or ()) else config
             for stride in strides:
-                self.stages[-1].append(ResidualUnit(net, config, inputs, outputs, stride, norm, 1 if stage <= plain else 2))
+                self.stages[-1].append(ResidualUnit(net, told, inputs, outputs, stride, norm, 1 if stage <= plain else 2))
                 inputs = outputs
         net.freezing = before
 
