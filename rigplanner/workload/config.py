@@ -10,7 +10,7 @@ import msgspec
 from rigplanner.data import data_path
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.layer_kinds import LAYERS
-from rigplanner.workload.names import of_today
+from rigplanner.workload.older_configs import of_today
 
 MOST = {
     "hidden_size": 200_000, "num_hidden_layers": 2_000, "num_attention_heads": 4_096, "num_key_value_heads": 4_096,

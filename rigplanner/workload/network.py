@@ -21,7 +21,7 @@ from rigplanner.workload.closed import walked
 from rigplanner.workload.config import SAME_AS, VISION_PARTS, defaults, full_config, pick
 from rigplanner.workload.counting import counted, made_of, parameters_of, values_of, values_seeing
 from rigplanner.workload.limits import check_image
-from rigplanner.workload.names import TEXT_OF, of_today
+from rigplanner.workload.older_configs import TEXT_OF, of_today
 from rigplanner.workload.seen import sees
 from rigplanner.workload.sized import DENOISERS, GMACS_PER_MILLION, STANDS_IN, sized_config
 from rigplanner.workload.sizes import idle_params, sizes_of
@@ -201,7 +201,7 @@ def _read_model(model: Model) -> Network:
         sizes: dict[str, Any] = {ours: int(model.config.get(theirs) or 0) for ours, theirs in _SIZES} if model.config else {}
         return Network(slug=model.slug, kind=model.kind, params=params, active_params=params, figures=model.figures,
             components=model.components, denoiser=msgspec.json.encode(model.denoiser) if model.denoiser else None,
-            relative="size" if model.kind in SIZED and not model.figures else None, source=model.source, **sizes)  # fmt: skip
+            source=model.source, **sizes)  # fmt: skip
     known = _named(model.slug, msgspec.json.encode(model.config))
     extra = 1e6 * model.params_m if model.params_m else known.params
     kind = model.kind if model.kind != "other" else known.kind
@@ -239,8 +239,6 @@ def _denoiser(workload: Workload, config: dict[str, Any]) -> Network:
         denoiser=denoiser, **sizes)  # fmt: skip
 
 
-SIZED = {"llm", "moe", "encoder", "encoder_decoder"}
-"""Kinds of the zoo that are estimated by their parameters where it knows nothing else of a network."""
 _SIZES = (("layers", "num_hidden_layers"), ("hidden", "hidden_size"),
     ("heads", "num_attention_heads"), ("ffn", "intermediate_size"))  # fmt: skip
 
@@ -298,20 +296,17 @@ def _from_config(encoded: bytes, slug: str) -> Network:
     kind = config["model_type"]
     relative, stand_in = None if kind in SAME_LAYERS else SAME_AS.get(kind), False
     try:
-        made = made_of(given)
-        parted = bool(given.get("backbone_config")) and (kind not in VISION or (kind == "detr" and not residual(config)))
-    except WorkloadFault:
-        parted = True
-    if parted:
+        made, fault = made_of(given), None
+    except WorkloadFault as unknown:
+        fault = unknown
+    if fault or (given.get("backbone_config") and (kind not in VISION or (kind == "detr" and not residual(config)))):
         with contradictions():
             composed = composite_of(given, set(VISION))
         if composed is not None:
             return _composite(composed, slug, kind, given)
-    try:
-        made = made_of(given)
-    except WorkloadFault:
+    if fault:
         if not can_stand_in(given, config):
-            raise
+            raise fault
         given, relative, stand_in = stood_in(given, nearest_family(config)), nearest_family(config), True
         config = {**config, "model_type": relative}
         made, encoded = made_of(given), msgspec.json.encode(given)

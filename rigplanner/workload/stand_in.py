@@ -7,14 +7,11 @@ from typing import Any
 from rigplanner.workload.architectures.composite import WIDEST_TEXT
 from rigplanner.workload.config import pick
 
-STAND_IN = ("hidden_size", "num_hidden_layers", "vocab_size", "num_attention_heads")
+NEEDED = ("hidden_size", "num_hidden_layers", "vocab_size", "num_attention_heads")
 """Fields without which layers of Llama say nothing of an unknown network (Mamba came out at 2 to 8 times the traced bytes)."""
-
 OWN_LAYERS = {"zamba", "reformer", "inkling_text", "inkling2_text"}
 """Networks of which Llama's layers say nothing: what they keep beside attention is the most of it (Zamba traced: a tenth to twice
 what Llama's layers give), or they keep next to nothing (Reformer's layers are reversible)."""
-
-
 UNGATED_ACTS = {"gelu", "gelu_new", "gelu_fast", "relu", "relu2"}
 """Activations of feed-forward layers without a gate, as decoders write them: with one it is `silu` or `gelu_pytorch_tanh`."""
 
@@ -24,12 +21,13 @@ def can_stand_in(given: dict[str, Any], config: dict[str, Any]) -> bool:
     inner = given.get("text_config") or {}
     told = inner or given
     wide = pick(told, "intermediate_size", "moe_intermediate_size")
-    if config["model_type"] in OWN_LAYERS or not (wide and all(told.get(field) for field in STAND_IN)) or config.get("conv_dim"):
+    if config["model_type"] in OWN_LAYERS or not (wide and all(told.get(field) for field in NEEDED)) or config.get("conv_dim"):
         return False
     return not inner or bool(inner.get("num_key_value_heads")) or int(inner["hidden_size"]) > WIDEST_TEXT
 
 
 def stood_in(given: dict[str, Any], relative: str) -> dict[str, Any]:
+    """The configuration with the layers of a relative."""
     inner = given.get("text_config")
     return {**given, **({"text_config": {**inner, "model_type": relative}} if inner else {"model_type": relative})}
 

@@ -12,8 +12,8 @@ from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.config import defaults
-from rigplanner.workload.names import of_today
 from rigplanner.workload.network import resolve
+from rigplanner.workload.older_configs import of_today
 from rigplanner.workload.readers import model_fields
 
 
