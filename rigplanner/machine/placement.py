@@ -27,6 +27,7 @@ MOST_CARDS = 200
 POLISH = 40
 """Steps after a placement whose links are proven best, spent on air between cards and on drives."""
 _LINKS = 9
+FASTEST = max(LANE_GBS)
 Score = tuple[float, ...]
 
 
@@ -117,7 +118,7 @@ class _Search:
         self.order = {slot.id: index for index, slot in enumerate(seating.layout.slots)}
         self.protocols = protocols_of(drives, start.ports)
         free = [card for card in cards if card.name not in start.slots and not card.wish]
-        free.sort(key=lambda card: (not card.is_gpu, -_appetite(card), card.columns, card.part.id, card.riser or ""))
+        free.sort(key=lambda card: (not card.is_gpu, -self._appetite(card), card.columns, card.part.id, card.riser or ""))
         self.free = _seated_at_most(free, len(self.slots))
         self.choices = [self._ranked(card) for card in self.free]
         by_model = bool(bridges)
@@ -138,6 +139,11 @@ class _Search:
     def places_all(self) -> bool:
         """Say whether as many GPUs and cards are placed as no placement can beat."""
         return self.best is not None and self.best[0] >= self.ideal[0] and self.best[2] >= self.ideal[2]
+
+    def _appetite(self, card: Card) -> float:
+        """Return the rate that a card's edge could take in the board's fastest slot of its kind."""
+        most = max((slot.gen or FASTEST for slot in self.slots.values() if slot.kind == card.kind), default=FASTEST)
+        return (card.width or 1) * LANE_GBS.get(min(card.gen or 3, most), 1.0)
 
     def _ranked(self, card: Card) -> list[tuple[Slot, float]]:
         offers = self.seating.offers
@@ -303,7 +309,3 @@ def _slot_classes(seating: Seating, cards: list[Card], bridges: list[BridgeSeeke
         alike = (slot.kind, slot.mechanical, slot.open_ended, offer.width, offer.gen, slot.origin, slot.root, root, over)
         classes[slot.id] = slot.id if alone else alike
     return classes
-
-
-def _appetite(card: Card) -> float:
-    return (card.width or 1) * LANE_GBS.get(card.gen or 3, 1.0)

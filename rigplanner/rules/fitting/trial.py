@@ -72,6 +72,8 @@ ORDER = {"cpu": ((SOCKET, TELLING), (ERRORS, _CODES)), "motherboard": ((SOCKET, 
 REMARKS = ("RIG003", "DSK001")
 """Rules that only remark, on every part in words of its own or on every port; a badge does not count them."""
 
+ANY_GEN = 9
+"""Stands for the generation of a place of which it is not known."""
 WHOLE = ("system",)
 """Kinds of which each makes a machine of its own: it is asked all rules at once, unwatched, which then is faster."""
 MODULES = ("mxm", "oam", "sxm2", "sxm3", "sxm4", "sxm5")
@@ -192,7 +194,7 @@ class Trial:
         self.name_of = naming(rig, catalog, parts)
         self.stages = _stages(rig, kind, lambda: Likeness(kind, parts, self._decided))
         self.before = found_before(rig, catalog, uid, today)
-        self.fastest, self.kinds = _fastest_place(machine), frozenset[str](use.slot.kind for use in machine.slots)
+        self.fastest = _fastest_places(machine)
         self.placements: Remembered[Placement] = Remembered()
         self.needs: dict[Hashable, Remembered[MemoryEstimate | str]] = {}
         self.rigs: dict[str, Rig] = {}
@@ -329,7 +331,7 @@ class Trial:
 
     def _solved(self, row: Row) -> Placement:
         """Return the placement of the first candidate that agrees in all that was read before anything was placed."""
-        seen = _as_the_board_sees(row.part, self.fastest, self.kinds)
+        seen = _as_the_board_sees(row.part, self.fastest)
         row.seen = row if seen is row.part else row.likeness.row(seen, str(row[ID]))
         placement, read = observed(lambda: self.placements.get(row.seen, lambda: self._placed(row.seen)))
         row.likeness.note(read)
@@ -375,17 +377,23 @@ class Trial:
                 self.parts[named] = former
 
 
-def _as_the_board_sees(part: AnyPart, fastest: int, kinds: frozenset[str]) -> AnyPart:
-    """Return a card as its place sees it: no generation beyond the fastest place's; without a slot of its kind its edge does not
-    count, nor of a module which kind it is."""
+def _as_the_board_sees(part: AnyPart, fastest: dict[str | None, int]) -> AnyPart:
+    """Return a card as its place sees it: no generation beyond the fastest place's of its kind; without a slot of its kind its edge
+    does not count, nor of a module which kind it is."""
     if not isinstance(part, GPU):
         return part
-    if slot_kind(part) not in (*kinds, None):
-        forms = [form for form in MODULES if form not in kinds] if part.form_factor != "pcie" else []
+    kind = slot_kind(part)
+    if kind is not None and kind not in fastest:
+        forms = [form for form in MODULES if form not in fastest] if part.form_factor != "pcie" else []
         return replace(part, form_factor=(*forms, part.form_factor)[0], edge_gen=None, edge_width=None, slots=None)
-    return part if part.edge_gen is None or part.edge_gen <= fastest else replace(part, edge_gen=fastest)
+    most = fastest.get(kind, ANY_GEN)
+    return part if part.edge_gen is None or part.edge_gen <= most else replace(part, edge_gen=most)
 
 
-def _fastest_place(machine: Machine) -> int:
-    gens = [use.slot.gen or 9 for use in machine.slots] + [use.port.gen or 9 for use in machine.drives]
-    return max(gens, default=9)
+def _fastest_places(machine: Machine) -> dict[str | None, int]:
+    """Return the fastest generation of the slots of each kind; under None that of the ports that modules go into."""
+    gens: dict[str | None, int] = {}
+    for use in machine.slots:
+        gens[use.slot.kind] = max(gens.get(use.slot.kind, 0), use.slot.gen or ANY_GEN)
+    ports = [port.port.gen or ANY_GEN for port in machine.drives if port.port.kind.startswith("m2")]
+    return {**gens, None: max(ports, default=ANY_GEN)}
