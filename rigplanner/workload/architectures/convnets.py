@@ -206,7 +206,7 @@ def convnext(net: Net, config: dict[str, Any]) -> Classifier:
     sizes, patch, second = config["hidden_sizes"], config["patch_size"], config["model_type"] == "convnextv2"
     stem: list[Layer] = [
         Conv(net, 3, sizes[0], patch, stride=patch, bias=True, norm=False, act="", padding=0),
-        _AfterStem(net, sizes[0]),
+        AfterStem(net, sizes[0]),
     ]
     blocks: list[Layer] = []
     for stage, (depth, width) in enumerate(zip(config["depths"], sizes, strict=True)):
@@ -216,7 +216,9 @@ def convnext(net: Net, config: dict[str, Any]) -> Classifier:
     return Classifier(net, stem, blocks, sizes[-1], last_norm=True)
 
 
-class _AfterStem:
+class AfterStem:
+    """A layer norm over the channels of a map."""
+
     def __init__(self, net: Net, width: int) -> None:
         self.norm = Norm(net, "layer", width)
 

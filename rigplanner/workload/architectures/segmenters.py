@@ -27,7 +27,7 @@ from rigplanner.workload.architectures.pooled_heads import (
     SumHead,
 )
 from rigplanner.workload.architectures.pyramid import ResidualBackbone, Unit, enlarged, picture, pixel_loss
-from rigplanner.workload.architectures.windows import WindowBackbone
+from rigplanner.workload.architectures.windows import ConvNextBackbone, WindowBackbone
 from rigplanner.workload.config import full_config
 from rigplanner.workload.tape import ops
 from rigplanner.workload.tape.net import Net
@@ -175,6 +175,8 @@ def backbone_of(net: Net, told: dict[str, Any], head: str) -> Any:
     """The backbone that a configuration tells, its norms trained."""
     if told["model_type"] == "swin":
         return WindowBackbone(net, told)
+    if told["model_type"] in ("convnext", "convnextv2"):
+        return ConvNextBackbone(net, told)
     if told["model_type"] == "hrnet":
         return HighResolution(net, told, "trained")
     if told["model_type"] == "mobilenet_v2":

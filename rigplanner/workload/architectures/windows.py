@@ -1,11 +1,11 @@
-"""Swin as the backbone of a detector or segmenter on the tape: maps of all stages, each with a norm of its own."""
+"""Swin and ConvNeXt as backbones of detectors and segmenters on the tape: maps of all stages, each with a norm of its own."""
 
 from __future__ import annotations
 
 from math import prod, sqrt
 from typing import Any
 
-from rigplanner.workload.architectures.convnets import Conv
+from rigplanner.workload.architectures.convnets import AfterStem, Conv, ConvNextBlock, Downsample
 from rigplanner.workload.architectures.hierarchical import SwinBlock, SwinMerge, drop_rates
 from rigplanner.workload.tape.net import Net, Norm, checkpointed
 from rigplanner.workload.tape.tape import Tensor
@@ -43,4 +43,28 @@ class WindowBackbone:
             seen = norm(x)
             maps.append(seen.view(x.shape[0], x.shape[2], side, side))
             x = x if merge is None else merge(x)
+        return maps
+
+
+class ConvNextBackbone:
+    """The maps of ConvNeXt's stages."""
+
+    def __init__(self, net: Net, config: dict[str, Any]) -> None:
+        self.net, self.widths, second = net, config["hidden_sizes"], config["model_type"] == "convnextv2"
+        self.stem: list[Any] = [Conv(net, 3, self.widths[0], 4, stride=4, bias=True, norm=False, act="", padding=0),
+                                AfterStem(net, self.widths[0])]  # fmt: skip
+        self.stages: list[list[Any]] = []
+        for stage, (depth, width) in enumerate(zip(config["depths"], self.widths, strict=True)):
+            first: list[Any] = [Downsample(net, self.widths[stage - 1], width)] if stage else []
+            self.stages.append([*first, *(ConvNextBlock(net, width, second) for _ in range(depth))])
+        self.norms = [AfterStem(net, width) for width in self.widths]
+
+    def __call__(self, x: Tensor) -> list[Tensor]:
+        for layer in self.stem:
+            x = layer(x)
+        maps = []
+        for stage, norm in zip(self.stages, self.norms, strict=True):
+            for block in stage:
+                x = block(x)
+            maps.append(norm(x))
         return maps
