@@ -72,33 +72,43 @@ def predict_speed(
         ]
         return joined(pair, *done)
     job = read_job(workload, gpu, count, nodes, link, zoo, machine)
-    modelled = model_speed(job)
-    asked = metric or usual_metric(job)
-    known = evidence or kept_evidence()
-    point = place(job)
+    found = _found(job, workload, gpu, metric or usual_metric(job), evidence or kept_evidence(), allowed)
+    return estimate(_on_machine(found, machine, power_limit_w))
+
+
+def _found(
+    job: Job, workload: Workload, gpu: GPU, metric: str, known: Evidence, allowed: Callable[[Measured], bool] | None
+) -> Finding:
+    """Return the speed that physics tells, corrected by the nearest measured rows and below its ceiling."""
+    modelled, point = model_speed(job), place(job)
     anchored = known.correct(point, NEIGHBOURS, allowed)
-    samples_s = at_least(modelled.samples_s * math.exp(anchored.correction.mean), job, point, asked, anchored.rows)
+    samples_s = at_least(modelled.samples_s * math.exp(anchored.correction.mean), job, point, metric, anchored.rows)
     waited = doubt(modelled.waits.total_s, job.batch * job.count / modelled.samples_s)
     width = math.hypot(_half_width(job, point, anchored, known), waited)
     alone = _alone(job, known, allowed)
     samples_s = min(samples_s, job.count * alone * MOST_EFFICIENCY) if alone else samples_s
     most = decode_ceiling(job) if job.task == "decode" else math.inf if job.task in WRITING else ceiling(job)
-    capped, heated = _capped(gpu, machine, modelled, power_limit_w), speed_in_heat(machine) if machine else None
-    kept, below, above = _together(*filter(None, (capped, heated)))
-    fed = feed_of(workload, machine) if machine and job.task not in WRITING else None
     middle, low_s, high_s = truncated.below(samples_s, width, most)
+    return Finding(
+        job=job, workload=workload, gpu=gpu, modelled=modelled, anchored=anchored, metric=metric, samples_s=middle, low_s=low_s,
+        high_s=high_s, alone_s=alone, anchored_s=samples_s, kept=1.0, heat=None, feed=None,
+    )  # fmt: skip
+
+
+def _on_machine(found: Finding, machine: Machine | None, power_limit_w: float | None) -> Finding:
+    """Return what power limits, heat and the machine's input leave of a speed, and what of them is felt."""
+    job, middle = found.job, found.samples_s
+    capped = _capped(found.gpu, machine, found.modelled, power_limit_w)
+    heated = speed_in_heat(machine) if machine else None
+    kept, below, above = _together(*filter(None, (capped, heated)))
+    fed = feed_of(found.workload, machine) if machine and job.task not in WRITING else None
     value = middle * kept
-    low_s = value * math.exp(-math.hypot(math.log(middle / low_s), below))
-    high_s = value * math.exp(math.hypot(math.log(high_s / middle), above))
+    low_s = value * math.exp(-math.hypot(math.log(middle / found.low_s), below))
+    high_s = value * math.exp(math.hypot(math.log(found.high_s / middle), above))
     if fed is not None:
         value, low_s, high_s = fed_range(fed, value, low_s, high_s)
-    starved = fed if fed and value < 0.97 * middle * kept else None
-    found = Finding(
-        job=job, workload=workload, gpu=gpu, modelled=modelled, anchored=anchored, metric=asked, samples_s=value,
-        low_s=min(value, low_s), high_s=max(value, high_s),
-        alone_s=alone, anchored_s=samples_s, kept=kept, heat=heated, feed=starved,
-    )  # fmt: skip
-    return estimate(found)
+    felt = fed if fed and value < 0.97 * middle * kept else None
+    return replace(found, samples_s=value, low_s=min(value, low_s), high_s=max(value, high_s), kept=kept, heat=heated, feed=felt)
 
 
 def _half_width(job: Job, point: Point, anchored: Anchored, known: Evidence) -> float:

@@ -65,15 +65,9 @@ class MachineView(QWidget):
         room = Room()
         room.resized.connect(self._draw)
         self._canvas = scrolled(self.drawing, tr("Machine drawing"), room)
-        left = panel(column(strip(row(label(tr("Places").upper(), "section"), 1, margins=(12, 6, 8, 2))), self.places, spacing=0))
-        right = panel(column(strip(row(label(tr("Links").upper(), "section"), 1, margins=(12, 6, 8, 2))), self.matrix, spacing=0))
-        tables = QSplitter(Qt.Orientation.Horizontal)
-        tables.addWidget(left)
-        tables.addWidget(right)
-        tables.setSizes([480, 340])
         split = QSplitter(Qt.Orientation.Vertical)
         split.addWidget(self._make_pictures())
-        split.addWidget(tables)
+        split.addWidget(self._make_tables())
         split.setSizes([row_px() * 19, row_px() * 8])
         split.setChildrenCollapsible(False)
         mover = strip(
@@ -91,6 +85,15 @@ class MachineView(QWidget):
         look.look_changed.connect(self.drawing.update)
         look.look_changed.connect(self.slots.update)
         self._refresh()
+
+    def _make_tables(self) -> QSplitter:
+        left = panel(column(strip(row(label(tr("Places").upper(), "section"), 1, margins=(12, 6, 8, 2))), self.places, spacing=0))
+        right = panel(column(strip(row(label(tr("Links").upper(), "section"), 1, margins=(12, 6, 8, 2))), self.matrix, spacing=0))
+        tables = QSplitter(Qt.Orientation.Horizontal)
+        tables.addWidget(left)
+        tables.addWidget(right)
+        tables.setSizes([480, 340])
+        return tables
 
     def _make_pictures(self) -> QTabWidget:
         self.slots = PictureView(
