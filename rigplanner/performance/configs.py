@@ -68,7 +68,6 @@ VALUES_PER_WIDTH, USUAL_SEEN = 20.0, 512
 """Values written per token and layer in widths (10, and those of the feed-forward block), and the edge of an image."""
 LISTED_EDGE = 224
 """Edge in pixels of the images that most networks are listed with."""
-LOWERED_ATTENTION_RANK = "kv_lora_rank"
 
 
 def zoo_shape(model: Model, workload: Workload) -> Shape:
