@@ -13,13 +13,13 @@ from rigplanner.catalog.zoo import Zoo
 from rigplanner.rig.task import Workload
 from rigplanner.workload.architectures.families import builder
 from rigplanner.workload.inference import WHOLE_PROMPT
-from rigplanner.workload.job import OPTIMIZERS, Job, read_job
+from rigplanner.workload.job import Job, read_job
 from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.network import Network, resolve
-from rigplanner.workload.stacks import MemoryStack, memory_stack
+from rigplanner.workload.stacks import memory_stack
 from rigplanner.workload.tape.step import contradictions, walk
 from rigplanner.workload.tape.tape import BF16, CPU_TRACE, CUDA, F32, Semantics, Tape
-from rigplanner.workload.training_walk import parameter_type, setting_of, sharded_amp
+from rigplanner.workload.training_walk import parameter_type, setting_of, sharded_amp, step_copies
 
 FUNCTIONS = {
     "next_token_loss": "logits", "fused_token_loss": "logits", "chunked_token_loss": "logits", "class_loss": "logits",
@@ -130,7 +130,8 @@ def _walked(network: Network, job: Job) -> dict[str, int]:
     tape = WatchingTape(CPU_TRACE if stack.slug == "trace" else CUDA, BF16 if low.startswith("amp") else None)
     with contradictions():
         make = builder(msgspec.json.decode(network.config or b""))
-        optimizer = "adamw" if training and _copies(job, stack) else "sgd"
+        copies = training and job.offload == "none" and step_copies(job, stack) > 0
+        optimizer = "adamw" if copies else "sgd"
         done = walk(make, setting, precision=low, optimizer=optimizer, semantics=tape.semantics, tape=tape)
     kinds = {kind: size for kind, size in tape.at_peak.items() if kind not in ("weights", "states")}
     if not training:
@@ -139,9 +140,3 @@ def _walked(network: Network, job: Job) -> dict[str, int]:
         return {"optimizer step": done.activations}
     kinds["backward"] = max(0, kinds.get("backward", 0) - done.gradients)
     return kinds
-
-
-def _copies(job: Job, stack: MemoryStack) -> bool:
-    """Whether the step of the optimizer makes copies on the GPU."""
-    apart = job.offload == "none" and "optimizer_in_backward" not in job.flags
-    return apart and not stack.fused_optimizer and OPTIMIZERS[job.optimizer].copies > 0

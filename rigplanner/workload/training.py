@@ -7,20 +7,22 @@ from msgspec import Struct
 
 from rigplanner.workload.beside_walk import dense_bytes, library_factor
 from rigplanner.workload.host import HostNeed, training_host
-from rigplanner.workload.job import OPTIMIZERS, Job
+from rigplanner.workload.job import Job
 from rigplanner.workload.network import Network
-from rigplanner.workload.releases import LOOPED, SHIFTED
+from rigplanner.workload.releases import SHIFTED
 from rigplanner.workload.stacks import MemoryStack, memory_stack
 from rigplanner.workload.tape.step import Walk
 from rigplanner.workload.tape.tape import F32
 from rigplanner.workload.trained_states import States, sharded, shards_of, states_of
 from rigplanner.workload.training_walk import (
     FUSED_LOSS,
+    IN_BACKWARD,
     NARROW_LOSS,
     WALKED_OPTIMIZERS,
     computed_type,
     on_bitsandbytes,
     raises_rest,
+    step_copies,
     step_walk,
     walked_width,
 )
@@ -69,10 +71,6 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
                     apart=_flat_step(network, job, stack, whole.trained / shards_of(job, 1)))  # fmt: skip
     waits = waiting_checkpoints(network, job, stack)
     return _offloaded(demand, job, training_host(network, job, float(step.trained), held.optimizer, waits))
-
-
-IN_BACKWARD = "optimizer_in_backward"
-"""A word for a step on each layer as soon as its gradients are there: those of one layer are held at once."""
 
 
 def _with_masters(job: Job, stack: MemoryStack) -> tuple[Job, MemoryStack]:
@@ -133,8 +131,7 @@ def _in_step(job: Job, stack: MemoryStack, whole: States, gradients: float) -> f
     """Bytes of gradients, and of the copies that the optimizer makes of its shard at once, while it steps on this GPU."""
     if job.offload != "none":
         return 0.0
-    copies = 0 if stack.fused_optimizer or job.flags & {LOOPED, IN_BACKWARD} else OPTIMIZERS[job.optimizer].copies
-    return gradients + copies * whole.trained * whole.trained_width / shards_of(job, 1)
+    return gradients + step_copies(job, stack) * whole.trained * whole.trained_width / shards_of(job, 1)
 
 
 def _beside_frozen(network: Network, job: Job, stack: MemoryStack) -> float:

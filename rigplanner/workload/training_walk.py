@@ -96,6 +96,15 @@ ACTIVATIONS_LEFT = 0.5
 """Share of activations that stays on the card when they are off-loaded: logits and the layers in flight."""
 
 
+IN_BACKWARD = "optimizer_in_backward"
+"""A word for a step on each layer as soon as its gradients are there: those of one layer are held at once."""
+
+
+def step_copies(job: Job, stack: MemoryStack) -> int:
+    """Tensors that the optimizer makes at once of every parameter it steps on; none where it goes from one to the next."""
+    return 0 if stack.fused_optimizer or job.flags & {LOOPED, IN_BACKWARD} else OPTIMIZERS[job.optimizer].copies
+
+
 def step_walk(network: Network, job: Job, stack: MemoryStack, sheds: bool = False) -> tuple[Walk, float]:
     """The walk of the step, and the share of its activations that remains (selective recomputation; a compiled graph keeps about
     as much as an eager one in the measurements there are)."""
