@@ -9,6 +9,7 @@ from rigplanner.workload.architectures.efficient import group_norm
 from rigplanner.workload.architectures.encoder import class_loss
 from rigplanner.workload.architectures.hrnet import HighPyramid, HighResolution
 from rigplanner.workload.architectures.pyramid import (
+    Doubled,
     Pyramid,
     ResidualBackbone,
     Unit,
@@ -63,26 +64,6 @@ def joined(tape: Tape, parts: Sequence[Tensor], width: int) -> Tensor:
     rows = [ops.copy(tape, x) for x in parts]
     rows = [x.view(x.shape[0], x.size // x.shape[0] // width, width) for x in rows]
     return ops.cat(tape, rows, 1)
-
-
-class Doubled:
-    """A transposed convolution that doubles both sides, and ReLU in place."""
-
-    def __init__(self, net: Net, inputs: int, outputs: int) -> None:
-        self.net, self.weight, self.bias = net, net.parameter(inputs, outputs, 2, 2), net.parameter(outputs)
-
-    def __call__(self, x: Tensor) -> Tensor:
-        tape, weight = self.net.tape, ops.cast_low(self.net.tape, self.weight)
-        x = ops.cast_low(tape, x)
-        kept, shape, out = x, x.shape, weight.shape[1]
-
-        def pull(grad: Tensor) -> Grads:
-            return new(tape, kept.shape, grad.dtype), new(tape, weight.shape, grad.dtype), new(tape, (out,), grad.dtype)
-
-        tape.saves()
-        made = new(tape, (shape[0], out, 2 * shape[2], 2 * shape[3]), x.dtype)
-        tape.flops += 8 * x.size * out
-        return activated(self.net, record(tape, made, (x, weight, self.bias), pull))
 
 
 class Grouped:
@@ -149,7 +130,7 @@ class MaskHead:
         tape = self.net.tape
         for layer in self.layers:
             x = layer(x)
-        scores = self.scores(self.doubled(x))
+        scores = self.scores(activated(self.net, self.doubled(x)))
         if not self.net.setting.training:
             return scores
         if not self.net.setting.frozen_norms:
@@ -232,7 +213,7 @@ class OneMapDetector:
         self.boxes = None if whole else net.linear("bbox_pred", last, 4 * self.classes, True)
         self.mask: Any = None
         if config.get("masks"):
-            self.mask = MaskHead(net, self.classes, width) if whole else OneMask(net, last, self.classes, Doubled)
+            self.mask = MaskHead(net, self.classes, width) if whole else OneMask(net, last, self.classes)
 
     def loss(self) -> Tensor:
         """The sum of all losses; without training, the class scores."""

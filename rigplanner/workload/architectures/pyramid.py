@@ -7,7 +7,7 @@ from typing import Any
 
 from rigplanner.workload.tape import ops
 from rigplanner.workload.tape.net import Net
-from rigplanner.workload.tape.tape import F32, I64, Tape, Tensor, like, new, record
+from rigplanner.workload.tape.tape import F32, I64, Grads, Tape, Tensor, like, new, record
 
 
 def relu_in_place(tape: Tape, x: Tensor) -> Tensor:
@@ -91,6 +91,25 @@ class Unit:
         if not whole or made.dtype != F32 or tape.semantics.explicit_mask:
             return made
         return workspace(tape, made, round(WINOGRAD * (x.size + made.size) + WINOGRAD_KERNEL * self.weight.size))
+
+
+class Doubled:
+    """A transposed convolution that doubles both sides."""
+
+    def __init__(self, net: Net, inputs: int, outputs: int, kernel: int = 2) -> None:
+        self.net, self.weight, self.bias = net, net.parameter(inputs, outputs, kernel, kernel), net.parameter(outputs)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        tape, weight = self.net.tape, ops.cast_low(self.net.tape, self.weight)
+        x = ops.cast_low(tape, x)
+        kept, shape, out, kernel = x, x.shape, weight.shape[1], weight.shape[2]
+
+        def pull(grad: Tensor) -> Grads:
+            return new(tape, kept.shape, grad.dtype), new(tape, weight.shape, grad.dtype), new(tape, (out,), grad.dtype)
+
+        tape.saves()
+        tape.flops += 2 * kernel**2 * x.size * out
+        return record(tape, new(tape, (shape[0], out, 2 * shape[2], 2 * shape[3]), x.dtype), (x, weight, self.bias), pull)
 
 
 class ResidualUnit:

@@ -7,34 +7,24 @@ from typing import Any
 
 from rigplanner.workload.architectures.efficient import group_norm
 from rigplanner.workload.architectures.encoder import class_loss
-from rigplanner.workload.architectures.pyramid import ResidualBackbone, ResidualUnit, Unit, enlarged, pixel_loss, relu_in_place
+from rigplanner.workload.architectures.pyramid import (
+    Doubled,
+    ResidualBackbone,
+    ResidualUnit,
+    Unit,
+    activated,
+    enlarged,
+    pixel_loss,
+    relu_in_place,
+)
 from rigplanner.workload.tape import ops
 from rigplanner.workload.tape.net import Net
-from rigplanner.workload.tape.tape import Grads, Tensor, new, record
+from rigplanner.workload.tape.tape import Tensor
 
 KEYPOINTS, STUFF = 17, 54
 """Points of a person, and classes of stuff, in COCO."""
 POINT_WIDTH, STUFF_WIDTH = 512, 128
 """Channels of the two heads (He et al. 2017; Kirillov et al. 2019)."""
-
-
-class Widened:
-    """A transposed convolution of 4 x 4 that doubles both sides."""
-
-    def __init__(self, net: Net, inputs: int, outputs: int) -> None:
-        self.net, self.weight, self.bias = net, net.parameter(inputs, outputs, 4, 4), net.parameter(outputs)
-
-    def __call__(self, x: Tensor) -> Tensor:
-        tape, weight = self.net.tape, ops.cast_low(self.net.tape, self.weight)
-        x = ops.cast_low(tape, x)
-        kept, shape, out = x, x.shape, weight.shape[1]
-
-        def pull(grad: Tensor) -> Grads:
-            return new(tape, kept.shape, grad.dtype), new(tape, weight.shape, grad.dtype), new(tape, (out,), grad.dtype)
-
-        tape.saves()
-        tape.flops += 32 * x.size * out
-        return record(tape, new(tape, (shape[0], out, 2 * shape[2], 2 * shape[3]), x.dtype), (x, weight, self.bias), pull)
 
 
 class KeypointHead:
@@ -43,7 +33,7 @@ class KeypointHead:
     def __init__(self, net: Net, width: int) -> None:
         self.net = net
         self.layers = [Unit(net, POINT_WIDTH if at else width, POINT_WIDTH, 3, bias=True) for at in range(8)]
-        self.last = Widened(net, POINT_WIDTH, KEYPOINTS)
+        self.last = Doubled(net, POINT_WIDTH, KEYPOINTS, 4)
 
     def __call__(self, x: Tensor) -> Tensor:
         tape = self.net.tape
@@ -106,12 +96,12 @@ def stages_of(net: Net, told: dict[str, Any], norm: str, last: bool) -> Residual
 class OneMask:
     """The mask head of C4: twice the size, one mask per class."""
 
-    def __init__(self, net: Net, inputs: int, classes: int, doubled: Any) -> None:
-        self.net, self.doubled = net, doubled(net, inputs, 256)
+    def __init__(self, net: Net, inputs: int, classes: int) -> None:
+        self.net, self.doubled = net, Doubled(net, inputs, 256)
         self.scores = Unit(net, 256, classes, 1, bias=True, relu=False)
 
     def __call__(self, x: Tensor) -> Tensor:
-        tape, scores = self.net.tape, self.scores(self.doubled(x))
+        tape, scores = self.net.tape, self.scores(activated(self.net, self.doubled(x)))
         if not self.net.setting.training:
             return scores
         one = ops.cut(tape, scores, (scores.shape[0], *scores.shape[2:]))
