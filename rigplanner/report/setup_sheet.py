@@ -130,8 +130,8 @@ def _firmware_of(finding: Finding, stated: bool) -> Iterator[SetupRow]:
         yield SetupRow(
             area="firmware",
             what=tr("BIOS version"),
-            value=tr("{needed} or later", needed=finding.needed),
-            why=tr("first one that knows the CPU"),
+            value=tr("{needed} or later", needed=finding.needed) if finding.needed else tr("one that knows the CPU"),
+            why=tr("first one that knows the CPU") if finding.needed else tr("the CPU is younger than the board"),
         )
 
 

@@ -77,6 +77,11 @@ def test_many_cards_need_room_above_4_gb(rigs: dict[str, Rig], catalog: Catalog)
     assert "Resizable BAR" not in _rows(rigs["titan-x-server"], catalog, "firmware")
 
 
+def test_a_bios_that_nobody_named_is_not_none(rigs: dict[str, Rig], catalog: Catalog) -> None:
+    assert _rows(rigs["quad-rtx-4090"], catalog, "firmware")["BIOS version"].value == "one that knows the CPU"
+    assert all("None" not in f"{row.what} {row.value} {row.why}" for rig in rigs.values() for row in setup_rows(assess(rig, catalog)))
+
+
 def test_a_power_cap_becomes_a_command(rigs: dict[str, Rig], catalog: Catalog) -> None:
     rig = rigs["quad-rtx-4090"]
     capped = replace(rig, items=tuple(replace(i, power_cap_w=280.0) if "rtx-4090" in i.part else i for i in rig.items))
