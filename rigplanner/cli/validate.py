@@ -222,10 +222,10 @@ LEFT_OUT = {
 
 
 def _shipped() -> list[AccuracyTable]:
-    from rigplanner.performance.accuracy import SCHEMES, judge, ranking, scaling, summarise
+    from rigplanner.performance.accuracy import SCHEMES, judge, summarise
     from rigplanner.performance.measured import shipped_measured
 
-    rows, tables = shipped_measured(), []
+    rows, tables = shipped_measured(), [_repeated()]
     for scheme in SCHEMES:
         judged = judge(rows, scheme)
         groups = {"all": judged}
@@ -239,15 +239,40 @@ def _shipped() -> list[AccuracyTable]:
         trained = [item for item in judged if item.row.metric == "time_to_train_min"]
         if trained:
             made += (_speed_row(summarise(trained, scheme, "time to train (MLPerf)", len(trained))),)
-        order, points = ranking(judged, scheme), scaling(judged, scheme)
-        share = 100 * order.right / max(1, order.pairs)
-        note = (
-            f"Left out of each prediction: {LEFT_OUT[scheme]}. {order.pairs} pairs of GPUs differ by more than 10 % on the same "
-            f"job; {share:.1f} % of them come out in the right order. The scaling efficiency over 2 to 16 GPUs is "
-            f"{100 * points.mean:.1f} points off in the mean ({points.rows} rows). {FITTED_IN_VIEW}"
-        )
+        note = f"Left out of each prediction: {LEFT_OUT[scheme]}. {_order_and_scaling(judged, scheme)} {FITTED_IN_VIEW}"
         tables.append(AccuracyTable(title=f"Speed, left out: {scheme}", note=note, rows=made))
     return [*tables, *(_refitted(scheme) for scheme in ("GPU", "source")), exchange_table(), sizes_table()]
+
+
+def _order_and_scaling(judged: Sequence[Any], left_out: str) -> str:
+    from rigplanner.performance.accuracy import ranking, scaling
+
+    order, points = ranking(judged, left_out), scaling(judged, left_out)
+    share = 100 * order.right / max(1, order.pairs)
+    return (
+        f"{order.pairs} pairs of GPUs differ by more than 10 % on the same job; {share:.1f} % of them come out in the right order. "
+        f"The scaling efficiency over 2 to 16 GPUs is {100 * points.mean:.1f} points off in the mean ({points.rows} rows)."
+    )
+
+
+def _repeated() -> AccuracyTable:
+    """How far measurements of one job by several sources lie apart."""
+    from rigplanner.performance.accuracy import summarise
+    from rigplanner.performance.anchors import shipped_evidence
+    from rigplanner.performance.repeated import same_job, same_network, told_by_others
+
+    placed, made, notes = shipped_evidence().placed, [], []
+    for name, alike in (("the same job", same_job), ("the same network, stack and GPU", same_network)):
+        judged = told_by_others(placed, alike)
+        row = summarise(judged, "", name, len(judged))
+        made.append(AccuracyRow(group=name, cases=row.rows, covered=row.covered, median=row.median, mean=row.mean, p90=row.p90))
+        notes.append(f"Of {name}: {_order_and_scaling(judged, name)}")
+    note = (
+        "No prediction: what other published sources measured stands in its place, of the same job (stack, network, precision, "
+        "GPUs, link, batch, lengths), or of the same network with any batch and number of GPUs, carried over by the model. "
+        f"{' '.join(notes)} Errors of this size are the measurements' own."
+    )
+    return AccuracyTable(title="Speed: what another measurement says", note=note, rows=tuple(made))
 
 
 def _refitted(scheme: str) -> AccuracyTable:

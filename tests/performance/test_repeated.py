@@ -1,0 +1,49 @@
+"""Measurements of one job by several sources."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from rigplanner.performance.anchors import Placed, shipped_evidence
+from rigplanner.performance.repeated import same_job, same_network, told_by_others
+
+PLACED = next(item for item in shipped_evidence().placed if item.row.metric == "images/s" and item.row.count == 1)
+TIMED = next(item for item in shipped_evidence().placed if item.row.metric == "time_to_train_min")
+
+
+def said(of: Placed, source: str, faster: float, **point: Any) -> Placed:
+    """A measurement of the same job by a source whose machine was `faster` by this log."""
+    row = msgspec.structs.replace(of.row, id=f"{of.row.id}-{source}", source=source)
+    return Placed(row, msgspec.structs.replace(of.point, **point), of.residual + faster)
+
+
+def test_the_middle_of_the_others_stands_in_for_a_prediction() -> None:
+    first, *_ = told_by_others([PLACED, said(PLACED, "b", 0.1), said(PLACED, "c", 0.2), said(PLACED, "d", 0.7)], same_job)
+    assert first.predicted == pytest.approx(PLACED.row.value * 2.718281828**0.2)
+    assert (first.low, first.high) == pytest.approx((PLACED.row.value * 2.718281828**0.1, PLACED.row.value * 2.718281828**0.7))
+
+
+def test_a_faster_machine_takes_less_time() -> None:
+    first, _ = told_by_others([TIMED, said(TIMED, "b", 0.5)], same_job)
+    assert first.predicted == pytest.approx(TIMED.row.value * 2.718281828**-0.5)
+
+
+def test_a_source_does_not_judge_itself() -> None:
+    assert told_by_others([PLACED, said(PLACED, PLACED.row.source, 0.5)], same_job) == []
+
+
+def test_another_batch_is_another_job_of_the_same_network() -> None:
+    other = said(PLACED, "b", 0.5, batch=PLACED.point.batch + 1)
+    assert told_by_others([PLACED, other], same_job) == []
+    assert len(told_by_others([PLACED, other], same_network)) == 2
+
+
+def test_several_gpus_are_another_job() -> None:
+    assert told_by_others([PLACED, said(PLACED, "b", 0.5, count=PLACED.point.count + 1)], same_job) == []
+
+
+def test_published_measurements_of_one_job_do_disagree() -> None:
+    told = told_by_others(shipped_evidence().placed, same_job)
+    assert len(told) > 100
+    assert sum(item.error > 0.02 for item in told) > len(told) / 2
