@@ -11,7 +11,9 @@ from typing import Literal
 from msgspec import Struct
 
 Status = Literal["current", "classic", "legacy", "reference"]
-"""current: sold new; classic: common in used builds; legacy: rarely met; reference: comparable, not for a rig."""
+"""current: sold new in the year of the catalog; classic: no longer, but met in at least two published machines of different owners
+(a build for deep learning or a workstation, a pasted list of parts, a captured machine, a sample); legacy: met less often;
+reference: comparable, not for a rig. How much is known has no say, nor have shops' lists and probes that show no such use."""
 
 
 class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
