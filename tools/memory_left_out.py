@@ -1,24 +1,20 @@
 """Error of the memory constants by source of measurement: as shipped, and with the source held out.
 
-    python tools/memory_left_out.py cases.jsonl --brackets fit.jsonl
+    python -m tools.memory_left_out cases.jsonl
 
 Held out: what lies beyond live tensors is fitted anew on the other sources, and constants that a stack has from its own source are
 dropped (rigplanner.workload.left_out). The constants fitted to all sources are printed last, as catalog/architectures/
-memory_stacks.json holds them. With brackets (a batch that fits a card, one that fails) estimates that lie between are counted, as
-are those that fit a card on which the batch failed, those that do not fit one on which it ran, and measured cases that are said not
-to fit the card they ran on. With --bounds the status is 1 where held-out rows all together lie outside of what must hold.
+memory_stacks.json holds them, with the measured cases that are said not to fit the card they ran on. With --bounds the status is 1
+where held-out rows all together lie outside of what must hold.
 """
 
 import argparse
 import json
 from pathlib import Path
 
-import msgspec
-
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.anchors import find_gpu
-from rigplanner.rig.task import Workload
 from rigplanner.workload import memory
 from rigplanner.workload.accuracy import Comparison, compare, error_table
 from rigplanner.workload.answer import WorkloadFault
@@ -34,8 +30,6 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cases", type=Path, nargs="+")
-    parser.add_argument("--brackets", type=Path)
-    parser.add_argument("--card-gib", type=float, default=23.7)
     parser.add_argument("--bounds", action="store_true")
     asked = parser.parse_args()
     lines = [line for path in asked.cases for line in path.read_bytes().splitlines() if line.strip()]
@@ -53,15 +47,6 @@ def main() -> None:
     print("fitted to all:", spares)
     print("intervals:", {name: (round(low, 2), round(high, 2)) for name, (low, high) in intervals(cases, spares).items()})
     print("sources by kind:", kinds((case.source, case.kind) for case in cases))
-    if asked.brackets:
-        brackets = [Bracket.read(line) for line in asked.brackets.read_bytes().splitlines()]
-        right = sum(bracket.holds(asked.card_gib) for bracket in brackets)
-        failed = [bracket for bracket in brackets if bracket.high is not None]
-        wrong = sum(bracket.overflows(asked.card_gib) for bracket in failed)
-        print(f"brackets: {right} of {len(brackets)}")
-        print(f"said to fit with its whole interval though the batch failed: {wrong} of {len(failed)}")
-        refused = sum(bracket.refuses(asked.card_gib) for bracket in brackets)
-        print(f"said not to fit with its whole interval though the batch ran: {refused} of {len(brackets)}")
     if asked.bounds and not holds(held):
         raise SystemExit(f"outside of median {MOST_MEDIAN:.0%}, p90 {MOST_P90:.0%}, inside {INSIDE[0]:.0%} to {INSIDE[1]:.0%}")
 
@@ -91,43 +76,6 @@ def refusals(lines: list[bytes]) -> tuple[int, int]:
         ran += 1
         refused += told.low_gib > gpu.memory_gib
     return ran, refused
-
-
-class Bracket(msgspec.Struct):
-    """One network's largest batch: `low` fits, `high` (None where none was tried) does not."""
-
-    model: str
-    low: Workload
-    high: Workload | None
-
-    @classmethod
-    def read(cls, line: bytes) -> "Bracket":
-        """The bracket of one line of the file."""
-        raw = json.loads(line)
-        known = {
-            name: raw[name] for name in ("model", "task", "precision", "optimizer", "image_size", "stack", "params_m", "gmacs")
-        }
-        known["activations_m"] = raw["macts_m"]
-        given = {name: value for name, value in known.items() if value is not None}
-        low, high = (
-            msgspec.convert(given | {"batch_per_gpu": raw[side]}, Workload) if raw[side] else None
-            for side in ("fits_batch", "fails_batch")
-        )
-        assert low is not None
-        return cls(raw["model"], low, high)
-
-    def holds(self, card_gib: float) -> bool:
-        """Whether the estimates of the two batches lie on their sides of the card's memory."""
-        fits = memory.estimate_memory(self.low, None, 1, ZOO).device_gib <= card_gib
-        return fits and (self.high is None or memory.estimate_memory(self.high, None, 1, ZOO).device_gib > card_gib)
-
-    def overflows(self, card_gib: float) -> bool:
-        """Whether the batch that failed is said to fit, with the upper end of its interval."""
-        return self.high is not None and memory.estimate_memory(self.high, None, 1, ZOO).high_gib <= card_gib
-
-    def refuses(self, card_gib: float) -> bool:
-        """Whether the batch that ran is said not to fit, with the lower end of its interval."""
-        return memory.estimate_memory(self.low, None, 1, ZOO).low_gib > card_gib
 
 
 def words(cases: list[Comparison]) -> str:

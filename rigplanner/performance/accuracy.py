@@ -1,7 +1,7 @@
 """How right the speed model is: every measured row predicted without the rows that would give it away."""
 
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.performance.anchors import find_gpu, place_rows, shipped_evidence
-from rigplanner.performance.measured import Measured, shipped_measured
+from rigplanner.performance.anchors import find_gpu, shipped_evidence
+from rigplanner.performance.measured import Measured
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.silicon import generation_of
 from rigplanner.workload.answer import WorkloadFault
@@ -38,7 +38,6 @@ class Judged(Struct, frozen=True):
 class ErrorRow(Struct, frozen=True):
     """Errors of one group as shares (0.04 is 4 %); `inside` is the share of rows in the 80 % interval."""
 
-    left_out: str
     group: str
     rows: int
     covered: int
@@ -51,7 +50,6 @@ class ErrorRow(Struct, frozen=True):
 class Ranking(Struct, frozen=True):
     """Pairs of GPUs on the same job that differ by more than 10 %, and how many came out in the right order."""
 
-    left_out: str
     pairs: int
     right: int
 
@@ -59,7 +57,6 @@ class Ranking(Struct, frozen=True):
 class Scaling(Struct, frozen=True):
     """Mean error of the scaling efficiency (in points of 1) over rows of 2 to 16 GPUs with a measured single GPU beside them."""
 
-    left_out: str
     rows: int
     mean: float
 
@@ -128,12 +125,11 @@ def anchored_since(lines: Iterable[bytes]) -> set[str]:
     return {str(raw.get("id")) for raw in map(msgspec.json.decode, lines) if raw.get("anchored")}
 
 
-def summarise(judged: Sequence[Judged], left_out: str, group: str, rows: int) -> ErrorRow:
+def summarise(judged: Sequence[Judged], group: str, rows: int) -> ErrorRow:
     """Return the errors of a group of which `rows` were asked for."""
     errors = sorted(item.error for item in judged)
     inside = sum(item.low <= item.row.value <= item.high for item in judged)
     return ErrorRow(
-        left_out,
         group,
         rows,
         len(errors),
@@ -144,28 +140,16 @@ def summarise(judged: Sequence[Judged], left_out: str, group: str, rows: int) ->
     )
 
 
-def error_table(
-    rows: Sequence[Measured] | None = None,
-    schemes: Sequence[Scheme] = SCHEMES,
-    by: Callable[[Measured], str] | None = None,
-) -> list[ErrorRow]:
-    """Return the errors per scheme, in all and per group of `by` (None: per stack); the shipped rows when none are given."""
-    every = shipped_measured() if rows is None else rows
-    group_of = by or (lambda row: row.workload.stack or "")
-    table = []
-    for scheme in schemes:
-        judged = judge(every, scheme)
-        groups: dict[str, list[Judged]] = defaultdict(list)
-        for item in judged:
-            groups[group_of(item.row)].append(item)
-        if judged:
-            table.append(summarise(judged, scheme, "all", len(every)))
-        for name, members in sorted(groups.items(), key=lambda pair: -len(pair[1])):
-            table.append(summarise(members, scheme, name, sum(group_of(row) == name for row in every)))
-    return table
+def errors_by(judged: Iterable[Judged], rows: Iterable[Measured], of: Callable[[Measured], str]) -> list[ErrorRow]:
+    """Return the errors of each group of rows that `of` names and of which any was predicted, the group of most rows first."""
+    asked, groups = Counter(map(of, rows)), defaultdict[str, list[Judged]](list)
+    for item in judged:
+        groups[of(item.row)].append(item)
+    named = sorted(groups.items(), key=lambda pair: (-asked[pair[0]], pair[0]))
+    return [summarise(members, name, asked[name]) for name, members in named]
 
 
-def ranking(judged: Sequence[Judged], left_out: str) -> Ranking:
+def ranking(judged: Sequence[Judged]) -> Ranking:
     """Return how often the faster of two different GPUs on the same job was named."""
     jobs: dict[tuple[Any, ...], list[Judged]] = defaultdict(list)
     for item in judged:
@@ -190,10 +174,10 @@ def ranking(judged: Sequence[Judged], left_out: str) -> Ranking:
                 if a.row.gpu != b.row.gpu and not 1 / CLEAR_DIFFERENCE < ratio < CLEAR_DIFFERENCE:
                     pairs += 1
                     right += (a.predicted > b.predicted) == (ratio > 1)
-    return Ranking(left_out, pairs, right)
+    return Ranking(pairs, right)
 
 
-def scaling(judged: Sequence[Judged], left_out: str) -> Scaling:
+def scaling(judged: Sequence[Judged]) -> Scaling:
     """Return the mean error of the scaling efficiency against the single GPU of the same source, job and batch."""
     singles: dict[tuple[Any, ...], Judged] = {}
     for item in judged:
@@ -205,7 +189,7 @@ def scaling(judged: Sequence[Judged], left_out: str) -> Scaling:
         if single and 2 <= item.row.count <= 16 and (item.row.workload.task or "").startswith("train"):
             measured = item.row.value / single.row.value / item.row.count
             errors.append(abs(item.predicted / single.predicted / item.row.count - measured))
-    return Scaling(left_out, len(errors), statistics.fmean(errors) if errors else 0.0)
+    return Scaling(len(errors), statistics.fmean(errors) if errors else 0.0)
 
 
 def _scaling_key(row: Measured) -> tuple[Any, ...]:
@@ -222,8 +206,3 @@ def _scaling_key(row: Measured) -> tuple[Any, ...]:
         row.source.split("/")[0],
         variant,
     )
-
-
-def covered(rows: Sequence[Measured]) -> int:
-    """Return how many rows the model can express."""
-    return len(place_rows(rows, shipped_zoo()))

@@ -1,7 +1,8 @@
-"""How right the predictions are, as text and as the page `docs/accuracy.md`."""
+"""Tables of how right predictions are: their shape, as text and as Markdown."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+import msgspec
 from msgspec import Struct
 
 
@@ -19,11 +20,14 @@ class AccuracyRow(Struct, frozen=True, kw_only=True):
 
 
 class AccuracyTable(Struct, frozen=True, kw_only=True):
-    """Rows of one comparison; `note` says what was compared and what was left out to be fair."""
+    """Rows of one comparison; `note` says what was compared and what was left out to be fair. `judged` names the comparison,
+    whatever file it judges; `shares` are its figures that no column holds (0.98 of the pairs in the right order)."""
 
+    judged: str
     title: str
     note: str
-    rows: tuple[AccuracyRow, ...]
+    rows: tuple[AccuracyRow, ...] = ()
+    shares: dict[str, float] = msgspec.field(default_factory=dict)
 
 
 COLUMNS = ("group", "cases", "covered", "median", "mean", "p90", "bias", "inside")
@@ -48,33 +52,30 @@ def _share(row: AccuracyRow, field: str, digits: int = 1) -> str:
 
 def as_text(tables: Sequence[AccuracyTable]) -> str:
     """Return tables for a terminal."""
-    blocks = []
-    for table in tables:
-        lines = [list(COLUMNS), *(_cells(row) for row in table.rows)]
-        widths = [max(len(line[n]) for line in lines) for n in range(len(COLUMNS))]
-        body = [
-            "  ".join(
-                cell.ljust(width) if n == 0 else cell.rjust(width) for n, (cell, width) in enumerate(zip(line, widths, strict=True))
-            )
-            for line in lines
-        ]
-        blocks.append("\n".join([table.title, table.note, *body]))
-    return "\n\n".join(blocks) + "\n"
+    return "\n\n".join("\n".join([table.title, table.note, *_aligned(table)]) for table in tables) + "\n"
 
 
-PREFACE = """# How right the predictions are
-
-Made by `rigplanner validate --write docs/accuracy.md`; nothing here is written by hand. `median`, `mean` and `p90` are of the
-absolute relative error, `bias` is the median signed error, `inside` the share of measurements within the stated 80 % interval.
-`covered` counts the cases that the model could express; the rest were refused with a reason.
-"""
+def _aligned(table: AccuracyTable) -> list[str]:
+    lines = [list(COLUMNS), *(_cells(row) for row in table.rows)] if table.rows else []
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in lines]
 
 
 def as_markdown(tables: Sequence[AccuracyTable]) -> str:
-    """Return the page."""
-    parts = [PREFACE]
-    for table in tables:
-        lines = ["| " + " | ".join(COLUMNS) + " |", "| --- |" + " ---: |" * (len(COLUMNS) - 1)]
-        lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in _cells(row)) + " |" for row in table.rows]
-        parts.append("\n".join([f"## {table.title}", "", table.note, "", *lines]) + "\n")
-    return "\n".join(parts)
+    """Return tables for a page, each with its heading."""
+    return "\n".join(_section(table) for table in tables)
+
+
+def _section(table: AccuracyTable) -> str:
+    body = markdown_table(COLUMNS, [_cells(row) for row in table.rows], len(COLUMNS) - 1) if table.rows else []
+    return "\n".join([f"## {table.title}", "", table.note, *([""] if body else []), *body]) + "\n"
+
+
+def markdown_table(head: Sequence[str], lines: Iterable[Sequence[str]], numbers: int) -> list[str]:
+    """Return the lines of a table whose last `numbers` columns stand flush right."""
+    rule = "|" + " --- |" * (len(head) - numbers) + " ---: |" * numbers
+    return [_line(head), rule, *map(_line, lines)]
+
+
+def _line(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -31,7 +31,7 @@ def exchange_table() -> AccuracyTable:
     for group, what in GROUPS.items():
         asked = sum(what in (None, row.what) for row in measured_exchange())
         rows.append(_rates(group, asked, [item for item in judged if what in (None, item.row.what)]))
-    return AccuracyTable(title="Exchange between GPUs", note=NOTE, rows=tuple(rows))
+    return AccuracyTable(judged="exchange", title="Exchange between GPUs", note=NOTE, rows=tuple(rows))
 
 
 def sizes_table() -> AccuracyTable:
@@ -45,7 +45,7 @@ def sizes_table() -> AccuracyTable:
         rows.append(_times(name, asked, [time for time in judged if least < time.size_bytes <= most]))
         least = most
     rows.append(_times("kept apart", sum(row.kept_apart for _, row in points), [time for time in judged if time.row.kept_apart]))
-    return AccuracyTable(title="All-reduce time by message size", note=SIZES_NOTE, rows=tuple(rows))
+    return AccuracyTable(judged="all-reduce times", title="All-reduce time by message size", note=SIZES_NOTE, rows=tuple(rows))
 
 
 def _times(group: str, asked: int, members: Sequence[JudgedTime]) -> AccuracyRow:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rigplanner.performance.accuracy import Judged, error_table, judge, ranking, scaling, summarise
+from rigplanner.performance.accuracy import Judged, errors_by, judge, ranking, scaling, summarise
 from rigplanner.performance.measured import Measured, shipped_measured
 from rigplanner.performance.predict import predict_speed
 from rigplanner.rig.task import Workload
@@ -35,23 +35,24 @@ def test_leaving_out_a_gpu_leaves_out_its_rows(monkeypatch: pytest.MonkeyPatch) 
 
 def test_seeing_the_row_itself_is_nearest_to_it() -> None:
     rows = rows_of("torch7")
-    with_it, without = (summarise(judge(rows, scheme), scheme, "all", len(rows)) for scheme in ("nothing", "GPU"))
+    with_it, without = (summarise(judge(rows, scheme), "all", len(rows)) for scheme in ("nothing", "GPU"))
     assert with_it.mean < without.mean
 
 
 def test_a_table_has_a_line_per_group_and_counts_all_rows() -> None:
-    table = error_table(rows_of("diffusers"), ("GPU",), lambda row: row.gpu)
-    assert table[0].group == "all" and table[0].rows == sum(line.rows for line in table[1:])
+    rows = rows_of("diffusers")
+    table = errors_by(judge(rows, "GPU"), rows, lambda row: row.gpu)
+    assert len(rows) == sum(line.rows for line in table)
     assert all(line.covered <= line.rows and 0 <= line.inside <= 1 for line in table)
 
 
 def test_ranking_counts_only_clear_differences() -> None:
     judged = [fake("a", 100, 100), fake("b", 105, 90), fake("c", 200, 95)]
-    found = ranking(judged, "x")
+    found = ranking(judged)
     assert (found.pairs, found.right) == (2, 1)
 
 
 def test_scaling_is_judged_against_the_single_gpu() -> None:
     judged = [fake("a", 100, 50), fake("a", 180, 95, 2)]
-    found = scaling(judged, "x")
+    found = scaling(judged)
     assert found.rows == 1 and found.mean == pytest.approx(0.05)

@@ -1,0 +1,255 @@
+"""How right predictions are: the tables of measured cases of a file, and of the measured speeds that ship."""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.data import data_path
+from rigplanner.performance.accuracy import (
+    SCHEMES,
+    Judged,
+    Scheme,
+    anchored_since,
+    at_first_sight,
+    errors_by,
+    judge,
+    ranking,
+    scaling,
+    summarise,
+)
+from rigplanner.performance.accuracy import ErrorRow as SpeedErrors
+from rigplanner.performance.anchors import find_gpu, shipped_evidence
+from rigplanner.performance.measured import Measured, shipped_measured
+from rigplanner.performance.own import read_own
+from rigplanner.performance.repeated import same_job, same_network, told_by_others
+from rigplanner.report.accuracy import AccuracyRow, AccuracyTable
+from rigplanner.report.exchange_table import exchange_table, sizes_table
+from rigplanner.workload.accuracy import ErrorRow, compare, compare_first, compare_traced, error_table
+from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.brackets import brackets
+from rigplanner.workload.left_out import held_out
+
+LEAST_GROUP = 5
+"""Groups of fewer cases are not printed on their own."""
+MEMORY_FIELDS = ("task", "kind", "stack", "source", "model")
+FIRST_FIELDS = ("round", "task", "kind", "stack", "source")
+
+
+def memory_tables(lines: list[bytes], name: str) -> list[AccuracyTable]:
+    """Return the tables of a file of published GiB per GPU: at first sight where it tells, as shipped, and each source held out."""
+    zoo, first = shipped_zoo(), compare_first(lines)
+    shipped, held = compare(lines, _gpu_or_none, zoo), held_out(lines, _gpu_or_none, zoo)
+    told = [
+        ("memory", "", MEMORY_NOTE, error_table(shipped, MEMORY_FIELDS)),
+        ("memory held out", ", each source held out", HELD_OUT_NOTE, error_table(held, MEMORY_FIELDS)),
+    ]
+    if first:
+        told.insert(0, ("memory at first sight", " at first sight", FIRST_NOTE, error_table(first, FIRST_FIELDS)))
+    return [
+        AccuracyTable(judged=judged, title=f"Memory, published figures{said}: {name}", note=note, rows=_memory_rows(rows))
+        for judged, said, note, rows in told
+    ]
+
+
+FIRST_NOTE = (
+    "The same cases as they were predicted before anyone had looked at their sources: no constant, no interval and no "
+    "choice of a stack knew them. What one round of sources taught was mended before the next was looked at, and that of "
+    "the last since, so the next tables flatter; expect errors of the last round's size from a new source."
+)
+MEMORY_NOTE = (
+    "GiB per GPU against the counter that each source names, with the constants as shipped. Live tensors are computed; what "
+    "allocators and libraries hold beyond them (a few numbers each for training, inference and the making of images) and the "
+    "intervals are fitted to all of these sources, so this table flatters."
+)
+HELD_OUT_NOTE = (
+    "The same cases, each predicted without its source: the constants and the intervals are fitted to the other sources, and "
+    "constants that a stack has from its own measurements are dropped. Expect errors of this size on a source nobody has seen."
+)
+
+
+def traced_table(lines: list[bytes], name: str) -> AccuracyTable:
+    """Return the table of a file of traced steps."""
+    rows = _memory_rows(error_table(compare_traced(lines, shipped_zoo()), ("source", "task", "model")))
+    note = (
+        "Peak of live tensors of one step against PyTorch's own count (MemTracker under FakeTensorMode, no GPU). The walks have no "
+        "fitted constants. `held out` traces were set aside while the walks were written; of those of the older file some have led "
+        "to corrections since, those of random shapes came last and have led to none."
+    )
+    return AccuracyTable(judged="traced steps", title=f"Memory, traced steps: {name}", note=note, rows=rows)
+
+
+def bracket_table(lines: list[bytes], name: str) -> AccuracyTable:
+    """Return the table of a file of largest batches. Raises WorkloadFault for a network or card that is not known."""
+    found = brackets(lines, find_gpu, shipped_zoo())
+    failed = sum(item.failed is not None for item in found)
+    held, wrong = sum(item.holds for item in found), sum(item.overflows for item in found)
+    note = (
+        f"Networks of which one batch ran on a card and a larger one did not: {held} of {len(found)} estimates lie between "
+        f"the two. Of {failed} batches that failed {wrong} are said to fit with their whole interval, and of {len(found)} that ran "
+        f"{sum(item.refuses for item in found)} are said not to."
+    )
+    shares = {"between the two batches": held / max(1, len(found)), "said to fit, yet failed": wrong / max(1, failed)}
+    return AccuracyTable(judged="brackets", title=f"Memory, largest batch: {name}", note=note, shares=shares)
+
+
+def _memory_rows(rows: Sequence[ErrorRow]) -> tuple[AccuracyRow, ...]:
+    return tuple(
+        AccuracyRow(group="all" if row.field == "all" else f"{row.field}: {row.name}", cases=row.cases, covered=row.covered,
+                    median=row.median, mean=row.mean, p90=row.p90, bias=row.bias, inside=row.inside)
+        for row in rows
+        if row.field == "all" or row.cases >= LEAST_GROUP
+    )  # fmt: skip
+
+
+def _gpu_or_none(name: str) -> GPU | None:
+    try:
+        return find_gpu(name)
+    except WorkloadFault:
+        return None
+
+
+def speed_tables(lines: list[bytes], path: Path) -> list[AccuracyTable]:
+    """Return the tables of a file of measured speeds: at first sight where it tells, and now. Raises WorkloadFault for what cannot
+    be read."""
+    rows, made = read_own(path), []
+    note = "Each row is predicted without the shipped row of the same id; suspect rows are left out."
+    if path.suffix == ".jsonl" and (first := at_first_sight(rows, lines)):
+        title = f"Speed at first sight: {path.name}"
+        made.append(
+            AccuracyTable(judged="speed at first sight", title=title, note=SPEED_FIRST_NOTE, rows=_speed_groups(first, rows))
+        )
+        since = anchored_since(lines)
+        rows = [row for row in rows if row.id not in since]
+        note += f" {len(since)} rows of whole sources became anchors since and are not judged here." if since else ""
+    groups = _speed_groups(judge(rows, "row"), rows)
+    return [*made, AccuracyTable(judged="speed", title=f"Speed: {path.name}", note=note, rows=groups)]
+
+
+SPEED_FIRST_NOTE = (
+    "What was predicted before anyone had looked at these sources. What they taught has since been mended in the physics, "
+    "so the next table flatters; expect errors of this size from a new kind of source."
+)
+SPEED_FIELDS: dict[str, Callable[[Measured], str]] = {
+    "stack": lambda row: row.workload.stack or "-",
+    "source": lambda row: "/".join(row.source.split("/")[:2]),
+    "gpu": lambda row: row.gpu,
+}
+
+
+def _speed_groups(judged: Sequence[Judged], rows: Sequence[Measured]) -> tuple[AccuracyRow, ...]:
+    """Errors of all rows, by stack, by source and by GPU."""
+    made = [_all(judged, rows)]
+    for field, of in SPEED_FIELDS.items():
+        made += [_speed_row(row, f"{field}: {row.group}") for row in errors_by(judged, rows, of) if row.covered >= LEAST_GROUP]
+    return tuple(made)
+
+
+def _all(judged: Sequence[Judged], rows: Sequence[Measured]) -> AccuracyRow:
+    if not judged:
+        return AccuracyRow(group="all", cases=len(rows), covered=0)
+    return _speed_row(summarise(judged, "all", len(rows)), "all")
+
+
+def _speed_row(row: SpeedErrors, group: str) -> AccuracyRow:
+    return AccuracyRow(
+        group=group, cases=row.rows, covered=row.covered, median=row.median, mean=row.mean, p90=row.p90, inside=row.inside
+    )
+
+
+FITTED_IN_VIEW = (
+    "The multipliers of the physics were fitted with all rows of their day in view, so only anchors are left out here; "
+    "the covariances were fitted twice, to rows whose GPU, source, network or stack was left out, of either half of these, and "
+    "averaged."
+)
+LEFT_OUT: dict[str, str] = {
+    "row": "nothing but the row itself",
+    "network on GPU": "all rows of the same network on the same GPU",
+    "GPU": "all rows of the same GPU",
+    "generation": "all rows of the same GPU generation",
+    "source": "all rows of the same source",
+    "network": "all rows of the same network, on all GPUs and stacks",
+    "stack": "all rows of the same stack of software",
+}
+
+
+def shipped_tables() -> list[AccuracyTable]:
+    """Return the tables of the measured rows that ship: rows, GPUs, generations, sources, networks and stacks left out."""
+    left_out = (_left_out(scheme) for scheme in SCHEMES)
+    return [_repeated(), *left_out, *(_refitted(scheme) for scheme in ("GPU", "source")), exchange_table(), sizes_table()]
+
+
+def _left_out(scheme: Scheme) -> AccuracyTable:
+    rows = shipped_measured()
+    judged = judge(rows, scheme)
+    made = [_all(judged, rows)]
+    made += [_speed_row(row, row.group) for row in errors_by(judged, rows, SPEED_FIELDS["stack"]) if row.covered >= LEAST_GROUP]
+    if trained := [item for item in judged if item.row.metric == "time_to_train_min"]:
+        made.append(_speed_row(summarise(trained, "", len(trained)), "time to train (MLPerf)"))
+    said, shares = _order_and_scaling(judged)
+    note = f"Left out of each prediction: {LEFT_OUT[scheme]}. {said} {FITTED_IN_VIEW}"
+    return AccuracyTable(
+        judged=f"{scheme} left out", title=f"Speed, left out: {scheme}", note=note, rows=tuple(made), shares=shares
+    )
+
+
+def _order_and_scaling(judged: Sequence[Judged]) -> tuple[str, dict[str, float]]:
+    order, points = ranking(judged), scaling(judged)
+    shares = {"right order": order.right / max(1, order.pairs), "scaling": points.mean}
+    return (
+        f"{order.pairs} pairs of GPUs differ by more than 10 % on the same job; {100 * shares['right order']:.1f} % of them come "
+        f"out in the right order. The scaling efficiency over 2 to 16 GPUs is {100 * points.mean:.1f} points off in the mean "
+        f"({points.rows} rows)."
+    ), shares
+
+
+def _repeated() -> AccuracyTable:
+    """How far measurements of one job by several sources lie apart."""
+    placed, made, notes = shipped_evidence().placed, [], []
+    shares: dict[str, float] = {}
+    for name, alike in (("the same job", same_job), ("the same network, stack and GPU", same_network)):
+        judged = told_by_others(placed, alike)
+        row, (said, told) = summarise(judged, name, len(judged)), _order_and_scaling(judged)
+        made.append(AccuracyRow(group=name, cases=row.rows, covered=row.covered, median=row.median, mean=row.mean, p90=row.p90))
+        notes.append(f"Of {name}: {said}")
+        shares |= {f"{figure} of {name}": share for figure, share in told.items()}
+    note = (
+        "No prediction: what other published sources measured stands in its place, of the same job (stack, network, precision, "
+        "GPUs, link, batch, lengths), or of the same network with any batch and number of GPUs, carried over by the model. "
+        f"{' '.join(notes)} Errors of this size are the measurements' own."
+    )
+    title = "Speed: what another measurement says"
+    return AccuracyTable(judged="another measurement", title=title, note=note, rows=tuple(made), shares=shares)
+
+
+class RefittedRow(msgspec.Struct, frozen=True):
+    """Errors of a group of rows whose constants were fitted without them (catalog/benchmarks/refitted.json)."""
+
+    scheme: str
+    group: str
+    rows: int
+    median: float
+    mean: float
+    p90: float
+    inside: float
+
+
+def _refitted(scheme: str) -> AccuracyTable:
+    """The table of a scheme whose constants were fitted anew without the rows that they are judged on (tools/speed_refitted.py)."""
+    path = data_path("catalog") / "benchmarks" / "refitted.json"
+    told: Iterable[RefittedRow] = msgspec.json.decode(path.read_bytes(), type=list[RefittedRow])
+    rows = tuple(
+        AccuracyRow(group=row.group, cases=row.rows, covered=row.rows, median=row.median, mean=row.mean, p90=row.p90,
+                    inside=row.inside)
+        for row in told
+        if row.scheme == scheme
+    )  # fmt: skip
+    note = (
+        f"Left out of each prediction: {LEFT_OUT[scheme]}. The {scheme}s were dealt into three folds, and the multipliers of the "
+        f"physics were fitted anew without a fold's rows, from a start that knew no row, before these were predicted "
+        f"(tools/speed_refitted.py). Covariances and widths of intervals are those that ship, for which every row was in view."
+    )
+    title = f"Speed, left out: {scheme}, constants refitted without it"
+    return AccuracyTable(judged=f"{scheme} left out, refitted", title=title, note=note, rows=rows)
