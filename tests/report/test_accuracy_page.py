@@ -62,5 +62,6 @@ def test_the_page_that_ships_tells_every_target_on_one_screen_and_why_one_is_mis
     assert len(lines) <= SCREEN_LINES
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| ")][2:]
     assert [(row[0], row[1]) for row in rows] == [(target.what, target.figure) for target in TARGETS]
-    assert not [row for row in rows if row[3] == "not judged here"]
+    shipped = {target.what for target in TARGETS if target.judged != "brackets"}  # no file of largest batches ships
+    assert not [row for row in rows if row[3] == "not judged here" and row[0] in shipped]
     assert not [row for row in rows if row[4] == "**missed**" and not row[5]]
