@@ -20,6 +20,7 @@ from rigplanner.performance.kriging import NO_BATCH, Corrected, Field, Head, Nei
 from rigplanner.performance.measured import Measured, shipped_measured, year_of
 from rigplanner.performance.metrics import samples_per_second
 from rigplanner.performance.modelled import modelled_samples_per_second
+from rigplanner.performance.sequence_to_sequence import halves
 from rigplanner.performance.silicon import Silicon, generation_of
 from rigplanner.workload.answer import WorkloadFault
 
@@ -66,13 +67,14 @@ class Cell(Struct, frozen=True):
 
 
 class Evidence:
-    """The placed rows, found by stack, by kind of job and by family of stacks; build it once.
+    """The placed rows, found by stack, by kind of job and by family of stacks; build it once. `paired` are rows of jobs that are
+    told by their halves, whose place `predict` finds.
 
     Kept is what does not depend on a job's batch, length and number of GPUs: the cell of each kind of job on each GPU; what cells
     on other silicon have in common with it, the pool of rows to choose from; and the neighbours, by the rows that were chosen."""
 
-    def __init__(self, placed: Iterable[Placed]) -> None:
-        self.placed = tuple(placed)
+    def __init__(self, placed: Iterable[Placed], paired: Iterable[Measured] = ()) -> None:
+        self.placed, self.paired = tuple(placed), tuple(paired)
         self.field = Field(speed_model(), [item.point for item in self.placed])
         self._cells: dict[tuple[object, ...], Cell] = {}
         self._pools: dict[Words, Pool] = {}
@@ -260,27 +262,30 @@ def find_gpu(name: str | None) -> GPU:
     raise WorkloadFault(f"hardware.gpu: the catalog has no '{name}'{'; the nearest are ' + near if near else ''}.")
 
 
-def place_rows(rows: Iterable[Measured], zoo: Any) -> list[Placed]:
-    """Return the rows that the model can express, placed; collectives and rows of unknown GPUs are left out."""
-    placed = []
+def read_evidence(rows: Iterable[Measured], zoo: Any) -> Evidence:
+    """Return the evidence of the rows that the model can express; collectives and rows of unknown GPUs are left out."""
+    placed, paired = [], []
     for row in rows:
         gpu = gpus_by_name().get(row.gpu.casefold())
         if gpu is None or row.workload.task == "collective":
             continue
         try:
+            if halves(row.workload, row.metric, zoo):
+                paired.append(row)
+                continue
             job = read_job(row.workload, gpu, row.count, row.nodes, row.link, zoo)
             measured = samples_per_second(job, row.value, row.metric, job.shape.samples_to_train)
             residual = math.log(measured / modelled_samples_per_second(job))
         except WorkloadFault:
             continue
         placed.append(Placed(row, place(job), residual))
-    return placed
+    return Evidence(placed, paired)
 
 
 @cache
 def shipped_evidence() -> Evidence:
     """Return the evidence of the rows that came with the program."""
-    return Evidence(place_rows(shipped_measured(), shipped_zoo()))
+    return read_evidence(shipped_measured(), shipped_zoo())
 
 
 def cite(item: Placed, weight: float) -> Anchor:

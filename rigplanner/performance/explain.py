@@ -5,7 +5,7 @@ from msgspec import Struct
 from rigplanner.catalog.parts import GPU
 from rigplanner.evidence import Estimate, Step
 from rigplanner.performance.anchors import Anchored, cite
-from rigplanner.performance.answer import Bound, SpeedEstimate
+from rigplanner.performance.answer import Anchor, Bound, SpeedEstimate
 from rigplanner.performance.input_pipeline import Feed
 from rigplanner.performance.job import Job
 from rigplanner.performance.metrics import per_metric
@@ -52,6 +52,13 @@ class Finding(Struct, frozen=True, kw_only=True):
     feed: Feed | None
 
 
+def cited(anchored: Anchored) -> tuple[Anchor, ...]:
+    """Return the rows that a prediction leans on most."""
+    weights = anchored.correction.weights
+    ranked = sorted(range(len(weights)), key=[abs(weight) for weight in weights].__getitem__, reverse=True)
+    return tuple(cite(anchored.rows[n], weights[n]) for n in ranked[:SHOWN_ANCHORS])
+
+
 def estimate(found: Finding) -> SpeedEstimate:
     """Return the answer of a finding."""
     job = found.job
@@ -59,8 +66,6 @@ def estimate(found: Finding) -> SpeedEstimate:
         per_metric(job, rate, found.metric, job.shape.samples_to_train) for rate in (found.low_s, found.samples_s, found.high_s)
     ]
     bound = bound_of(found)
-    weights = found.anchored.correction.weights
-    ranked = sorted(range(len(weights)), key=[abs(weight) for weight in weights].__getitem__, reverse=True)
     times = found.modelled.times
     hours = hours_to_train(found)
     stream = found.modelled.stream
@@ -72,7 +77,7 @@ def estimate(found: Finding) -> SpeedEstimate:
         high=max(ends),
         stack=job.named.slug,
         bound=bound,
-        anchors=tuple(cite(found.anchored.rows[n], weights[n]) for n in ranked[:SHOWN_ANCHORS]),
+        anchors=cited(found.anchored),
         step_ms=1e3 * job.batch * job.count / found.samples_s if times else None,
         exchange_share=found.modelled.exposed_s / (times.total_s + found.modelled.exposed_s) if times and job.count > 1 else None,
         mfu=utilisation(job, found.samples_s) if times else None,

@@ -11,7 +11,7 @@ import msgspec
 
 from rigplanner.catalog.user_catalog import user_folder
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.performance.anchors import Evidence, place_rows, shipped_evidence
+from rigplanner.performance.anchors import Evidence, read_evidence, shipped_evidence
 from rigplanner.performance.measured import Measured
 from rigplanner.performance.metrics import METRICS
 from rigplanner.rig.task import Workload
@@ -64,7 +64,8 @@ def kept_evidence() -> Evidence:
 
 def with_own(rows: Iterable[Measured]) -> Evidence:
     """Return the shipped evidence and the user's rows together."""
-    return Evidence([*shipped_evidence().placed, *place_rows(rows, shipped_zoo())])
+    shipped, own = shipped_evidence(), read_evidence(rows, shipped_zoo())
+    return Evidence([*shipped.placed, *own.placed], [*shipped.paired, *own.paired])
 
 
 def _csv_rows(text: str) -> Iterable[tuple[int, dict[str, Any]]]:

@@ -2,19 +2,20 @@
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 from msgspec.structs import replace
 
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
-from rigplanner.evidence import Estimate
+from rigplanner.evidence import Estimate, Step
 from rigplanner.machine.machine import Machine
 from rigplanner.performance import truncated
-from rigplanner.performance.anchors import Anchored, Evidence, place
+from rigplanner.performance.anchors import Anchored, Evidence, Placed, find_gpu, place
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.collective import predict_collective
 from rigplanner.performance.constants import Nearness, speed_model
-from rigplanner.performance.explain import Finding, estimate
+from rigplanner.performance.explain import Finding, cited, estimate
 from rigplanner.performance.heat import speed_in_heat
 from rigplanner.performance.host import cap_of, feed_of
 from rigplanner.performance.input_pipeline import fed_range
@@ -65,15 +66,48 @@ def predict_speed(
         raise WorkloadFault(f"mig: no measured speed of a partition is known, found {workload.mig!r}.")
     if TASKS.get(workload.task or "") == "collective":
         return predict_collective(workload, gpu, count, nodes, link, machine, metric)
+    known = evidence or kept_evidence()
     if pair := halves(workload, metric, zoo):
         parts = (pair.reading, pair.writing)
-        done = [
-            predict_speed(part, gpu, count, nodes, link, zoo, machine, None, evidence, allowed, power_limit_w) for part in parts
-        ]
-        return joined(pair, *done)
+        done = [predict_speed(part, gpu, count, nodes, link, zoo, machine, None, known, allowed, power_limit_w) for part in parts]
+        told = joined(pair, *done)
+        return _leaning(told, place(read_job(workload, gpu, count, nodes, link, zoo)), known, allowed) if known.paired else told
     job = read_job(workload, gpu, count, nodes, link, zoo, machine)
-    found = _found(job, workload, gpu, metric or usual_metric(job), evidence or kept_evidence(), allowed)
+    found = _found(job, workload, gpu, metric or usual_metric(job), known, allowed)
     return estimate(_on_machine(found, machine, power_limit_w))
+
+
+def _leaning(told: SpeedEstimate, point: Point, known: Evidence, allowed: Callable[[Measured], bool] | None) -> SpeedEstimate:
+    """Return the speed that both halves of a job tell, corrected by measured rows of such jobs on its stack, if any."""
+    anchored = _measured_pairs(known).correct(point, NEIGHBOURS, allowed)
+    near, correction = nearness(point, anchored), anchored.correction
+    if near == "nothing":
+        return told
+    value = told.value * correction.factor
+    width = speed_model().half_width(near, correction.deviation, point.task, anchored.strange, point.family)
+    told_by: dict[str, float | str | None] = {"correction": correction.mean, "rows": float(len(correction.weights))}
+    formula = "read and written x exp(correction of the nearest rows)"
+    step = Step("anchored", formula, told_by, value, told.metric, "catalog/benchmarks")
+    return replace(
+        told,
+        value=value,
+        low=max(told.low * correction.factor, value * math.exp(-width)),
+        high=min(told.high * correction.factor, value * math.exp(width)),
+        anchors=cited(anchored),
+        steps=(*told.steps, step),
+    )
+
+
+@lru_cache(2)
+def _measured_pairs(known: Evidence) -> Evidence:
+    """Return the rows of jobs that are told by their halves, placed by what the halves say without them."""
+    bare, placed = Evidence(known.placed), []
+    for row in known.paired:
+        gpu = find_gpu(row.gpu)
+        told = predict_speed(row.workload, gpu, row.count, row.nodes, row.link, None, None, row.metric, bare)
+        point = place(read_job(row.workload, gpu, row.count, row.nodes, row.link, None))
+        placed.append(Placed(row, point, math.log(row.value / told.value)))
+    return Evidence(placed)
 
 
 def _found(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rigplanner.report.drawings import mark_flowable
-from rigplanner.report.flow import outline_flowable, whole_rows
+from rigplanner.report.flow import in_halves, outline_flowable, whole_rows
 from rigplanner.report.inks import ACCENT, INK, LINE, PALE, QUIET, STATES
 from rigplanner.report.language import language, tr
 from rigplanner.report.shapes import cut
@@ -27,6 +27,10 @@ ROLES = {"title": "H1", "section": "H2"}
 """Style name to the role of its paragraphs in the structure of the document; all others are plain paragraphs."""
 LEAST_AFTER_HEADING = 90.0
 """Points that must be left on a page for a section to begin there."""
+GUTTER = 16.0
+"""Points between two columns of text."""
+LEAST_PARTED = 3
+"""Rows, with the header, up to which a table may leave its last row to the next page."""
 MARKS = {"error": "cross", "warning": "bang", "unknown": "question", "ok": "tick", "info": "tick"}
 
 
@@ -99,6 +103,10 @@ class Sheet:
 
         return HRFlowable(width="100%", thickness=0.5, color=LINE, spaceBefore=0, spaceAfter=0)
 
+    def halves(self, flowables: list[Any]) -> Any:
+        """Return flowables in two columns of equal height, the first read before the second."""
+        return in_halves(flowables, GUTTER, LEAST_AFTER_HEADING)
+
     def together(self, flowables: list[Any]) -> Any:
         """Return flowables that stay on one page when they fit on one."""
         from reportlab.platypus import KeepTogether
@@ -112,7 +120,8 @@ class Sheet:
     def table(
         self, rows: list[list[Any]], shares: Sequence[float], header: bool = True, lined: bool = True, kept: Sequence[int] = ()
     ) -> Any:
-        """Return a table with hairlines; its header is repeated on each page, and a row in `kept` stays with the next two."""
+        """Return a table with hairlines; its header is repeated on each page, no page holds its last row alone, and a row in
+        `kept` stays with the next two."""
         style: list[Any] = [
             ("LEFTPADDING", (0, 0), (0, -1), 0), ("RIGHTPADDING", (-1, 0), (-1, -1), 0),
             ("TOPPADDING", (0, 0), (-1, -1), 3), ("BOTTOMPADDING", (0, 0), (-1, -1), 3),
@@ -121,7 +130,9 @@ class Sheet:
             style.append(("LINEBELOW", (0, 0), (-1, -1), 0.35, LINE))
         if header:
             style.append(("LINEBELOW", (0, 0), (-1, 0), 0.8, INK))
-        style += [("NOSPLIT", (0, row), (0, min(row + 2, len(rows) - 1))) for row in kept]
+        together = [(row, min(row + 2, len(rows) - 1)) for row in kept]
+        together += [(len(rows) - 2, len(rows) - 1)] if len(rows) > LEAST_PARTED else []
+        style += [("NOSPLIT", (0, first), (0, last)) for first, last in together]
         return self._table(rows, shares, style, 1 if header else 0, tagged=True)
 
     def _table(self, rows: list[list[Any]], shares: Sequence[float], style: list[Any], repeat: int, tagged: bool = False) -> Any:

@@ -3,7 +3,7 @@
 import io
 from collections.abc import Sequence
 from datetime import date
-from itertools import groupby, zip_longest
+from itertools import groupby
 from typing import Any
 
 from rigplanner.catalog.load import Catalog
@@ -203,14 +203,13 @@ def _job(job: QuoteJob, sheet: Sheet) -> list[Any]:
 
 
 def _power(quote: Quote, sheet: Sheet) -> list[Any]:
-    """Return the figures two a row, read across."""
-    pairs = [*quote.power, *quote.running]
-    rows = []
-    for left, right in zip_longest(pairs[::2], pairs[1::2], fillvalue=("", "")):
-        cells = [[sheet.text(word, "body"), sheet.text(value, "body", align="right")] for word, value in (left, right)]
-        rows.append([*cells[0], "", *cells[1]])
-    table = sheet.table(rows, (0.29, 0.19, 0.04, 0.29, 0.19), header=False)
-    return [sheet.together([*sheet.heading(tr("Power, circuit and heat")), table]), sheet.gap(14)]
+    """Return the figures two a row, read across; one that is left over has the whole row for its words."""
+    cells = [[sheet.text(word, "body"), sheet.text(value, "body", align="right")] for word, value in (*quote.power, *quote.running)]
+    rows = [[*left, "", *right] for left, right in zip(cells[::2], cells[1::2], strict=False)]
+    tables = [sheet.table(rows, (0.29, 0.19, 0.04, 0.29, 0.19), header=False)] if rows else []
+    if len(cells) % 2:
+        tables.append(sheet.table([cells[-1]], (0.4, 0.6), header=False))
+    return [sheet.together([*sheet.heading(tr("Power, circuit and heat")), *tables]), sheet.gap(14)]
 
 
 RENTING_COLUMNS = ("Workload", "Machine for hire", "Rent", "Rig's speed", "Rig is cheaper after")
@@ -273,15 +272,16 @@ def _annex(quote: Quote, sheet: Sheet) -> list[Any]:
     )
     story += [sheet.gap(3), sheet.text(note, "small")]
     if quote.sources:
-        story += [sheet.gap(12), *sheet.section(tr("Sources of the part data"), least=55)]
-        for day in dict.fromkeys(source.read for source in quote.sources):
-            story += _sources([source for source in quote.sources if source.read == day], day, sheet)
+        story += [sheet.gap(12), *sheet.section(tr("Sources of the part data"))]
+        days = dict.fromkeys(source.read for source in quote.sources)
+        story.append(sheet.halves([flowable for day in days for flowable in _sources(quote.sources, day, sheet)]))
     return story
 
 
 def _sources(sources: Sequence[QuoteSource], day: str, sheet: Sheet) -> list[Any]:
-    """Return the sources read on one day, each with its address behind it."""
-    lines = [sheet.value(title, url, "fine", "fine", LONGEST_SOURCE) for title, url in _named_once(sources)]
+    """Return those of the sources that were read on one day, each with its address behind it."""
+    named = _named_once([source for source in sources if source.read == day])
+    lines = [sheet.value(title, url, "fine", "fine", LONGEST_SOURCE) for title, url in named]
     return [sheet.gap(4), sheet.text(tr("Read {day}", day=day), "small"), sheet.gap(2), *lines]
 
 
@@ -305,7 +305,7 @@ def _setup(rows: Sequence[SetupRow], sheet: Sheet) -> list[Any]:
             made.append(
                 [first, sheet.text(row.what, "body"), sheet.text(row.value, "body", longest=2000), sheet.text(row.why, "small")]
             )
-    return [sheet.table(made, (0.11, 0.3, 0.36, 0.23))]
+    return [sheet.table(made, (0.11, 0.24, 0.36, 0.29))]
 
 
 def _offered(quote: Quote, sheet: Sheet) -> list[Any]:

@@ -6,7 +6,10 @@ from msgspec.structs import replace
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.performance.anchors import Evidence
 from rigplanner.performance.answer import SpeedEstimate
+from rigplanner.performance.measured import Measured
+from rigplanner.performance.own import with_own
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.sequence_to_sequence import LOOKING, PREPARED_S, SPOKEN_TOKENS, halves
 from rigplanner.rig.task import Workload
@@ -17,10 +20,10 @@ WINDOWS = 13 * 60 / 30
 SPEECH = Workload(model="whisper-large-v2", task="inference", precision="fp16", batch_per_gpu=1)
 
 
-def _speed(workload: Workload) -> SpeedEstimate:
+def _speed(workload: Workload, evidence: Evidence | None = None) -> SpeedEstimate:
     card = shipped_catalog().parts["nvidia.geforce.rtx-3070-ti"]
     assert isinstance(card, GPU)
-    return predict_speed(workload, card, 1, 1, "none", shipped_zoo())
+    return predict_speed(workload, card, 1, 1, "none", shipped_zoo(), evidence=evidence)
 
 
 @pytest.mark.parametrize(("stack", "seconds"), [("hf-transformers", 112), ("faster-whisper", 63)])
@@ -87,3 +90,28 @@ def test_a_configuration_of_no_numbers_is_refused_by_its_field(value: object) ->
               "decoder_attention_heads": 2, "encoder_ffn_dim": 256, "decoder_ffn_dim": value, "vocab_size": 100}  # fmt: skip
     with pytest.raises(WorkloadFault, match="decoder_ffn_dim"):
         _speed(Workload(config=config, task="inference", precision="fp16", batch_per_gpu=1))
+
+
+def _measured(workload: Workload, faster: float) -> Measured:
+    """A measurement of one's own, so much faster than predicted."""
+    value = faster * _speed(workload).value
+    place = {"gpu": "RTX 3070 Ti", "count": 1, "nodes": 1, "link": "none"}
+    found = {"id": "mine", "metric": "sequences/s", "value": value, "year": 2026, "source": "mine", "own": True}
+    return Measured(workload=workload, **place, **found)  # type: ignore[arg-type]
+
+
+def test_ones_own_measurement_of_speech_corrects_speech() -> None:
+    asked = replace(SPEECH, stack="faster-whisper")
+    plain = _speed(asked)
+    leaning = _speed(asked, with_own([_measured(asked, 1.5)]))
+    assert leaning.value == pytest.approx(1.5 * plain.value, rel=0.15)
+    assert leaning.high / leaning.low < plain.high / plain.low
+    assert leaning.anchors[0].id == "mine" and leaning.steps[-1].value == leaning.value
+    longer = replace(asked, output_tokens=200)
+    assert _speed(longer, with_own([_measured(asked, 1.5)])).value > 1.2 * _speed(longer).value
+
+
+def test_ones_own_measurement_of_speech_says_nothing_of_other_jobs_of_its_stack() -> None:
+    asked = replace(SPEECH, stack="hf-transformers")
+    writing = Workload(model="llama-3.1-8b", task="decode", precision="fp16", stack="hf-transformers", batch_per_gpu=1)
+    assert _speed(writing, with_own([_measured(asked, 1.5)])) == _speed(writing)

@@ -127,6 +127,44 @@ def test_a_row_stays_whole_and_its_head_does_not_stand_twice_on_a_page(lines: in
         assert [f"title {n}" in page for n in range(4)] == [f"last {n}" in page for n in range(4)]
 
 
+@pytest.mark.parametrize("lines", range(44, 56))
+def test_no_page_begins_with_the_last_row_of_a_table_alone(lines: int) -> None:
+    sheet, buffer = Sheet("A4"), io.BytesIO()
+    rows = [[sheet.text(text, "body")] for text in ("Finding", *(f"title {n}" for n in range(4)))]
+    document(buffer, sheet, "t", "a", "s").build([sheet.gap(12.0 * lines), sheet.table(rows, (1.0,))])
+    assert all("title 2" in page for page in _pages(buffer.getvalue()) if "title 3" in page)
+
+
+def test_a_short_table_may_be_parted_anywhere() -> None:
+    sheet, buffer = Sheet("A4"), io.BytesIO()
+    rows = [[sheet.text(text, "body")] for text in ("Finding", "first", "second")]
+    document(buffer, sheet, "t", "a", "s").build([sheet.gap(sheet.height - 38.0), sheet.table(rows, (1.0,))])
+    assert ["second" in page for page in _pages(buffer.getvalue())] == [False, True]
+
+
+def test_sources_stand_in_two_columns_and_none_is_lost(assessments: dict[str, Assessment], catalog: Catalog) -> None:
+    quote = quote_content(assessments["dual-rtx-3090"], catalog, DAY)
+    sources = tuple(QuoteSource(title=f"source {n:03}.", url="", read=DAY.isoformat()) for n in range(300))
+    pages = _pages(render(replace(quote, sources=sources)))
+    text = "\n".join(pages)
+    places = [text.index(f"source {n:03}.") for n in range(300)]
+    assert places == sorted(places)
+    assert sum("source" in page for page in pages) <= 4
+
+
+@pytest.mark.parametrize("above", range(0, 700, 23))
+def test_two_columns_end_on_a_page_that_holds_some_of_them_and_lose_nothing(above: int) -> None:
+    sheet, buffer = Sheet("A4"), io.BytesIO()
+    lines = [sheet.text(f"line {n:03}.", "fine") for n in range(100)]
+    document(buffer, sheet, "t", "a", "s").build([sheet.gap(above), *sheet.section("Sources"), sheet.halves(lines)])
+    pages = _pages(buffer.getvalue())
+    text = "\n".join(pages)
+    places = [text.index(f"line {n:03}.") for n in range(100)]
+    assert places == sorted(places)
+    assert pages[-1].count("line") >= 18
+    assert all(page.count("line") >= 2 for page in pages if "Sources" in page)
+
+
 def test_numbers_are_not_parted_at_the_ends_of_lines() -> None:
     sheet = Sheet("A4")
     made = sheet.text("Expected 3\u202f580 tokens", "body")
