@@ -1,5 +1,6 @@
 """NVLink bridges: which cards a bridge can join where they stand."""
 
+from collections import Counter
 from collections.abc import Iterable
 from itertools import combinations, pairwise
 
@@ -93,6 +94,13 @@ def _reason(
         if bridge.part.spacing_slots is not None and apart is not None and apart != bridge.part.spacing_slots:
             return "bridge-spacing", bridge.part.spacing_slots, apart
     return None
+
+
+def may_join(bridge: BridgeSeeker, cards: Iterable[Card]) -> bool:
+    """Say whether a bridge could join cards wherever they stood: as many of one model as it joins, with its connector."""
+    gpus = [card.part for card in cards if card.kind == "pcie" and isinstance(card.part, GPU)]
+    fitting = Counter(gpu.id for gpu in gpus if fits_connector(bridge.part, gpu) is not False)
+    return max(fitting.values(), default=0) >= bridge.part.gpus
 
 
 def most_bridges(bridges: list[BridgeSeeker], slots: Iterable[Slot]) -> int:

@@ -13,11 +13,11 @@ from collections import Counter
 from msgspec import Struct
 
 from rigplanner.catalog.parts import Slot
-from rigplanner.machine.bridging import BridgeSeeker, bridged, most_bridges
+from rigplanner.machine.bridging import BridgeSeeker, bridged, may_join, most_bridges
 from rigplanner.machine.lanes import Offer, Seating
 from rigplanner.machine.pcie import LANE_GBS
 from rigplanner.machine.ports import drive_rate, place_drives
-from rigplanner.machine.seekers import Card, Drive, enters
+from rigplanner.machine.seekers import Card, Drive, enters, speaks
 
 STEPS = 600
 STEPS_OF_ALL = 2400
@@ -94,8 +94,19 @@ def search(
     ran to its end within `steps`, or places as many as could be. `columns` counts the expansion columns of the case."""
     if all(card.wish or card.name in start.slots for card in cards) and all(drive.wish for drive in drives):
         return start, True
-    run = _Search(seating, cards, drives, bridges, start, steps, columns)
+    usable = [bridge for bridge in bridges if may_join(bridge, cards)]
+    run = _Search(seating, cards, drives, usable, start, steps, columns)
     return run.found, run.steps <= steps or run.places_all()
+
+
+class _Open(Struct, frozen=True):
+    """What cards that have no slot yet could get at best: rates of GPUs, fastest first, the others' in sum, how many they are, and
+    the places that they enter with their positions."""
+
+    rates: list[float]
+    others: float
+    count: int
+    places: tuple[tuple[str, int | None], ...]
 
 
 class _Search:
@@ -111,7 +122,7 @@ class _Search:
         steps: int,
         columns: int | None,
     ) -> None:
-        self.seating, self.drives, self.bridges, self.columns = seating, drives, bridges, columns
+        self.seating, self.drives, self.bridges = seating, drives, bridges
         self.cards = {card.name: card for card in cards}
         self.gpus = {card.name for card in cards if card.is_gpu}
         self.slots = {slot.id: slot for slot in seating.layout.slots}
@@ -124,8 +135,10 @@ class _Search:
         by_model = bool(bridges)
         self.twins = [False, *(one.swaps_with(other, by_model) for one, other in itertools.pairwise(self.free)), False]
         self.classes = _slot_classes(seating, cards, bridges, columns)
+        self.beyond = self._pairs_beyond(columns)
         self.rates: dict[tuple[str, int | None, int | None], float] = {}
         self.driven: dict[object, dict[str, str]] = {}
+        self.waiting: dict[tuple[int, int], _Open] = {}
         self.most_bridges = most_bridges(bridges, self.slots.values())
         self.most_drives = len(self._ports_for(start))
         self.polish = POLISH if self._leaves_air() else 0
@@ -133,7 +146,7 @@ class _Search:
         self.steps, self.limit = 0, steps
         self.best: Score | None = None
         self.found = start
-        self.ideal = self._bound(0, start, -1)
+        self.ideal: Score = self._ideal(start)
         self._descend(0, start, -1)
 
     def places_all(self) -> bool:
@@ -189,25 +202,52 @@ class _Search:
         slots left."""
         offers = self.seating.at(standing.used(), self.protocols, settled=True)
         rates, others = self._rates(standing, offers)
-        open_rates: list[float] = []
-        open_others: list[float] = []
-        places: set[str] = set()
+        waiting = self.waiting.get((depth, last)) or self._open(depth, last)
+        taken, hidden = standing.taken, standing.hidden
+        room = sum([place not in taken and position not in hidden for place, position in waiting.places])
+        rates += waiting.rates[:room]
+        placed = len(standing.slots) + min(room, waiting.count)
+        roots = max(len({self.seating.roots[slot] for slot in standing.slots.values()}), self._least_roots(placed))
+        total = sum(others) + waiting.others
+        return (
+            len(rates), self.most_bridges, placed, self.most_drives, -self._beyond(standing), min(rates, default=0.0), sum(rates),
+            -roots, total, math.inf,
+        )  # fmt: skip
+
+    def _ideal(self, start: Standing) -> Score:
+        """Return a score that no placement can beat, with the most air and the fastest drives that there could be."""
+        links = self._bound(0, start, -1)[:_LINKS]
+        drives = 0.0
+        for drive in self.drives:
+            rates = [drive_rate(drive, self.seating.offers[port.id]) for port in self.seating.layout.drives if speaks(drive, port)]
+            drives += max(rates, default=0.0)
+        return (*links, self._most_air(int(links[0])), drives)
+
+    def _most_air(self, gpus: int) -> float:
+        """Return the most free columns that there could be between any two of so many GPUs."""
+        entered = [slot for slot in self.slots.values() if any(enters(self.cards[name], slot) for name in self.gpus)]
+        columns = sorted({slot.position for slot in entered if slot.position is not None})
+        standing = gpus - sum(slot.position is None for slot in entered)
+        if standing < 2:
+            return math.inf
+        apart = next((gap for gap in range(columns[-1] - columns[0], 0, -1) if _seated_apart(columns, gap) >= standing), 0)
+        return apart - min(self.cards[name].columns for name in self.gpus)
+
+    def _open(self, depth: int, last: int) -> "_Open":
+        """Return what the cards from one on could get, whatever the others hold."""
+        rates: list[float] = []
+        others: list[float] = []
+        places: dict[str, int | None] = {}
         rank = last
         for index in range(depth, len(self.free)):
             rank = rank + 1 if self.twins[index] else 0
             choices = self.choices[index]
             if rank < len(choices):
-                (open_rates if self.free[index].is_gpu else open_others).append(choices[rank][1])
-                places.update(slot.id for slot, _ in choices)
-        room = sum(p not in standing.taken and self.slots[p].position not in standing.hidden for p in places)
-        rates += sorted(open_rates, reverse=True)[:room]
-        placed = len(standing.slots) + min(room, len(open_rates) + len(open_others))
-        roots = max(len({self.seating.roots[slot] for slot in standing.slots.values()}), self._least_roots(placed))
-        total = sum(others) + sum(open_others)
-        return (
-            len(rates), self.most_bridges, placed, self.most_drives, -self._beyond(standing), min(rates, default=0.0), sum(rates),
-            -roots, total, math.inf,
-        )  # fmt: skip
+                (rates if self.free[index].is_gpu else others).append(choices[rank][1])
+                places.update((slot.id, slot.position) for slot, _ in choices)
+        found = _Open(sorted(rates, reverse=True), sum(others), len(rates) + len(others), tuple(places.items()))
+        self.waiting[depth, last] = found
+        return found
 
     def _least_roots(self, placed: int) -> int:
         """Return over how many roots so many cards spread at least."""
@@ -235,7 +275,9 @@ class _Search:
         if self.best is None or score > self.best:
             self.best = score
             self.found = Standing(standing.slots, standing.taken, ports, standing.hidden)
-            if score[:_LINKS] >= self.ideal[:_LINKS]:
+            if score >= self.ideal:
+                self.limit = self.steps
+            elif score[:_LINKS] >= self.ideal[:_LINKS]:
                 self.limit = min(self.limit, self.steps + self.polish)
 
     def _ports_for(self, standing: Standing) -> dict[str, str]:
@@ -266,11 +308,20 @@ class _Search:
         gpus, others = self._rates(standing, self.seating.at(used, protocols))
         return (-min(gpus, default=0.0), -sum(gpus), -sum(others))
 
+    def _pairs_beyond(self, columns: int | None) -> frozenset[tuple[str, str]]:
+        """Return the cards and slots in which these would reach beyond the last column of the case."""
+        if columns is None:
+            return frozenset()
+        return frozenset(
+            (card.name, slot.id)
+            for card in self.cards.values()
+            for slot in self.slots.values()
+            if columns_over(card, slot, columns) > 0
+        )
+
     def _beyond(self, standing: Standing) -> int:
         """Return how many cards reach beyond the last column of the case."""
-        if self.columns is None:
-            return 0
-        return sum(columns_over(self.cards[name], self.slots[place], self.columns) > 0 for name, place in standing.slots.items())
+        return len(self.beyond & standing.slots.items()) if self.beyond else 0
 
     def _breathing(self, standing: Standing) -> int:
         """Return the smallest number of free columns between two GPUs, which open coolers want."""
@@ -280,6 +331,15 @@ class _Search:
             if name in self.gpus and (position := self.slots[place].position) is not None
         )
         return min((after[0] - before[1] for before, after in itertools.pairwise(spans)), default=0)
+
+
+def _seated_apart(columns: list[int], gap: int) -> int:
+    """Return how many cards stand at least `gap` columns apart, where each takes the first column that it can."""
+    count, free = 0, -math.inf
+    for column in columns:
+        if column >= free:
+            count, free = count + 1, column + gap
+    return count
 
 
 def _seated_at_most(cards: list[Card], slots: int) -> list[Card]:

@@ -23,6 +23,9 @@ from small_parts import (
 from rigplanner.catalog.parts import GPU, Chassis, DrivePort, Enclosure, Inclusion, LaneMode, Riser, System, When
 from rigplanner.machine.alternatives import alternatives
 from rigplanner.machine.assemble import assemble
+from rigplanner.machine.bridging import BridgeSeeker, may_join
+from rigplanner.machine.placement import Standing, _Search
+from rigplanner.machine.seekers import card_of
 from rigplanner.rig.document import Settings
 
 
@@ -208,6 +211,40 @@ def test_a_bridge_of_the_wrong_length_says_so() -> None:
 def test_a_bridge_joins_only_a_fitting_pair(cards: tuple, reason: str) -> None:  # type: ignore[type-arg]
     machine = machine_of(pair_board(), cpu(), *cards, bridge(3))
     assert reasons(machine) == {"bridge.0": reason}
+
+
+@pytest.mark.parametrize(
+    ("cards", "may"),
+    [
+        ([linked_gpu(), linked_gpu()], True),
+        ([linked_gpu("one"), linked_gpu("two")], False),
+        ([gpu("plain"), gpu("plain")], False),
+        ([linked_gpu()], False),
+        ([linked_gpu(form_factor="sxm4"), linked_gpu(form_factor="sxm4")], False),
+        ([gpu("plain", has_nvlink=None), gpu("plain", has_nvlink=None)], True),
+    ],
+)
+def test_a_bridge_waits_only_for_cards_that_it_could_join(cards: list[GPU], may: bool) -> None:
+    standing = [card_of(f"gpu.{number}", card, "") for number, card in enumerate(cards)]
+    assert may_join(BridgeSeeker("bridge.0", bridge(3)), [card for card in standing if card]) is may
+
+
+def test_a_search_ends_where_no_placement_can_be_better(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four cards in four slots with the most air that there is, and a bridge that none of them takes."""
+    finished: list[Standing] = []
+    finish = _Search._finish
+
+    def counted(run: _Search, standing: Standing) -> None:
+        finished.append(standing)
+        finish(run, standing)
+
+    monkeypatch.setattr(_Search, "_finish", counted)
+    even = board([slot(name, position) for name, position in (("A", 1), ("B", 4), ("C", 7), ("D", 10))])
+    machine = machine_of(even, cpu(), (gpu(), 4), bridge(3))
+    assert (len(finished), reasons(machine)) == (1, {"bridge.0": "bridge-connector"})
+    uneven = board([slot("A", 1), slot("B", 3), slot("C", 5), slot("D", 9)])
+    positions = [use.slot.position for use in machine_of(uneven, cpu(), (gpu(), 3)).slots if use.piece]
+    assert positions == [1, 5, 9]
 
 
 def test_three_bridges_of_a_pair_add_up() -> None:
