@@ -242,9 +242,9 @@ def test_a_search_ends_where_no_placement_can_be_better(monkeypatch: pytest.Monk
     even = board([slot(name, position) for name, position in (("A", 1), ("B", 4), ("C", 7), ("D", 10))])
     machine = machine_of(even, cpu(), (gpu(), 4), bridge(3))
     assert (len(finished), reasons(machine)) == (1, {"bridge.0": "bridge-connector"})
-    uneven = board([slot("A", 1), slot("B", 3), slot("C", 5), slot("D", 9)])
-    positions = [use.slot.position for use in machine_of(uneven, cpu(), (gpu(), 3)).slots if use.piece]
-    assert positions == [1, 5, 9]
+    uneven = board([slot(name, position) for name, position in (("A", 1), ("B", 4), ("C", 6), ("D", 7), ("E", 13))])
+    positions = [use.slot.position for use in machine_of(uneven, cpu(), (gpu(slots=3), 3)).slots if use.piece]
+    assert positions == [1, 7, 13]
 
 
 def test_three_bridges_of_a_pair_add_up() -> None:
