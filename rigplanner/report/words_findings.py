@@ -76,7 +76,10 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "error": "{place} cannot be split as {needed}; it offers {actual}.",
     },
     "PCI006": {"": "The board cannot map memory above 4 GB, which {a} needs."},
-    "PCI007": {"": "The board has no resizable BAR, which {a} needs for its speed."},
+    "PCI007": {
+        "": "The board has no resizable BAR, which {a} needs for its speed.",
+        "cpu": "{a} needs a resizable BAR for its speed; AMD promises it from Ryzen 3000 on, APUs left out: {b} is older.",
+    },
     "PCI008": {"": "{a} in {b} gets {actual}, its ports carry {needed}."},
     "NIC001": {
         "": "The driver offers no GPUDirect RDMA on the rig's cards: what {a} sends is copied through host memory.",

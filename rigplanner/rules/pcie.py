@@ -1,6 +1,7 @@
 """PCIe: what width and rate each card gets, what takes it away, and what the owner must set in the firmware."""
 
 import math
+import re
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -335,6 +336,10 @@ def window(situation: Situation, case: Windows) -> Iterator[Finding]:
         yield window.finding(case, needed=float(wanted), actual=float(LARGEST_WINDOW_GIB), unit="GiB")
 
 
+BEFORE_RESIZING = re.compile(r"Ryzen \d ([12]\d{3}|3\d{3}G)|Threadripper [12]\d{3}")
+"""AMD's CPUs before Zen 2, by name."""
+
+
 def arc_cards(situation: Situation) -> Iterator[Windows]:
     """Intel Arc cards."""
     board = situation.board
@@ -346,10 +351,14 @@ def arc_cards(situation: Situation) -> Iterator[Windows]:
 @rule(
     "PCI007", "Card wants a resizable BAR and the board has none", "warning", over=arc_cards,
     needs=("board.layout.resizable_bar",),
-    reason="Intel names resizable BAR a requirement of Arc cards; without it they lose much of their speed.",
-    source="Intel Arc quick start guide",
+    reason="Intel names resizable BAR a requirement of Arc cards; without it they lose much of their speed. On AM4 it begins with "
+    "Ryzen 3000, without that series' APUs.",
+    source="Intel Arc quick start guide; hothardware.com and elchapuzasinformatico.com on CPUs and boards for Arc",
 )  # fmt: skip
 def resizable_bar(situation: Situation, case: Windows) -> Iterator[Finding]:
-    """A warning where the firmware lacks the setting."""
+    """A warning where the firmware lacks the setting, or the CPU is older than those for which makers promise it."""
+    older = next((name for name, cpu in situation.cpus if BEFORE_RESIZING.search(cpu.name)), None)
     if case.board.layout.resizable_bar is False:
         yield resizable_bar.finding(case)
+    elif older is not None:
+        yield resizable_bar.finding(case, subjects=(case.name, older), variant="cpu")

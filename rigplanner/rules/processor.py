@@ -251,10 +251,17 @@ def generations(situation: Situation, case: Seated) -> Iterator[Finding]:
 
 
 def with_bios(situation: Situation) -> Iterator[Seated]:
-    """CPU models for which the board names a first BIOS version, and those that are listed though younger than the board."""
+    """CPU models for which the board names a first BIOS version, and those that it serves though it is older than they are."""
     for case in models(situation):
-        if first_bios(case) is not None or (listed(case.board, case.cpu) and younger(case.board, case.cpu)):
+        if first_bios(case) is not None or (_served(case) and younger(case.board, case.cpu)):
             yield case
+
+
+def _served(case: Seated) -> bool:
+    """Say whether the board's maker lists the CPU's generation or, where no list was read, its socket and chipset take the CPU."""
+    if case.board.layout.cpu_generations:
+        return bool(listed(case.board, case.cpu))
+    return bool(case.cpu.chipsets) and case.cpu.socket in case.board.layout.sockets and bool(chipset_suits(case.cpu, case.board))
 
 
 def first_bios(case: Seated) -> str | None:

@@ -96,6 +96,9 @@ CASES = (
     case("CPU007", "unknown", DESK_RIG, {"board.desk": {"layout.sockets": (), "layout.bios_minimum": {"am5-24": "1.40"}}}),
     case("CPU007", "fires", DESK_RIG, _listing("2022", "2024", "Ryzen 7000", "Ryzen 9000")),
     case("CPU007", "limit", DESK_RIG, _listing("2024", "2024", "Ryzen 7000", "Ryzen 9000")),
+    case("CPU007", "fires", DESK_RIG, _listing("2022", "2024")),  # no list was read: the chipset serves the CPU
+    case("CPU007", "limit", DESK_RIG, _listing("2024", "2024")),
+    case("CPU007", "silent", DESK_RIG, _listing("2022", "2024") | {"cpu.desk": {"chipsets": (), "released": "2024"}}),
     case(
         "CPU007",
         "limit",
@@ -265,6 +268,9 @@ CASES = (
     case("PCI007", "fires", DESK_RIG, {"gpu.card": {"vendor": "Intel"}, "board.desk": {"layout.resizable_bar": False}}),
     case("PCI007", "limit", DESK_RIG, {"gpu.card": {"vendor": "Intel"}}),
     case("PCI007", "silent", DESK_RIG, {"board.desk": {"layout.resizable_bar": False}}),
+    case("PCI007", "fires", DESK_RIG, {"gpu.card": {"vendor": "Intel"}, "cpu.desk": {"name": "AMD Ryzen 7 2700X"}}),
+    case("PCI007", "fires", DESK_RIG, {"gpu.card": {"vendor": "Intel"}, "cpu.desk": {"name": "AMD Ryzen 5 3400G"}}),
+    case("PCI007", "limit", DESK_RIG, {"gpu.card": {"vendor": "Intel"}, "cpu.desk": {"name": "AMD Ryzen 5 3600"}}),
     case("PCI007", "unknown", DESK_RIG, {"gpu.card": {"vendor": "Intel"}, "board.desk": {"layout.resizable_bar": None}}),
     case("PCI008", "fires", bench_rig(nic=("nic.fast", 1, ("PCIE3",)))),
     case("PCI008", "limit", bench_rig(nic=("nic.fast", 1, ("PCIE2",))), {"nic.fast": {"port_gbps": 8 * 15.752}}),

@@ -9,6 +9,7 @@ from real_failures_beside import BESIDE_FAILURES, BESIDE_PARTS, FRAMEWORK_FAILUR
 from real_failures_fresh import FRESH_BUILDS, FRESH_FAILURES, FRESH_RUNS
 from real_failures_hosts import HOST_FAILURES, OWN_PARTS
 from real_failures_more import MORE_FAILURES, OLD_BOARDS
+from real_gathered import GATHERED_BUILDS, GATHERED_FAILURES, GATHERED_PARTS, GATHERED_RUNS
 from real_newcomers import NEW_BUILDS, NEW_FAILURES, NEW_PARTS, NEW_RUNS
 from real_rigs import RIG_BUILDS, RIG_FAILURES, RIG_PARTS, RIG_RUNS
 from real_strangers import STRANGE_BUILDS, STRANGE_FAILURES, STRANGE_PARTS, STRANGE_RUNS
@@ -18,12 +19,12 @@ from rigplanner.report.words import finding_text
 from rigplanner.rig.document import Item, Rig
 from rigplanner.rules.assess import assess
 
-OWN = {part.id: part for part in (*OLD_BOARDS, *OWN_PARTS, *BESIDE_PARTS, *RIG_PARTS, *STRANGE_PARTS, *NEW_PARTS)}
+OWN = {part.id: part for part in (*OLD_BOARDS, *OWN_PARTS, *BESIDE_PARTS, *RIG_PARTS, *STRANGE_PARTS, *NEW_PARTS, *GATHERED_PARTS)}
 """Parts of owners that the catalog does not have."""
 
 ALL_FAILURES = (
     *FAILURES, *MORE_FAILURES, *HOST_FAILURES, *BESIDE_FAILURES, *FRAMEWORK_FAILURES, *FRESH_FAILURES, *RIG_FAILURES,
-    *STRANGE_FAILURES, *NEW_FAILURES,
+    *STRANGE_FAILURES, *NEW_FAILURES, *GATHERED_FAILURES,
 )  # fmt: skip
 
 
@@ -37,7 +38,9 @@ def rig_of(build: Build | Failure) -> Rig:
 
 
 @pytest.mark.parametrize(
-    "build", [*BUILDS, *MORE_BUILDS, *FRESH_BUILDS, *RIG_BUILDS, *STRANGE_BUILDS, *NEW_BUILDS], ids=lambda build: build.name
+    "build",
+    [*BUILDS, *MORE_BUILDS, *FRESH_BUILDS, *RIG_BUILDS, *STRANGE_BUILDS, *NEW_BUILDS, *GATHERED_BUILDS],
+    ids=lambda build: build.name,
 )
 def test_a_machine_that_runs_gets_no_error(build: Build) -> None:
     rig, catalog = replace(rig_of(build), snapshot=OWN), shipped_catalog()
@@ -46,7 +49,7 @@ def test_a_machine_that_runs_gets_no_error(build: Build) -> None:
     assert [(f.code, finding_text(f, rig, catalog)) for f in found if f.severity == "error"] == []
 
 
-@pytest.mark.parametrize("run", [*RUNS, *FRESH_RUNS, *RIG_RUNS, *STRANGE_RUNS, *NEW_RUNS], ids=lambda run: run.name)
+@pytest.mark.parametrize("run", [*RUNS, *FRESH_RUNS, *RIG_RUNS, *STRANGE_RUNS, *NEW_RUNS, *GATHERED_RUNS], ids=lambda run: run.name)
 def test_software_and_jobs_that_run_get_no_error(run: Failure) -> None:
     jobs = (run.job,) if run.job else ()
     rig, catalog = replace(rig_of(run), settings=run.settings(), site=run.site, workloads=jobs), shipped_catalog()
