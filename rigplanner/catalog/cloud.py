@@ -31,8 +31,6 @@ class CloudInstance(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     link: Linkage = "unknown"
     vcpus: int | None = None
     ram_gib: float | None = None
-    network_gbps: float | None = None
-    local_nvme_gb: float | None = None
     on_demand: tuple[Price, ...] = ()
     spot: tuple[Price, ...] = ()
     status: Status = "current"

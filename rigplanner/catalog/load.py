@@ -86,17 +86,16 @@ def family_files(folder: Path) -> list[Path]:
     return [path for name in PART_FOLDERS for path in sorted((folder / name).glob("*.json"))]
 
 
-def read_catalog(folder: Path, extra: tuple[Path, ...] = ()) -> Catalog:
-    """Read all families under `folder`, then `extra` files whose parts override by id."""
+def read_catalog(folder: Path) -> Catalog:
+    """Read all families under `folder`."""
     parts: dict[str, AnyPart] = {}
     sources: dict[str, Source] = {}
-    files = family_files(folder)
     with collector_paused():
-        for path in [*files, *extra]:
+        for path in family_files(folder):
             family = read_family(path)
             sources.update(family.sources)
             for part in family.parts:
-                if part.id in parts and path not in extra:
+                if part.id in parts:
                     raise CatalogFault(f"{path}: the id {part.id} is used twice.")
                 parts[part.id] = part
     renamed_file, version_file = folder / "renamed.json", folder / "VERSION"

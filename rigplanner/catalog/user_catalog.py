@@ -132,10 +132,10 @@ def read_own_family(path: Path) -> Family:
     return family
 
 
-def keep_family(name: str, family: Family, folder: Path | None = None) -> Path:
+def keep_family(name: str, family: Family) -> Path:
     """Write own parts, which override by id, as a file that replaces the one of the same name. Raises OSError."""
     content = msgspec.json.format(msgspec.json.encode(family), indent=1)
-    return _written((folder or user_folder()) / f"{name}.json", content)
+    return _written(user_folder() / f"{name}.json", content)
 
 
 def _written(path: Path, content: bytes) -> Path:

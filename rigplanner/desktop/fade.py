@@ -5,7 +5,6 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from rigplanner.desktop.theme import look
-from rigplanner.desktop.widgets import restyle
 
 FADE_MS = 120
 
@@ -59,13 +58,12 @@ class Figure(QLabel):
         if role:
             self.setProperty("role", role)
 
-    def show_text(self, text: str, state: str = "") -> None:
-        """Show a text in the colour of a state."""
+    def show_text(self, text: str) -> None:
+        """Show a text."""
         if text != self.text():
             if self.text() and text:
                 self._glow.begin()
             self.setText(text)
-        restyle(self, "state", state)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

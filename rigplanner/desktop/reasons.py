@@ -59,11 +59,11 @@ def limit_reason(assessment: Assessment, limit: Limit, catalog: Catalog) -> Reas
 def _vram_reason(job: Job, limit: Limit) -> Reason:
     if not job.memory:
         return Reason(tr("Memory per GPU"), fault_text(job.memory_fault) or tr("There is no GPU in the rig."), ())
-    made = memory_reason(job, max(job.memory, key=lambda estimate: estimate.device_gib))
+    made = memory_reason(max(job.memory, key=lambda estimate: estimate.device_gib))
     return replace(made, headline=f"{workload_title(job)}: {gauge_text(limit)}", note=f"{made.headline}. {made.note}".strip())
 
 
-def memory_reason(job: Job, estimate: MemoryEstimate) -> Reason:
+def memory_reason(estimate: MemoryEstimate) -> Reason:
     """Return what the memory of a workload on one GPU rests on."""
     headline = tr(
         "{size} per GPU, {interval}",

@@ -21,6 +21,16 @@ class Look(QObject):
         super().__init__()
         self.tokens = LIGHT
         self.scheme: Scheme = "system"
+        self._usual: QFont | None = None
+
+    def use_text(self, percent: int) -> None:
+        """Set all text in `percent` of the system's size; widgets that were made before keep their measures."""
+        self._usual = self._usual or QApplication.font()
+        font = QFont(self._usual)
+        if percent != 100:
+            font.setPixelSize(max(SMALLEST_TEXT_PX, round(text_px(font) * percent / 100)))
+        QApplication.setFont(font)
+        _fonts.clear()
 
     def use(self, scheme: Scheme) -> None:
         """Put a scheme in force; "system" follows the desktop and keeps following it."""
@@ -62,21 +72,20 @@ def row_px() -> int:
     return round(1.9 * text_px(QApplication.font()))
 
 
-_fonts: dict[tuple[float, bool, bool], QFont] = {}
+_fonts: dict[tuple[float, bool], QFont] = {}
 
 
-def sized_font(factor: float, semibold: bool = False, tabular: bool = True) -> QFont:
+def sized_font(factor: float, semibold: bool = False) -> QFont:
     """Return the system font scaled by `factor`, never under 11 px, with figures of one width."""
-    kept = _fonts.get((factor, semibold, tabular))
+    kept = _fonts.get((factor, semibold))
     if kept is not None:
         return kept
     font = QFont(QApplication.font())
     font.setPixelSize(max(SMALLEST_TEXT_PX, round(text_px(font) * factor)))
     if semibold:
         font.setWeight(QFont.Weight.DemiBold)
-    if tabular:
-        font.setFeature(QFont.Tag("tnum"), 1)
-    _fonts[factor, semibold, tabular] = font
+    font.setFeature(QFont.Tag("tnum"), 1)
+    _fonts[factor, semibold] = font
     return font
 
 

@@ -50,7 +50,6 @@ DARK = Tokens(
 )  # fmt: skip
 
 TEXT_TOKENS = ("text", "soft", "accent", "fits", "warns", "fails", "unknown")
-BACK_TOKENS = ("window", "surface", "selection")
 STATE_OF = {"fits": "fits", "ok": "fits", "warning": "warns", "error": "fails", "unknown": "unknown", "info": "soft"}
 """Severity or verdict to the token that colours it."""
 
@@ -60,12 +59,6 @@ def luminance(color: str) -> float:
     parts = [int(color[n : n + 2], 16) / 255 for n in (1, 3, 5)]
     red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(first: str, second: str) -> float:
-    """Return the contrast ratio of two colours, 1..21 (WCAG 2.2, 1.4.3)."""
-    dark, light = sorted((luminance(first), luminance(second)))
-    return (light + 0.05) / (dark + 0.05)
 
 
 def palette(tokens: Tokens) -> QPalette:

@@ -72,14 +72,14 @@ def button(text: str, clicked: Click, icon: str = "", role: str = "", name: str 
     return made
 
 
-def icon_button(icon: str, name: str, clicked: Click, token: str = "soft") -> QToolButton:
+def icon_button(icon: str, name: str, clicked: Click) -> QToolButton:
     """Return a small button that shows an icon only; `name` is its tool tip and accessible name."""
     made = QToolButton()
     made.setAccessibleName(name)
     made.setToolTip(name)
     made.setIconSize(QSize(16, 16))
     made.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    tint(made, icon, token)
+    tint(made, icon, "soft")
     made.clicked.connect(lambda: clicked())
     return made
 

@@ -21,7 +21,7 @@ class Line(Struct, frozen=True, kw_only=True):
 
 class Totals(Struct, frozen=True, kw_only=True):
     """Sums in `currency`. `subtotal` leaves out the items in `unpriced`, and the items in `foreign`, priced in a currency
-    for which the rig has no rate; those in `converted` are counted by the rates of `rates_day`. `taxes` holds each rate of tax
+    for which the rig has no rate; those in `converted` are counted by the rig's rates. `taxes` holds each rate of tax
     in per cent with its amount; they add up to `tax`."""
 
     currency: str
@@ -34,7 +34,6 @@ class Totals(Struct, frozen=True, kw_only=True):
     foreign: tuple[str, ...] = ()
     converted: tuple[str, ...] = ()
     taxes: tuple[tuple[float, float], ...] = ()
-    rates_day: str | None = None
     oldest_price: str | None = None
 
 
@@ -109,6 +108,5 @@ def totals(rig: Rig, catalog: Catalog, known: dict[str, Line] | None = None) -> 
         unpriced=tuple(line.uid for line in lines if line.unit is None),
         foreign=tuple(line.uid for line, _ in priced if line.amount is None),
         converted=converted,
-        rates_day=rig.exchange.day if rig.exchange and converted else None,
         oldest_price=min((price.day for _, price in counted), default=None),
     )

@@ -112,7 +112,7 @@ class Growth:
     def edges(self) -> tuple[Edge, ...]:
         """The links of the tree and between GPUs."""
         gpus, places = self._placed
-        edges = [edge for ground in self._grounds for edge in trunk_edges(ground.populated, ground.tree, self._seats)]
+        edges = [edge for ground in self._grounds for edge in trunk_edges(ground.populated, ground.tree)]
         edges += _leaf_edges(self._standing, gpus, self._ports[0], self._grounds, self.drives_in_use)
         for ground in self._grounds:
             edges += bridge_edges(ground.populated.settled.bridges, list(ground.populated.bridges), gpus)

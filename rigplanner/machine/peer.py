@@ -14,13 +14,12 @@ NO_ACROSS = frozenset(("LGA1366", "LGA2011", "LGA2011-3"))
 
 
 class DirectPath(Struct, frozen=True):
-    """The way from a GPU to a network port or drive without a copy through host memory: `letter` as in the matrix; `possible` is
-    None where the GPU's policy or the path is not known."""
+    """The way from a GPU to a network port or drive without a copy through host memory: `letter` as in the matrix, empty
+    where the path is not known."""
 
     gpu: int
     device: str
     letter: str
-    possible: bool | None
 
 
 def has_direct_access(gpu: GPU) -> bool | None:
@@ -44,7 +43,7 @@ def direct_paths(machine: Machine) -> tuple[DirectPath, ...]:
         for gpu in machine.gpus
         for nic in on_board.get(board_of.get(gpu.piece, ""), ())
     ]
-    return tuple(DirectPath(gpu.index, device, letter, _possible(gpu.gpu, letter)) for gpu, device, letter in cells)
+    return tuple(DirectPath(gpu.index, device, letter) for gpu, device, letter in cells)
 
 
 def drive_paths(machine: Machine) -> tuple[DirectPath, ...]:
@@ -54,12 +53,7 @@ def drive_paths(machine: Machine) -> tuple[DirectPath, ...]:
     drives = [node.piece for node in machine.storage if node.storage.interface == "nvme" and node.piece in above]
     cells = [(gpu, drive, _tree_letter(_ancestors(f"gpu{gpu.index}", above), _ancestors(drive, above)))
              for gpu in machine.gpus for drive in drives]  # fmt: skip
-    return tuple(DirectPath(gpu.index, drive, letter, _possible(gpu.gpu, letter)) for gpu, drive, letter in cells)
-
-
-def _possible(gpu: GPU, letter: str) -> bool | None:
-    policy = has_direct_access(gpu)
-    return None if policy is None or not letter else policy and letter != "SYS"
+    return tuple(DirectPath(gpu.index, drive, letter) for gpu, drive, letter in cells)
 
 
 def _ancestors(node: str, above: dict[str, str]) -> list[str]:

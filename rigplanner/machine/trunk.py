@@ -9,7 +9,6 @@ from rigplanner.machine.locate import Tree, chain_of, chipset_node, switch_node
 from rigplanner.machine.machine import DriveUse, Edge, SlotUse
 from rigplanner.machine.pcie import link_gbs
 from rigplanner.machine.populate import Populated
-from rigplanner.machine.sockets import Seats
 
 DMI_GEN = {"1": 1, "2": 2, "3": 3, "4": 4}
 """Intel's DMI revision runs at the PCIe generation of the same number."""
@@ -36,7 +35,7 @@ def parent_of(tree: Tree, origin: str | None) -> str | None:
     return f"cpu{location.socket}" if location.socket is not None else None
 
 
-def trunk_edges(populated: Populated, tree: Tree, seats: Seats) -> list[Edge]:
+def trunk_edges(populated: Populated, tree: Tree) -> list[Edge]:
     """Return the edges between CPUs, from CPU to chipset, and to switches with something below them."""
     layout = populated.board.layout
     edges: list[Edge] = []

@@ -86,15 +86,14 @@ EMBEDDING_ONLY_M = 5.0
 
 
 class Times(Struct, frozen=True):
-    """Seconds of one step (one batch on one GPU) by cause; `total_s` joins them, without communication. `update_s` is the host time
-    of the optimizer, in which the GPU waits."""
+    """Seconds of one step (one batch on one GPU) by cause; `total_s` joins them, without communication but with the
+    host time of the optimizer, in which the GPU waits."""
 
     matrix_s: float
     traffic_s: float
     weights_s: float
     tail_s: float
     launch_s: float
-    update_s: float
     total_s: float
 
 
@@ -225,10 +224,9 @@ def step_times(job: Job) -> Times:
     tail = kernels * KERNEL_TAIL_S * (physics.tail if training else _forward_tail(job))
     several = 1.0 if engine else physics.kind_launch.get(share_of(job), 1.0)
     launch = kernels * job.stack.launch_us * 1e-6 * job.host_pace * physics.launch.get(job.stack.family, 1.0) * several
-    update = update_seconds(job)
     busy = matrix + traffic + weights + tail
-    total = (busy**SOFT_MAXIMUM + launch**SOFT_MAXIMUM) ** (1 / SOFT_MAXIMUM) + update
-    return Times(matrix, traffic, weights, tail, launch, update, total)
+    total = (busy**SOFT_MAXIMUM + launch**SOFT_MAXIMUM) ** (1 / SOFT_MAXIMUM) + update_seconds(job)
+    return Times(matrix, traffic, weights, tail, launch, total)
 
 
 def reads_once(job: Job) -> bool:

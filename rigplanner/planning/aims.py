@@ -37,10 +37,10 @@ def _text(code: str, model: str, batch: int) -> Aim:
     return Aim(code=code, workload=Workload(model=model, task="train", precision="amp", batch_per_gpu=batch, seq_len=512))
 
 
-def _tune(code: str, model: str, task: str, tokens: int = 2048, precision: str | None = None, spread: bool = False) -> Aim:
+def _tune(code: str, model: str, task: str, tokens: int = 2048, precision: str | None = None) -> Aim:
     """One sequence per GPU with all activations computed again: the least memory that the method needs."""
     workload = Workload(model=model, task=task, precision=precision, batch_per_gpu=1, seq_len=tokens, gradient_checkpointing="full")
-    return Aim(code=code, workload=workload, spread=spread)
+    return Aim(code=code, workload=workload)
 
 
 def _write(code: str, model: str, precision: str, streams: int) -> Aim:

@@ -94,10 +94,10 @@ def _change(figure: Effect, assessment: Assessment) -> str:
         job = next((job for job in assessment.jobs if job.index == figure.job), None)
         title = workload_title(job) if job else ""
         word = tr("time") if figure.unit in TIME_METRICS else tr("speed")
-        return f"{title}: {word} {_signed(100 * share, '%', 0)}" if abs(share) >= LEAST_CHANGE else ""
+        return f"{title}: {word} {_signed(100 * share, '%')}" if abs(share) >= LEAST_CHANGE else ""
     word = tr("GPU memory") if figure.measure == "vram" else tr("sustained load")
-    return f"{word} {_signed(change, figure.unit, 0)}"
+    return f"{word} {_signed(change, figure.unit)}"
 
 
-def _signed(value: float, unit: str, digits: int) -> str:
-    return f"{'+' if value > 0 else '−'}{fmt.quantity(abs(value), unit, digits)}"
+def _signed(value: float, unit: str) -> str:
+    return f"{'+' if value > 0 else '−'}{fmt.quantity(abs(value), unit, 0)}"

@@ -119,13 +119,13 @@ def counted(text: str) -> tuple[int, str]:
     return 1, _ARTICLE.sub("", words, count=1) if _ARTICLE.match(words) else words
 
 
-def near_parts(text: str, index: PartIndex, most: int = 3) -> list[Part]:
-    """Return parts that most words of a wish without a match name: words are left away, those with digits last."""
+def near_parts(text: str, index: PartIndex) -> list[Part]:
+    """Return up to three parts that most words of a wish without a match name: words are left away, those with digits last."""
     words = words_of(counted(text)[1])[:MOST_WORDS]
     numbers = {word for word in words if any(letter.isdigit() for letter in word)}
     shorter = [kept for left in (1, 2) if left < len(words) for kept in combinations(words, len(words) - left)]
     for kept in sorted(shorter, key=lambda kept: (len(numbers - set(kept)), -len(kept))):
-        if any(len(word) > 2 for word in kept) and (found := index.find(" ".join(kept), limit=most)):
+        if any(len(word) > 2 for word in kept) and (found := index.find(" ".join(kept), limit=3)):
             return found
     return []
 

@@ -53,7 +53,6 @@ class ErrorRow(Struct, frozen=True, kw_only=True):
     p90: float | None = None
     bias: float | None = None
     inside: float | None = None
-    too_low: float | None = None
 
 
 def compare(lines: Iterable[bytes], find_gpu: Callable[[str], GPU | None], zoo: Zoo) -> list[Comparison]:
@@ -152,5 +151,4 @@ def _row(field: str, name: str, cases: list[Comparison]) -> ErrorRow:
         field=field, name=name, cases=len(cases), covered=len(errors), median=statistics.median(sizes),
         mean=statistics.fmean(sizes),
         p90=sizes[min(len(sizes) - 1, int(0.9 * len(sizes)))], bias=statistics.median(errors), inside=covers,
-        too_low=sum(error < 0 for error in errors) / len(errors),
     )  # fmt: skip

@@ -7,7 +7,6 @@ import msgspec
 from rigplanner.workload.closed import walked
 from rigplanner.workload.job import Job
 from rigplanner.workload.network import Network
-from rigplanner.workload.stacks import MemoryStack
 from rigplanner.workload.tape.net import Setting
 from rigplanner.workload.tape.step import Walk
 from rigplanner.workload.tape.tape import BF16, F32
@@ -33,7 +32,7 @@ def sample_walk(network: Network, job: Job) -> Walk | None:
     return walked(network.denoiser, setting, "fp32" if whole else "bf16", "sgd", False)
 
 
-def train_walk(network: Network, job: Job, stack: MemoryStack) -> Walk | None:
+def train_walk(network: Network, job: Job) -> Walk | None:
     """The walk of one training step of the denoiser alone: its encoders are frozen, and have run before. Gradients that are summed
     over several passes are left out, as they are there all the time. The training scripts of diffusers run under autocast whatever
     the weights are, so that norms write floats, unless all is to be fp32. None where layers are not known, or compiled."""

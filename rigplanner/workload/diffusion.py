@@ -126,7 +126,7 @@ def _training(network: Network, job: Job, stack: MemoryStack, beside: float, row
     networks on the GPU."""
     optimizer = OPTIMIZERS[job.optimizer]
     full = job.task == "train_full"
-    step = train_walk(network, job, stack)
+    step = train_walk(network, job)
     adapters = float(step.trained) if step is not None else 2.0 * job.lora_rank * layers * ADAPTED * sizes(network)[1]
     trained = network.params if full else adapters
     kept = row * VALUES_PER_TOKEN * (1.5 if job.flags & {"dora"} else 1.0)

@@ -57,7 +57,7 @@ def infer(network: Network, job: Job, stack: MemoryStack, card: GPU | None = Non
     if stack.slug == "llama.cpp":
         return _ggml(network, job, weights - _narrowed(network, job) + _beside_file(network, job))
     if stack.pool:
-        return _served(network, job, stack, weights, card)
+        return _served(network, job, weights, card)
     holds = job.generates or network.heard > 0 or stack.preallocates
     prompt, caches = job.input_tokens or 1, holds and _caches(network) and stack.slug != "trace"
     per_value = job.batch * job.beams * KV_BITS[job.kv_precision] / 8 / ways if caches else 0.0
@@ -71,7 +71,7 @@ def infer(network: Network, job: Job, stack: MemoryStack, card: GPU | None = Non
     return _fetched(demand, network, job) if job.offload in ("all", "nvme") else demand
 
 
-def _served(network: Network, job: Job, stack: MemoryStack, weights: float, card: GPU | None) -> Demand:
+def _served(network: Network, job: Job, weights: float, card: GPU | None) -> Demand:
     """A serving engine: its start-up run, and the cache of the requests."""
     tokens = (job.input_tokens or 1) + job.output_tokens
     cache = job.batch * network.kv_values(tokens) * KV_BITS[job.kv_precision] / 8 / (job.tensor * job.pipeline)

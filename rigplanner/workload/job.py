@@ -87,7 +87,6 @@ class Job(Struct, frozen=True, kw_only=True):
     stored_bytes: float | None
     flags: frozenset[str]
     stack: str
-    cap: bool
     beams: int
     piece: int
     assumed: dict[str, str]
@@ -175,7 +174,7 @@ def _definite(workload: Workload, network: Network, count: int, card: bool) -> J
         accumulation=workload.gradient_accumulation or 1, dora=workload.task == "train_dora" or "dora" in workload.flags,
         gpu_layers=workload.gpu_layers, utilization=workload.memory_utilization or memory_stack(stack).utilization,
         stored_bytes=None if workload.weights_gib is None else workload.weights_gib * 2**30, flags=flags,
-        stack=stack, cap=bool(workload.size_is_cap), beams=_of_variant(workload, "beams", memory_stack(stack).beams),
+        stack=stack, beams=_of_variant(workload, "beams", memory_stack(stack).beams),
         piece=_of_variant(workload, "ubatch", GGML_BATCH), assumed=assumed,
     )  # fmt: skip
 

@@ -63,10 +63,10 @@ def model_of(torch: Any, asked: dict[str, Any], fake: Any) -> tuple[Any, Any]:
         if "model" not in names or "batch" not in names:
             raise ValueError("the script must define model() and batch(size)")
         return names["model"](), lambda: names["batch"](asked["batch_per_gpu"])
-    return of_config(torch, asked, fake)
+    return of_config(torch, asked)
 
 
-def of_config(torch: Any, asked: dict[str, Any], fake: Any) -> tuple[Any, Any]:
+def of_config(torch: Any, asked: dict[str, Any]) -> tuple[Any, Any]:
     """A network of transformers by its configuration."""
     hub = importlib.import_module("transformers")
     head = asked["head"]

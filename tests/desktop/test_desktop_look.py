@@ -12,10 +12,16 @@ from rigplanner.desktop import icons
 from rigplanner.desktop.actions import COMMANDS
 from rigplanner.desktop.style import style_sheet
 from rigplanner.desktop.theme import small_font
-from rigplanner.desktop.tokens import BACK_TOKENS, DARK, LIGHT, SMALLEST_TEXT_PX, TEXT_TOKENS, contrast
+from rigplanner.desktop.tokens import DARK, LIGHT, SMALLEST_TEXT_PX, TEXT_TOKENS, luminance
 from rigplanner.desktop.words import VERDICT_ICONS
 
 ICONS = sorted((data_path("resources") / "icons").glob("*.svg"))
+
+
+def contrast(first: str, second: str) -> float:
+    """Return the contrast ratio of two colours, 1..21 (WCAG 2.2, 1.4.3)."""
+    dark, light = sorted((luminance(first), luminance(second)))
+    return (light + 0.05) / (dark + 0.05)
 
 
 def test_contrast_of_black_on_white_is_21():
@@ -24,7 +30,7 @@ def test_contrast_of_black_on_white_is_21():
 
 
 @pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
-@pytest.mark.parametrize("back", BACK_TOKENS)
+@pytest.mark.parametrize("back", ["window", "surface", "selection"])
 @pytest.mark.parametrize("text", TEXT_TOKENS)
 def test_text_reaches_contrast(tokens, back, text):
     assert contrast(getattr(tokens, back), getattr(tokens, text)) >= 4.5

@@ -174,14 +174,10 @@ def test_network_cards_without_rdma_are_not_in_the_matrix() -> None:
     assert letters(two_ports) == ["X PHB PHB", "PHB X PIX", "PHB PIX X"]
 
 
-def test_gpudirect_needs_peer_access_and_a_near_port() -> None:
+def test_a_path_to_every_port_is_named_by_its_letter() -> None:
     two = board([slot("A", 1), slot("N", 4), slot("F", 7, origin="cpu1")], sockets=("SP3", "SP3"))
     machine = machine_of(two, (cpu("SP3"), 2), (gpu(), 1, ("A",)), (nic(), 2, ("N", "F")))
-    assert [(path.device, path.letter, path.possible) for path in direct_paths(machine)] == [
-        ("nic0", "NODE", True), ("nic1", "SYS", False),
-    ]  # fmt: skip
-    assert [path.possible for path in direct_paths(machine_of(two, cpu("SP3"), gpu(p2p="no"), nic()))] == [False]
-    assert [path.possible for path in direct_paths(machine_of(two, cpu("SP3"), gpu(p2p=None), nic()))] == [None]
+    assert [(path.device, path.letter) for path in direct_paths(machine)] == [("nic0", "NODE"), ("nic1", "SYS")]
 
 
 def test_gpus_are_numbered_in_the_order_of_their_buses() -> None:

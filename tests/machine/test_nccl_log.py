@@ -57,7 +57,7 @@ def test_a_log_is_read() -> None:
     assert run.hops == (Hop(0, 1, "SHM"), Hop(0, 3, "NET/IB", True), Hop(1, 2, "P2P"))
     ring = run.graph("ring")
     assert ring is not None
-    assert (ring.gbs, ring.intra, ring.inter) == (20.0, "PHB", "PIX")
+    assert (ring.gbs, ring.intra) == (20.0, "PHB")
     assert run.graph("nvls") is None
 
 

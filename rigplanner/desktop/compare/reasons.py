@@ -67,7 +67,7 @@ def _workload_reason(row: CompareRow, rig: int, assessments: Sequence[Assessment
     if code in ("memory", "fits"):
         if not job.memory:
             return Reason("", "", (), fault_text(job.memory_fault) or tr("There is no GPU in the rig."))
-        made = memory_reason(job, max(job.memory, key=lambda estimate: estimate.device_gib))
+        made = memory_reason(max(job.memory, key=lambda estimate: estimate.device_gib))
         return Reason("", "", made.steps, f"{made.headline}. {made.note}")
     made = speed_reason(job)
     if row.values[rig] is None:

@@ -48,7 +48,7 @@ def figure_entries(assessment: Assessment, catalog: Catalog) -> list[FigureEntry
 
 
 def _memory(job: Job) -> Reason:
-    return memory_reason(job, max(job.memory, key=lambda estimate: estimate.device_gib))
+    return memory_reason(max(job.memory, key=lambda estimate: estimate.device_gib))
 
 
 class Pages:

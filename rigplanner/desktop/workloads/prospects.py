@@ -138,7 +138,7 @@ class ProspectsPanel:
         smallest = min(gpus, key=lambda node: node.gpu.memory_gib or 0.0).gpu
         found = memory_of(replace(self._job.workload, **fields), smallest, len(gpus))
         room = f"{tr('{size} are free for it.', size=quantity(reach.room_gib, 'GiB', 1))} {_sure(reach)}"
-        made = Reason(text, found, (), room) if isinstance(found, str) else memory_reason(self._job, found)
+        made = Reason(text, found, (), room) if isinstance(found, str) else memory_reason(found)
         show_breakdown(self.sizes, replace(made, title=text, note=f"{room} {made.note}" if made.steps else room))
 
     def _length_field(self) -> str:

@@ -200,7 +200,7 @@ class WorkloadResults(QWidget):
         shown = memory_bars(job, assessment.machine)
         asked = shown[bar].total_gib if bar < len(shown) else None
         estimate = next((each for each in job.memory if each.device_gib == asked), job.memory[0])
-        show_breakdown(self, memory_reason(job, estimate))
+        show_breakdown(self, memory_reason(estimate))
 
     def _open_speed(self) -> None:
         if self._job is not None:

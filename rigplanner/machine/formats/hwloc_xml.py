@@ -14,17 +14,15 @@ NVIDIA_DISPLAY = re.compile(r"03[0-9a-f]{2} \[10de:", re.IGNORECASE)
 
 
 class HwlocMachine(Struct, frozen=True):
-    """What an hwloc file tells: CPU models by package, logical CPUs, memory in bytes by NUMA node, PCI devices."""
+    """What an hwloc file tells: CPU models by package, memory in bytes by NUMA node, PCI devices."""
 
     cpus: tuple[str, ...]
-    logical_cpus: int
     memory_bytes: tuple[int, ...]
     devices: tuple[PciDevice, ...]
 
 
 class _Reading(Struct):
     cpus: list[str]
-    units: int
     memory: list[int]
     devices: list[PciDevice]
 
@@ -34,10 +32,10 @@ def read_hwloc(text: str) -> HwlocMachine:
     root = parse_xml(text, MOST_ELEMENTS)
     if root.name != "topology" or not any(child.name == "object" for child in root.children):
         raise XmlFault(f"The outermost element is {root.name!r}: expected topology with objects, as hwloc writes it.")
-    reading = _Reading([], 0, [], [])
+    reading = _Reading([], [], [])
     for child in root.children:
         _walk(child, "", "", (), reading)
-    return HwlocMachine(tuple(reading.cpus), reading.units, tuple(reading.memory), tuple(reading.devices))
+    return HwlocMachine(tuple(reading.cpus), tuple(reading.memory), tuple(reading.devices))
 
 
 def _walk(element: Element, place: str, host: str, bridges: tuple[str, ...], reading: _Reading) -> None:
@@ -48,8 +46,6 @@ def _walk(element: Element, place: str, host: str, bridges: tuple[str, ...], rea
     name = _info(element, "CPUModel")
     if kind in ("Package", "Socket"):
         reading.cpus.append(name or _parent_model(reading))
-    elif kind == "PU":
-        reading.units += 1
     elif kind == "NUMANode" and element.attributes.get("local_memory", "").isdigit():
         reading.memory.append(int(element.attributes["local_memory"]))
     if kind in ("Package", "Socket", "Group") and any(_is_memory(child) for child in element.children):

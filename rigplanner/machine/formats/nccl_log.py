@@ -37,15 +37,13 @@ class Hop(Struct, frozen=True, order=True):
 
 
 class Graph(Struct, frozen=True):
-    """A pattern that NCCL's search found ("ring", "tree", "nvls"): channels, GB/s of each inside a node and between nodes, and the
-    worst path likewise (NVL, PIX, PXB, PHB, SYS)."""
+    """A pattern that NCCL's search found ("ring", "tree", "nvls"): channels, GB/s of each inside a node, and the worst path there
+    (NVL, PIX, PXB, PHB, SYS)."""
 
     pattern: str
     channels: int
     intra_gbs: float
-    inter_gbs: float
     intra: str
-    inter: str
 
     @property
     def gbs(self) -> float:
@@ -108,7 +106,7 @@ def _of_log(lines: list[str]) -> NcclRun:
         elif found := HOP.match(said):
             hops.add(_hop(int(found[2]), int(found[3]), found[4]))
         elif found := SEARCH.match(said):
-            graphs.append(_graph(int(found[1]), int(found[2]), found[3], found[4], found[5], found[6]))
+            graphs.append(_graph(int(found[1]), int(found[2]), found[3], found[5]))
         elif found := NVLS.search(said):
             nvls = not found[1]
         elif found := RANKS.search(said):
@@ -168,8 +166,8 @@ def _hop(a: int, b: int, via: str) -> Hop:
     return Hop(min(a, b), max(a, b), "/".join(words[:2]) if net else words[0].split()[0], "GDRDMA" in via)
 
 
-def _graph(pattern: int, channels: int, intra: str, inter: str, path: str, across: str) -> Graph:
-    return Graph(PATTERNS.get(pattern, str(pattern)), channels, _number(intra), _number(inter), path, across)
+def _graph(pattern: int, channels: int, intra: str, path: str) -> Graph:
+    return Graph(PATTERNS.get(pattern, str(pattern)), channels, _number(intra), path)
 
 
 def _number(word: str) -> float:
@@ -191,9 +189,8 @@ def _of_graphs(text: str) -> NcclRun:
     for element in (child for child in root.children if child.name == "graph"):
         given = element.attributes
         graph = _graph(
-            _whole(given, "pattern"), _whole(given, "nchannels"), given.get("speedintra", "0"), given.get("speedinter", "0"),
-            given.get("typeintra", ""), given.get("typeinter", ""),
-        )  # fmt: skip
+            _whole(given, "pattern"), _whole(given, "nchannels"), given.get("speedintra", "0"), given.get("typeintra", "")
+        )
         graphs.append(graph)
         if graph.pattern == "ring":
             for channel in (child for child in element.children if child.name == "channel"):

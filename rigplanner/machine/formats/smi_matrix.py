@@ -26,7 +26,7 @@ class MatrixFault(ValueError):
 
 class SmiMatrix(Struct, frozen=True, kw_only=True):
     """A captured matrix: `devices` in column order, `cells` by row for the rows that the text has (`rows` names them), affinities
-    as printed. `aliased` says that old labels were translated."""
+    as printed."""
 
     devices: tuple[str, ...]
     rows: tuple[str, ...]
@@ -34,7 +34,6 @@ class SmiMatrix(Struct, frozen=True, kw_only=True):
     cpu_affinity: tuple[str, ...] = ()
     numa_affinity: tuple[str, ...] = ()
     peers: tuple[tuple[tuple[str, ...], ...], ...] = ()
-    aliased: bool = False
 
     @property
     def gpus(self) -> tuple[str, ...]:
@@ -219,10 +218,8 @@ def _checked(header: list[str], rows: list[Row], peers: tuple[tuple[tuple[str, .
     cells: list[tuple[str, ...]] = []
     cpus: list[str] = []
     numas: list[str] = []
-    aliased = False
     for row in rows:
         labels = _labels(row, header)
-        aliased = aliased or any(word in ALIASES for word in labels)
         cells.append(tuple(ALIASES.get(word, word) for word in labels))
         if row.name.startswith("GPU"):
             cpus.append(row.tail[0])
@@ -237,7 +234,6 @@ def _checked(header: list[str], rows: list[Row], peers: tuple[tuple[tuple[str, .
         cpu_affinity=tuple(cpus),
         numa_affinity=tuple(numas),
         peers=peers,
-        aliased=aliased,
     )
 
 

@@ -12,7 +12,7 @@ class QueryFault(ValueError):
 
 
 class QueriedGpu(Struct, frozen=True):
-    """One GPU. Links are (generation, width) as the card and slot can at most and as they run now; watts and MiB as printed."""
+    """One GPU. Links are (generation, width) as the card and slot can at most and as they run now; watts as printed."""
 
     address: str
     name: str
@@ -20,7 +20,6 @@ class QueriedGpu(Struct, frozen=True):
     link_now: tuple[int | None, int | None]
     power_limit_w: float | None
     power_max_w: float | None
-    memory_mib: float | None
 
     @property
     def link(self) -> tuple[int | None, int | None]:
@@ -48,7 +47,6 @@ def _gpu(address: str, block: str) -> QueriedGpu:
         link_now=(_number(values, f"{generation}/Current"), _number(values, f"{width}/Current")),
         power_limit_w=_first(values, ("Current Power Limit", "Power Limit")),
         power_max_w=_first(values, ("Max Power Limit",)),
-        memory_mib=_first(values, ("FB Memory Usage/Total",)),
     )
 
 

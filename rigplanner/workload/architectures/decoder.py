@@ -309,10 +309,13 @@ def compiled_token_loss(tape: Tape, logits: Tensor) -> Tensor:
     return record(tape, new(tape, (), F32), (logits,), lambda grad: (like(tape, logits),))
 
 
-def chunked_token_loss(tape: Tape, logits: Tensor, chunks: int = 8) -> Tensor:
-    """The same over `chunks` pieces of the tokens, of which one at a time is raised to float and back."""
+LOSS_CHUNKS = 8
+
+
+def chunked_token_loss(tape: Tape, logits: Tensor) -> Tensor:
+    """The same over pieces of the tokens, of which one at a time is raised to float and back."""
     rows, classes = logits.size // logits.shape[-1], logits.shape[-1]
-    piece = (max(1, rows // chunks), classes)
+    piece = (max(1, rows // LOSS_CHUNKS), classes)
 
     def pull(grad: Tensor) -> Sequence[Tensor]:
         made = like(tape, kept)

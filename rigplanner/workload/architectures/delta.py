@@ -67,7 +67,7 @@ class DeltaAttention:
     def __call__(self, x: Tensor, rope: object, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
         tape, form = self.net.tape, self.form
         mixed, gate, sides = self._fused(x) if form.fused else self._apart(x)
-        mixed = conv1d(mixed, self.filter, None, form.kernel - 1, groups=2 * self.keys + self.values)
+        mixed = conv1d(mixed, self.filter, None, form.kernel - 1)
         mixed = mixed.cut(2, x.shape[1]).of_input().transpose(1, 2)
         sizes = (self.keys, form.key_dim), (self.keys, form.key_dim), (self.values, form.value_dim)
         pieces = mixed.split(*(size for size, _ in sizes))
@@ -226,7 +226,7 @@ class KimiAttention:
         tape, shape = self.net.tape, (*x.shape[:2], self.heads, self.width)
         states, inner = array(tape, x), self.heads * self.width
         mixed = cat([dense(side, states) for side in self.joint], -1).transpose(1, 2)
-        mixed = conv1d(mixed, self.filter, None, self.kernel - 1, groups=3 * inner).cut(2, x.shape[1]).of_input().to(mixed.dtype)
+        mixed = conv1d(mixed, self.filter, None, self.kernel - 1).cut(2, x.shape[1]).of_input().to(mixed.dtype)
         query, key, value = (side.reshape(*shape) for side in mixed.transpose(1, 2).split(inner, inner, inner))
         decay = self._decay(dense(self.forget[1], dense(self.forget[0], states)), shape)
         rates = dense(self.beta, states).of_result()

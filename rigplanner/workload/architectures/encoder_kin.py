@@ -56,7 +56,7 @@ class ConvBertBlock(EncoderBlock):
         tape, form, states = self.net.tape, self.form, array(self.net.tape, x)
         heads = (*x.shape[:2], self.heads, form.inner // self.heads)
         key, value = dense(self.key, states), dense(self.value, states)
-        mixed = conv1d(states.transpose(1, 2), self.deep, None, self.kernel // 2, groups=form.hidden)
+        mixed = conv1d(states.transpose(1, 2), self.deep, None, self.kernel // 2)
         mixed = conv1d(mixed, self.point, None, 0)
         mixed = added_in_place(mixed, self.beside).transpose(1, 2)
         query = dense(self.query, states)
@@ -341,14 +341,12 @@ class SqueezeBlock:
         groups = [config[f"{name}_groups"] for name in ("q", "k", "v", "post_attention", "intermediate", "output")]
         sides = [(hidden, hidden)] * 4 + [(hidden, ffn), (ffn, hidden)]
         self.parts = [
-            (net.parameter(out, into // group, 1), net.parameter(out), group)
-            for (into, out), group in zip(sides, groups, strict=True)
+            (net.parameter(out, into // group, 1), net.parameter(out)) for (into, out), group in zip(sides, groups, strict=True)
         ]
         self.norms = [Norm(net, "layer", hidden) for _ in range(2)]
 
     def _apply(self, at: int, x: Array) -> Array:
-        weight, bias, groups = self.parts[at]
-        return conv1d(x, weight, bias, 0, groups=groups)
+        return conv1d(x, *self.parts[at], 0)
 
     def __call__(self, x: Array) -> Array:
         attended = self._after(3, self._attend(x), x, self.norms[0])

@@ -223,7 +223,8 @@ def _composed(config: dict[str, Any], net: Net) -> Composite:
     return made
 
 
-def builder(config: dict[str, Any], head: str = "causal_lm") -> Callable[[Net], Any]:
+def builder(config: dict[str, Any]) -> Callable[[Net], Any]:
+    """Return what builds the network of a configuration on a tape. Raises WorkloadFault for an architecture that is not known."""
     if config.get("model_type") == "picture_composite":
         return partial(_composed, config)
     if config.get("model_type") == "vision-encoder-decoder":

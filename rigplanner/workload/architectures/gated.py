@@ -50,14 +50,13 @@ class LateGate(Attention):
         return ops.mul(tape, apart, gate.view(*gate.shape, 1)).view(*result.shape)
 
 
-def _sparse(experts: ExpertForm, frozen: bool) -> Callable[[Net, Form, int], Mlp | Experts]:
-    """The feed-forward layers of a network with experts, beside which a bias may stand that never trains."""
+def _sparse(experts: ExpertForm) -> Callable[[Net, Form, int], Mlp | Experts]:
+    """The feed-forward layers of a network with experts, beside which a bias stands that never trains."""
 
     def feed(net: Net, form: Form, at: int) -> Mlp | Experts:
         if experts.dense(at):
             return Mlp(net, form)
-        if frozen:
-            net.parameter(experts.experts, frozen=True)
+        net.parameter(experts.experts, frozen=True)
         return Experts(net, form, experts)
 
     return feed
@@ -65,7 +64,7 @@ def _sparse(experts: ExpertForm, frozen: bool) -> Callable[[Net, Form, int], Mlp
 
 def afmoe(config: dict[str, Any], form: Form, experts: ExpertForm) -> Callable[[Net], Decoder]:
     """The network of a configuration (transformers, AfmoeConfig)."""
-    return lambda net: Decoder(net, form, _sparse(experts, True), lambda net, form, _: AfmoeAttention(net, form))
+    return lambda net: Decoder(net, form, _sparse(experts), lambda net, form, _: AfmoeAttention(net, form))
 
 
 class TurnedByKind(LateGate):
@@ -88,4 +87,4 @@ def laguna(config: dict[str, Any], form: Form, experts: ExpertForm) -> Callable[
         return TurnedByKind(net, own, by_head, True)
 
     form = structs.replace(form, traits=structs.replace(form.traits, two_masks=len(set(kinds)) > 1))
-    return lambda net: Decoder(net, form, _sparse(experts, True), attends)
+    return lambda net: Decoder(net, form, _sparse(experts), attends)

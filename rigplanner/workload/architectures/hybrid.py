@@ -244,7 +244,7 @@ class ShortConv:
         joint = dense(self.into, array(self.net.tape, x)).transpose(1, 2)
         first, gate, last = joint.split(*(self.hidden,) * 3, axis=1)
         mixed = first * last
-        mixed = conv1d(mixed, self.filter, self.bias, self.kernel - 1, groups=self.hidden).cut(2, x.shape[1])
+        mixed = conv1d(mixed, self.filter, self.bias, self.kernel - 1).cut(2, x.shape[1])
         gated = gate * mixed
         gated = gated.transpose(1, 2).contiguous()
         return dense(self.out, gated)

@@ -61,7 +61,7 @@ class Mamba2:
             return self.out(self._kernel(joint, x))
         decay = -array(tape, self.decay).float().of_result()
         gate, mixed, steps = joint.split(form.inner, self.width, form.heads)
-        mixed = conv1d(mixed.transpose(1, 2), self.filter, self.filter_bias, form.kernel - 1, groups=self.width)
+        mixed = conv1d(mixed.transpose(1, 2), self.filter, self.filter_bias, form.kernel - 1)
         mixed = mixed.cut(2, x.shape[1]).of_input().transpose(1, 2)
         states = form.groups * form.state
         value, into, out = mixed.split(form.inner, states, states)
@@ -202,7 +202,7 @@ class Mamba:
         joint = dense(self.into, array(tape, x)).transpose(1, 2)
         decay = -array(tape, self.decay).float().of_result()
         mixed, gate = joint.split(form.inner, form.inner, axis=1)
-        mixed = conv1d(mixed, self.filter, self.filter_bias, form.kernel - 1, groups=form.inner)
+        mixed = conv1d(mixed, self.filter, self.filter_bias, form.kernel - 1)
         mixed = mixed.cut(2, x.shape[1]).of_input().transpose(1, 2)
         steps, into, out = dense(self.sides, mixed).split(form.rank, form.state, form.state)
         if self.norms:

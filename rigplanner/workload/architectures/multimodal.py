@@ -127,12 +127,12 @@ def _joiner(net: Net, config: dict[str, Any], told: dict[str, Any], text: int) -
     if kind == "internvl":
         factor = round(1 / float(config.get("downsample_ratio") or 0.5))
         mixed = TwoLayers(net, width * factor**2, text, act, True, "layer")
-        return lambda x: mixed(shuffled(tape, ops.cut(tape, x, (x.shape[0], x.shape[1] - 1, width)), factor, 2))
+        return lambda x: mixed(shuffled(tape, ops.cut(tape, x, (x.shape[0], x.shape[1] - 1, width)), factor))
     if kind == "mistral3":
         return _merger(net, config, width, text, act)
     scale = int(config.get("scale_factor") or 2)
     flat = net.linear("proj", width * scale**2, text)
-    return lambda x: ops.copy(tape, flat(shuffled(tape, x, scale, 2)))
+    return lambda x: ops.copy(tape, flat(shuffled(tape, x, scale)))
 
 
 def _gridded(net: Net, config: dict[str, Any], width: int, both: TwoLayers, text: int) -> Callable[[Tensor], Tensor]:

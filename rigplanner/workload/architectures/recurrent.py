@@ -53,7 +53,7 @@ class Recurrence:
         tape, states = self.net.tape, array(self.net.tape, x)
         gate = array(tape, activate(tape, dense(self.beside, states), "gelu"))
         branch = dense(self.into, states).transpose(1, 2)
-        branch = conv1d(branch, self.filter, self.side, self.kernel - 1, groups=self.width).cut(2, x.shape[1])
+        branch = conv1d(branch, self.filter, self.side, self.kernel - 1).cut(2, x.shape[1])
         branch = self._turned(branch.transpose(1, 2))
         mixed = branch * gate
         return dense(self.out, mixed), None

@@ -61,14 +61,14 @@ class PositionConv:
 
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
         self.net, hidden = net, config["hidden_size"]
-        self.kernel, self.groups = config["num_conv_pos_embeddings"], config["num_conv_pos_embedding_groups"]
+        self.kernel, groups = config["num_conv_pos_embeddings"], config["num_conv_pos_embedding_groups"]
         self.bias, self.length = net.parameter(hidden), net.parameter(1, 1, self.kernel)
-        self.direction = net.parameter(hidden, hidden // self.groups, self.kernel)
+        self.direction = net.parameter(hidden, hidden // groups, self.kernel)
 
     def __call__(self, x: Array) -> Array:
         tape = self.net.tape
         weight = self._weight()
-        y = conv1d(x.transpose(1, 2), weight, self.bias, self.kernel // 2, groups=self.groups)
+        y = conv1d(x.transpose(1, 2), weight, self.bias, self.kernel // 2)
         y = y.cut(2, x.shape[1]) if self.kernel % 2 == 0 else y
         return array(tape, y.of_input()).transpose(1, 2)
 

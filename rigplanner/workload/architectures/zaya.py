@@ -51,8 +51,8 @@ class MixedInTime(Attention):
         before = -(wide + narrow.repeated(each, 2))
         narrow = before.reshape(*shape, form.kv_heads, each, form.head_dim).mean(3).reshape(*shape, form.kv_heads, form.head_dim)
         both = both.transpose(1, 2).padded(2, sum(self.kernels) - 2)
-        for (weight, bias), groups in zip(self.filters, (both.shape[1], form.heads + form.kv_heads), strict=True):
-            both = conv1d(both, weight, bias, 0, groups=groups)
+        for weight, bias in self.filters:
+            both = conv1d(both, weight, bias, 0)
         both = both.transpose(1, 2)
         size = form.heads * form.head_dim
         query = both.cut(2, size).reshape(*shape, -1, form.head_dim) + before

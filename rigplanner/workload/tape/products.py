@@ -179,7 +179,7 @@ def cat(parts: Sequence[Array], axis: int) -> Array:
     return recorded(made, parts, lambda grad: [seen(grad, one, grad.strides) for one in shapes])
 
 
-def conv1d(x: Array, weight: Tensor, bias: Tensor | None, padding: int, stride: int = 1, groups: int = 1) -> Array:
+def conv1d(x: Array, weight: Tensor, bias: Tensor | None, padding: int, stride: int = 1) -> Array:
     """conv1d of (batch, channels, length): input and weight are kept whichever of them asks for a gradient."""
     tape = x.tape
     a, w = low(x), cast_low(tape, weight)
