@@ -62,7 +62,8 @@ def allreduce_time(size_bytes: float, estimate: Estimate, count: int, nodes: int
     """
     if count < 2:
         return Estimate(0.0, 0.0, 0.0, "s")
-    best = min(_ways(estimate, count, max(1, nodes), trees), key=lambda way: way.seconds(size_bytes))
+    kind = estimate.steps[-1].name if estimate.steps else "pcie-host"
+    best = min(_ways(estimate.value, kind, count, max(1, nodes), trees), key=lambda way: way.seconds(size_bytes))
     faster, slower = LATENCY_RANGE["network" if nodes > 1 else "node"]
     value = best.seconds(size_bytes)
     inputs: dict[str, float | str | None] = {
@@ -77,6 +78,12 @@ def allreduce_time(size_bytes: float, estimate: Estimate, count: int, nodes: int
     )
 
 
+def allreduce_seconds(size_bytes: float, bus_gbs: float, kind: str, count: int) -> float:
+    """Return the value of `allreduce_time` for `count` GPUs of one node whose links of a `kind` (pcie, nvlink, nvswitch, xgmi)
+    reach `bus_gbs` of bus bandwidth."""
+    return min(way.seconds(size_bytes) for way in _ways(bus_gbs, kind, count, 1, False))
+
+
 def busbw_of_message(size_bytes: float, estimate: Estimate, count: int, nodes: int = 1) -> Estimate:
     """Return the bus bandwidth in GB/s that an all-reduce of `size_bytes` reaches: `allreduce_time` as nccl-tests prints it."""
     taken = allreduce_time(size_bytes, estimate, count, nodes)
@@ -84,10 +91,9 @@ def busbw_of_message(size_bytes: float, estimate: Estimate, count: int, nodes: i
     return Estimate(moved / taken.value, moved / taken.high, moved / taken.low, "GB/s", taken.steps)
 
 
-def _ways(estimate: Estimate, count: int, nodes: int, trees: bool) -> Iterator[Way]:
-    kind = estimate.steps[-1].name if estimate.steps else "pcie-host"
+def _ways(reached_gbs: float, kind: str, count: int, nodes: int, trees: bool) -> Iterator[Way]:
     family = LINKED.get(kind, "nvlink" if kind == "network" and count > nodes else "pcie")
-    ring_gbs = estimate.value * (RING_BESIDE_SHARP if kind == "nvls" and nodes == 1 else 1.0)
+    ring_gbs = reached_gbs * (RING_BESIDE_SHARP if kind == "nvls" and nodes == 1 else 1.0)
     factor = 2 * (count - 1) / count
     for shape in ("ring", "tree") if trees and nodes > 1 else ("ring",):
         for protocol, name in enumerate(PROTOCOLS):
@@ -99,7 +105,7 @@ def _ways(estimate: Estimate, count: int, nodes: int, trees: bool) -> Iterator[W
             yield Way(f"{shape}, {name}", _latency_us(shape, protocol, family, count, nodes), bus_gbs / factor)
     if kind == "nvls":
         across = 2 * math.ceil(math.log2(nodes)) * SHARP_HOP_US * HOPS_TAKE["network"]
-        yield Way("NVLink SHARP", SHARP_US + across, estimate.value / factor)
+        yield Way("NVLink SHARP", SHARP_US + across, reached_gbs / factor)
 
 
 def _latency_us(shape: str, protocol: int, family: str, count: int, nodes: int) -> float:

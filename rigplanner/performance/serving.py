@@ -5,6 +5,7 @@ import math
 import msgspec
 from msgspec import Struct
 
+from rigplanner.machine.collective_time import allreduce_seconds
 from rigplanner.performance.constants import speed_model
 from rigplanner.performance.job import Job
 from rigplanner.performance.measured import year_of
@@ -14,12 +15,10 @@ from rigplanner.performance.silicon import GENERATIONS, USUAL_CLOCK_GHZ, weight_
 from rigplanner.workload.quant import GGUF
 
 DECODE_BANDWIDTH_SHARE, SERVE_BANDWIDTH_SHARE = 0.8, 0.75
-ALLREDUCE_LATENCY_S = {"nvlink": 1.2e-5, "bridge": 2.5e-5, "pcie": 3.5e-5, "staged": 4e-5}
-"""One small all-reduce between tensor-parallel GPUs (NCCL LL protocol plus launch), two per layer. Staged through the host: what
-the halving of the weights does not explain in the times per token of an 8B model on one, two and four RTX 4090 (19.2, 16.0, 10.5 ms
-with vLLM 0.8.5) and of a 70B model in 4 bits on two and four RTX 3090 Ti (33.3 and 21.7 ms, vllm-project/vllm issue 6955), which
-lie on either side of it. Over NVLink: what the halving of the weights leaves of 2.0 ms of a 7B model on eight A100 (gpt-fast) and
-of 8.4 ms of a 70B model on eight MI300X (vLLM), beside the ramps of their kernels."""
+ONE_SHOT_S, ONE_SHOT_BYTES = 1.2e-5, 2**18
+"""One small all-reduce between tensor-parallel GPUs over NVLink in the engines' own kernel, and the size until which eight use it
+(vLLM, TensorRT-LLM): what the halving of the weights leaves of 2.0 ms of a 7B model on eight A100 (gpt-fast) and of 8.4 ms of a 70B
+model on eight MI300X (vLLM), beside the ramps of their kernels. All else takes what NCCL takes for a message of that size."""
 FILLS_HBM = ("serving", "tuned")
 """Families of stacks that reach the same share of HBM as of GDDR: llama-2-7b in fp16 on an A100 at 91 to 105 tokens/s with vLLM,
 LMDeploy, TensorRT-LLM and gpt-fast is 0.6 to 0.7 of it, at 46 with transformers a third (premAI-io/benchmarks)."""
@@ -28,7 +27,7 @@ OTHER_MAKERS = 1.2
 tokens of eight sources on Radeon, Instinct, Arc, Ryzen AI and Apple's chips lie a tenth to a third below what NVIDIA's reach of
 their bandwidth."""
 NETWORK_LATENCY_S = 1e-4
-"""One such all-reduce between computers."""
+"""One all-reduce between computers."""
 HOST_STREAM_S, SUPERCHIP_HOST = 2.5e-5, 1.6
 """Host time of an engine per stream and step (scheduling, sampling, detokenising), beside which the GPU works: an 8B model on an
 H100 ends at 28,000 tokens/s, one of 3B active weights on a B200 at 40,000 and on a GB200, whose Grace cores take longer, at 24,000
@@ -197,11 +196,23 @@ def _overhead(job: Job) -> tuple[float, float]:
 def _exchange(job: Job, tokens: float, per_layer: int = EXCHANGES_PER_LAYER) -> float:
     """Seconds in which tensor-parallel GPUs add up the activations of `tokens` tokens."""
     n = _degree(job)
-    if n == 1:
-        return 0.0
-    size = 2.0 * tokens * job.shape.hidden * 2 * (n - 1) / n
-    latency = NETWORK_LATENCY_S if n > job.count // job.nodes else ALLREDUCE_LATENCY_S.get(job.lane, 4e-5)
-    return per_layer * job.shape.layers * (latency + size / (job.bus_gbs * 1e9))
+    return 0.0 if n == 1 else per_layer * job.shape.layers * _allreduce(job, n, 2.0 * tokens * job.shape.hidden)
+
+
+def _allreduce(job: Job, n: int, size: float) -> float:
+    """Seconds of one all-reduce of `size` bytes between n GPUs. What is staged through the host slows and crowds as exchanges in
+    training do whose layers go whole; a machine's own rate already tells what it leaves."""
+    if n > job.count // job.nodes:
+        return NETWORK_LATENCY_S + size * 2 * (n - 1) / n / (job.bus_gbs * 1e9)
+    if job.lane == "nvlink" and size <= ONE_SHOT_BYTES:
+        return ONE_SHOT_S + size * 2 * (n - 1) / n / (job.bus_gbs * 1e9)
+    if job.lane != "staged":
+        kind = "pcie" if job.lane == "pcie" else "xgmi" if job.link == "xgmi" else "nvlink"
+        return allreduce_seconds(size, job.bus_gbs, kind, n)
+    physics = speed_model().physics
+    slowed = physics.exchange["staged"] * (n / 2) ** physics.crowd
+    slowed = max(1.0, slowed * job.bus_gbs / job.word_gbs) if job.word_gbs else slowed
+    return allreduce_seconds(size, job.bus_gbs / slowed, "pcie", n)
 
 
 def _joined(busy_s: float, launch_s: float) -> float:

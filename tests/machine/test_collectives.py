@@ -11,7 +11,7 @@ from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU, NvlinkPort
 from rigplanner.machine.assemble import assemble
-from rigplanner.machine.collective_time import allreduce_time, busbw_of_message
+from rigplanner.machine.collective_time import allreduce_seconds, allreduce_time, busbw_of_message
 from rigplanner.machine.collectives import allreduce, allreduce_of_link, island_rates
 from rigplanner.machine.formats.from_matrix import machine_of_matrix
 from rigplanner.machine.formats.smi_matrix import SmiMatrix
@@ -73,6 +73,8 @@ def test_time_grows_with_size_and_has_a_floor() -> None:
     assert large.value == pytest.approx(1e11 * 1.5 / (estimate.value * 1e9), rel=0.01)
     assert busbw_of_message(1e11, estimate, 4).low == pytest.approx(estimate.low, rel=0.01)
     assert allreduce_time(1e9, estimate, 1).value == 0
+    kind = estimate.steps[-1].name
+    assert allreduce_seconds(1e6, estimate.value, kind, 4) == allreduce_time(1e6, estimate, 4).value
     assert allreduce_time(8, estimate, 64, 8, trees=False).value > allreduce_time(8, estimate, 64, 8).value
     ordered = [busbw_of_message(2.0**power, estimate, 4).value for power in range(8, 34)]
     assert ordered == sorted(ordered)

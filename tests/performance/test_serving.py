@@ -3,11 +3,12 @@
 import pytest
 
 from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.machine.collective_time import allreduce_seconds
 from rigplanner.performance.anchors import find_gpu
 from rigplanner.performance.job import Job, read_job
 from rigplanner.performance.modelled import model_speed
 from rigplanner.performance.predict import predict_speed
-from rigplanner.performance.serving import Stream, serve, stored_bytes, touched_m
+from rigplanner.performance.serving import ONE_SHOT_S, Stream, serve, stored_bytes, touched_m
 from rigplanner.rig.task import Workload
 
 
@@ -86,3 +87,19 @@ def test_a_card_that_its_weights_all_but_fill_serves_few_of_the_streams_asked_fo
     asked = {"model": "gpt-oss-20b", "stack": "vllm", "task": "serve", "precision": "mxfp4", "batch_per_gpu": 64}
     small, large = (serve(job(gpu, input_tokens=256, output_tokens=249, **asked)) for gpu in ("RTX 5060 Ti 16GB", "RTX 5090"))
     assert 8 <= small.streams <= 32 and large.streams == 64
+
+
+def test_streams_together_gain_nothing_from_more_cards_that_stage_through_the_host() -> None:
+    asked = {"model": "llama-3-8b", "precision": "fp16", "stack": "vllm", "input_tokens": 206, "output_tokens": 202}
+    served = [stream("RTX 4090", n, task="serve", batch_per_gpu=64 // n, variant={"tp": n}, **asked).tokens_s for n in (1, 2, 4)]
+    alone = [stream("RTX 4090", n, task="decode", batch_per_gpu=1, **asked).tokens_s for n in (1, 2, 4)]
+    assert max(served) < 1.2 * served[0], "measured 1,646 and 1,349 tokens/s on one and four"
+    assert alone[2] > 1.4 * alone[1] > 2 * alone[0], "a token of one stream still comes sooner"
+
+
+def test_an_exchange_takes_what_nccl_takes_but_small_ones_over_nvlink() -> None:
+    asked = {"model": "llama-3-70b", "task": "decode", "precision": "fp16", "stack": "vllm"}
+    few, many = (stream("A100-SXM4-80GB", 8, "nvswitch", batch_per_gpu=n, **asked).exchange_s for n in (1, 64))
+    assert few == pytest.approx(2 * 80 * (ONE_SHOT_S + 8192 * 2 * 1.75 / 228e9), rel=1e-6)
+    assert many == pytest.approx(2 * 80 * allreduce_seconds(64 * 8192 * 2, 228.0, "nvlink", 8), rel=1e-6)
+    assert stream("RTX 3090", 4, batch_per_gpu=1, **asked).exchange_s > 2 * few
