@@ -28,6 +28,9 @@ PASTED = {
         "| GPU0 | X    | SYS  | 0-7          |\n+------+------+------+--------------+\n| GPU1 | SYS  | X    | 8-15         |\n"
     ),
     "Markdown table": "| | GPU0 | GPU1 | CPU Affinity |\n|---|:---:|---|---|\n|GPU0|X|SYS|0-7|\n| GPU1 | SYS | X | 8-15 |\n",
+    "Markdown table with emphasis": (
+        "| | `GPU0` | `GPU1` | CPU Affinity |\n|---|---|---|---|\n| **GPU0** | X | **SYS** | 0-7 |\n|**GPU1**|*SYS*|X|`8-15`|\n"
+    ),
     "underlined header": PLAIN.replace("GPU0\tGPU1\tCPU Affinity", "\x1b[4mGPU0\tGPU1\tCPU Affinity\x1b[0m"),
     "underline without escape": PLAIN.replace("GPU0\tGPU1\tCPU Affinity", "[4mGPU0\tGPU1\tCPU Affinity[0m"),
     "HTML": "<pre><code>" + PLAIN.replace("\t", "&nbsp;&nbsp;").replace("\n", "<br>") + "</code></pre>",

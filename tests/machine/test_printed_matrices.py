@@ -14,6 +14,7 @@ from rigplanner.machine.formats.smi_matrix import MatrixFault, numa_nodes, parse
 
 DATA = "nvidia.datacenter."
 H100, A100, A100_40 = f"{DATA}h100-sxm5-80gb", f"{DATA}a100-sxm4-80gb", f"{DATA}a100-sxm4-40gb"
+RTX3090 = "nvidia.geforce.rtx-3090"
 FOUR_SYS, TEN_SYS = " SYS" * 4, " SYS" * 10
 
 
@@ -140,6 +141,40 @@ PRINTED = (
     Printed("warpem/miss-alignment issue 106: four L40S, two ports below the second CPU", f"{DATA}l40s", 4,
             paired(4, "NODE", "SYS", "SYS"), ("SYS SYS", "SYS SYS", "NODE NODE", "NODE NODE"),
             halves(4, "0-95,192-287", "96-191,288-383"), halves(4, "0", "1")),
+    Printed("inferscope: four A40 for hire, pairs below switches", f"{DATA}a40", 4, paired(4, "PXB", "SYS", "SYS"), (),
+            halves(4, "0-23,48-71", "24-47,72-95"), halves(4, "0", "1")),
+    Printed("report on pipelines: pairs below one switch and below two", f"{DATA}a40", 4,
+            ("X PXB SYS SYS", "PXB X SYS SYS", "SYS SYS X PIX", "SYS SYS PIX X"), ("SYS SYS", "SYS SYS", "NODE NODE", "NODE NODE"),
+            halves(4, "0-23,48-71", "24-47,72-95"), halves(4, "0", "1")),
+    Printed("notes of a cluster's user: eight cards, cascaded switches", "nvidia.rtx.a5000", 8, (
+        "X PXB PXB PXB SYS SYS SYS SYS", "PXB X PXB PXB SYS SYS SYS SYS", "PXB PXB X PIX SYS SYS SYS SYS",
+        "PXB PXB PIX X SYS SYS SYS SYS", "SYS SYS SYS SYS X PXB PXB PXB", "SYS SYS SYS SYS PXB X PXB PXB",
+        "SYS SYS SYS SYS PXB PXB X PIX"), ("NODE NODE",) * 4 + ("SYS SYS",) * 3, ("0-15",) * 4 + ("16-31",) * 3,
+            ("0",) * 4 + ("1",) * 3),
+    Printed("PCIe view of eight cards, three ports by one pair", f"{DATA}a800-sxm4-80gb", 8, paired(8, "PXB", "NODE", "SYS")[:4],
+            ("PXB NODE NODE NODE SYS SYS",) * 2 + ("NODE PXB PXB PXB SYS SYS",) * 2, ("0-31,64-95",) * 4),
+    Printed("teaching code on eight V100, one port below the second CPU", "nvidia.tesla.v100-sxm2-32gb", 8, (
+        "X NV1 NV1 NV2 NV2 SYS SYS SYS", "NV1 X NV2 NV1 SYS NV2 SYS SYS", "NV1 NV2 X NV2 SYS SYS NV1 SYS",
+        "NV2 NV1 NV2 X SYS SYS SYS NV1", "NV2 SYS SYS SYS X NV1 NV1 NV2", "SYS NV2 SYS SYS NV1 X NV2 NV1"),
+            ("SYS",) * 4 + ("PIX",) * 2, ("0-3,8-11",) * 4 + ("4-7,12-15",) * 2, ("0",) * 4 + ("1",) * 2),
+    Printed("sglang report of 2026: one NUMA node, twelve ports", H100, 8, alike(8, "NV18")[:5],
+            tuple(" ".join("PIX" if port == own else "NODE" for port in range(12)) for own in (0, 1, 2, 5, 6)), ("0-191",) * 5),
+    Printed("vllm-project/vllm issue 11122: cascaded switches in a virtual machine", f"{DATA}l40s", 8, (
+        "X PIX PXB PXB SYS SYS SYS SYS", "PIX X PXB PXB SYS SYS SYS SYS", "PXB PXB X PXB SYS SYS SYS SYS",
+        "PXB PXB PXB X SYS SYS SYS SYS", "SYS SYS SYS SYS X PIX PXB PXB"), (), ("0-95",) * 5, ("N/A",) * 5),
+    Printed("notes on expert parallelism: the last card below the other CPU", f"{DATA}l40s", 4,
+            ("X PIX NODE SYS", "PIX X NODE SYS", "NODE NODE X SYS", "SYS SYS SYS X")),
+    Printed("notes on rented cards: the first one below the other CPU", f"{DATA}l40s", 4,
+            ("X SYS SYS SYS", "SYS X NODE NODE", "SYS NODE X PXB")),
+    Printed("notes on an ageing host: five cards, two bridges", "nvidia.rtx.a6000", 5, (
+        "X NODE NODE SYS SYS", "NODE X NV4 SYS SYS", "NODE NV4 X SYS SYS", "SYS SYS SYS X NV4", "SYS SYS SYS NV4 X"), (), (),
+            ("0", "0", "0", "1", "1")),
+    Printed("notes on an inference pool: a bridged pair and five cards below switches", RTX3090, 7, (
+        "X NV4" + " PHB" * 5, "NV4 X" + " PHB" * 5,
+        *(f"PHB PHB {row}" for row in alike(5, "PXB")))),
+    Printed("seven cards and a port below two switches of one CPU", RTX3090, 7, (
+        *(f"{row} PHB PHB PHB PHB" for row in alike(3, "PIX")), *(f"PHB PHB PHB {row}" for row in alike(4, "PIX"))),
+            ("PHB",) * 3 + ("PIX",) * 4),
 )  # fmt: skip
 
 

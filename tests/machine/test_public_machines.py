@@ -248,6 +248,9 @@ SERVERS = (
     Server("notes on four RTX 4090 of two 28-core CPUs (server not named; here with cards that fit)", "asus.esc.esc4000-g4", (
         "X NODE SYS SYS", "NODE X SYS SYS", "SYS SYS X NODE", "SYS SYS NODE X",
     ), "intel.xeon.platinum-8280", "nvidia.tesla.t4", 4, cores=("0-27,56-83",) * 2 + ("28-55,84-111",) * 2),
+    Server("notes on collectives: four cards of two 20-core CPUs (server not named)", "supermicro.superserver.sys-7049gp-trt", (
+        "X NODE SYS SYS", "NODE X SYS SYS", "SYS SYS X NODE", "SYS SYS NODE X",
+    ), "intel.xeon.gold-6148", "nvidia.tesla.v100-pcie-32gb", 4, cores=("0-19,40-59",) * 2 + ("20-39,60-79",) * 2),
 )  # fmt: skip
 
 
@@ -257,6 +260,32 @@ def filled(server: Server, catalog: Catalog) -> Machine:
     items += [Item(uid="card", part=server.card, quantity=server.count)] if server.card else []
     items += [Item(uid="bridge", part=server.bridges[0], quantity=server.bridges[1])] if server.bridges else []
     return assemble(Rig(items=tuple(items), settings=Settings(numa_per_socket=server.numa)), catalog)
+
+
+MESH = (
+    "X NV1 NV1 NV2 NV2 SYS SYS SYS SYS PIX SYS PHB", "NV1 X NV2 NV1 SYS NV2 SYS SYS SYS PIX SYS PHB",
+    "NV1 NV2 X NV2 SYS SYS NV1 SYS SYS PHB SYS PIX", "NV2 NV1 NV2 X SYS SYS SYS NV1 SYS PHB SYS PIX",
+    "NV2 SYS SYS SYS X NV1 NV1 NV2 PIX SYS PHB SYS", "SYS NV2 SYS SYS NV1 X NV2 NV1 PIX SYS PHB SYS",
+)  # fmt: skip
+BESIDE_NVLINK = ("PIX PHB PHB SYS SYS SYS SYS PIX PHB SYS SYS", "PIX PHB PHB SYS SYS SYS SYS PIX PHB SYS SYS")
+"""What `nvidia-smi topo -mp` of a DGX-1 shows in the first two rows, the card itself left out."""
+
+
+def test_ports_of_a_dgx_1_in_the_order_of_a_log(catalog: Catalog) -> None:
+    """PyTorch's benchmark of distributed training: the columns stand in the order mlx5_2, mlx5_0, mlx5_3, mlx5_1."""
+    machine = assemble(Rig(items=(Item(uid="system", part="nvidia.dgx.dgx-1-v100-16gb"),)), catalog)
+    columns = (*range(8), 10, 8, 11, 9)
+    assert tuple(" ".join(row[n] for n in columns) for row in machine.matrix[:6]) == MESH
+
+
+def test_pairs_without_nvlink_show_the_path_over_pcie(catalog: Catalog) -> None:
+    """Notes of an operator: `nvidia-smi topo -mp` on a DGX-1, whose letters hold wherever no NVLink joins the pair."""
+    machine = assemble(Rig(items=(Item(uid="system", part="nvidia.dgx.dgx-1-v100-16gb"),)), catalog)
+    for index, published in enumerate(BESIDE_NVLINK):
+        others = [cell for n, cell in enumerate(machine.matrix[index]) if n != index]
+        assert [cell for cell in others if not cell.startswith("NV")] == [
+            letters for cell, letters in zip(others, published.split(), strict=True) if not cell.startswith("NV")
+        ]
 
 
 def test_cards_behind_two_switch_boards_are_those_published(catalog: Catalog) -> None:

@@ -117,3 +117,18 @@ def test_an_nvswitch_shows_in_the_sum_of_a_row() -> None:
 def test_links_that_the_card_lacks_are_refused() -> None:
     with pytest.raises(MatrixFault, match="NV4, but card has no NVLinks"):
         machine_of_matrix(parse_matrix(PAIR), gpu())
+
+
+def test_a_job_that_has_no_cores_of_a_node_prints_none() -> None:
+    """A cluster's guide to four A100, of which the job has one core: the column of cores is empty for the second CPU's."""
+    head = "\tGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\n"
+    rows = "GPU0\t X \tNV4\tNODE\t0\t0\t\tN/A\nGPU1\tNV4\t X \tNODE\t\t1\t\tN/A\nNIC0\tNODE\tNODE\t X\n"
+    matrix = parse_matrix(head + rows)
+    assert matrix.cpu_affinity[:2] == ("0", "")
+    assert matrix.numa_affinity[:2] == ("0", "1")
+
+
+def test_a_table_of_another_makers_tool_is_refused() -> None:
+    table = "| MTHREADS | Device 0 | Device 1 |\n|---|---|---|\n| Device 0 | X | NODE |\n| Device 1 | NODE | X |\n"
+    with pytest.raises(MatrixFault, match="expected the output of nvidia-smi"):
+        parse_matrix(table)

@@ -12,6 +12,8 @@ BARS = str.maketrans(dict.fromkeys("|│┃║", " "))
 RULED = re.compile(r"[\s+=:_*│┃║|─━┼├┤┬┴┌┐└┘-]+")
 MARKS = re.compile(r"^\s*(?:(?:>|\*|//|/\*)\s*)+")
 HASH = re.compile(r"^\s*#+\s?")
+EMPHASIS = re.compile(r"(\*\*?|`)([\w,-]+)\1")
+"""Words that Markdown prints bold, slanted or as code."""
 OUTPUT_OF = re.compile(r"^\[\d+,\d+\]<std(?:out|err)>:")
 """What mpirun puts before each line."""
 
@@ -28,5 +30,6 @@ def plain_lines(text: str, commented: bool = False) -> list[tuple[int, str]]:
             continue
         bare = HASH.sub("", line) if commented else line
         if not RULED.fullmatch(bare):
-            lines.append((number, MARKS.sub("", OUTPUT_OF.sub("", bare)).translate(BARS)))
+            unmarked = MARKS.sub("", OUTPUT_OF.sub("", EMPHASIS.sub(r"\2", bare)))
+            lines.append((number, unmarked.translate(BARS)))
     return lines
