@@ -35,7 +35,7 @@ from rigplanner.workload.left_out import held_out
 LEAST_GROUP = 5
 """Groups of fewer cases are not printed on their own."""
 MEMORY_FIELDS = ("task", "kind", "stack", "source", "model")
-FIRST_FIELDS = ("round", "task", "kind", "stack", "source")
+FIRST_FIELDS = ("collection", "task", "kind", "stack", "source")
 
 
 def memory_tables(lines: list[bytes], name: str) -> list[AccuracyTable]:
@@ -56,8 +56,8 @@ def memory_tables(lines: list[bytes], name: str) -> list[AccuracyTable]:
 
 FIRST_NOTE = (
     "The same cases as they were predicted before anyone had looked at their sources: no constant, no interval and no "
-    "choice of a stack knew them. What one round of sources taught was mended before the next was looked at, and that of "
-    "the last since, so the next tables flatter; expect errors of the last round's size from a new source."
+    "choice of a stack knew them. Each collection met an estimate that knew what the earlier ones taught, and the estimate that "
+    "ships knows all of them, so the next tables flatter; expect errors of the last collections' size from a new source."
 )
 MEMORY_NOTE = (
     "GiB per GPU against the counter that each source names, with the constants as shipped. Live tensors are computed; what "
@@ -129,8 +129,8 @@ def speed_tables(lines: list[bytes], path: Path) -> list[AccuracyTable]:
 
 
 SPEED_FIRST_NOTE = (
-    "What was predicted before anyone had looked at these sources. What they taught has since been mended in the physics, "
-    "so the next table flatters; expect errors of this size from a new kind of source."
+    "What was predicted before anyone had looked at these sources. The physics that ships knows what they taught, so "
+    "the next table flatters; expect errors of this size from a new kind of source."
 )
 SPEED_FIELDS: dict[str, Callable[[Measured], str]] = {
     "stack": lambda row: row.workload.stack or "-",

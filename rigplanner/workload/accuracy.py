@@ -22,7 +22,8 @@ FIGURES = {"allocated": "allocated_gib", "reserved": "reserved_gib", "nvidia_smi
 
 class Comparison(Struct, frozen=True, kw_only=True):
     """One measured case: GiB per GPU measured and predicted, `error` predicted / measured - 1, None where nothing was predicted
-    (`fault` says why); `inside`: the measurement lies in the interval; `round`: the round of new sources it came with, if known."""
+    (`fault` says why); `inside`: the measurement lies in the interval; `collection`: the collection of sources it came with, if
+    known."""
 
     id: str | int
     kind: str
@@ -34,7 +35,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
     predicted_gib: float | None = None
     inside: bool | None = None
     fault: str | None = None
-    round: str = "-"
+    collection: str = "-"
 
     @property
     def error(self) -> float | None:
@@ -90,8 +91,8 @@ def _known(raw: dict[str, Any], number: int) -> dict[str, Any]:
 
 def compare_first(lines: Iterable[bytes]) -> list[Comparison]:
     """Return a comparison for each total that keeps what was predicted before anyone had looked at its source (`first`: `gib`, null
-    where it was refused, `inside` its interval, and `round`, 1 where unsaid: a later round met an estimate that the earlier had
-    mended)."""
+    where it was refused, `inside` its interval, and `collection`, 1 where unsaid: each met an estimate that knew those of a smaller
+    number)."""
     found = []
     for number, line in enumerate(lines, 1):
         raw = msgspec.json.decode(line)
@@ -99,7 +100,7 @@ def compare_first(lines: Iterable[bytes]) -> list[Comparison]:
         if isinstance(first, dict) and raw.get("part", "total") == "total" and raw.get("value_gib"):
             fault = None if first.get("gib") else "refused"
             found.append(Comparison(**_known(raw, number), predicted_gib=first.get("gib"), inside=first.get("inside"), fault=fault,
-                                    round=str(first.get("round", 1))))  # fmt: skip
+                                    collection=str(first.get("collection", 1))))  # fmt: skip
     return found
 
 

@@ -1,4 +1,4 @@
-"""What the fifth round of foreign rows taught of images, detectors and many GPUs."""
+"""The physics of images, detectors and many GPUs."""
 
 import msgspec
 import pytest

@@ -51,7 +51,7 @@ def test_every_measured_row_names_its_source_and_day() -> None:
 
 
 def test_figures_at_first_sight_are_those_that_were_written_down() -> None:
-    rounds = {row.name: row for row in error_table(compare_first(FILE.read_bytes().splitlines()), ("round",))}
+    found = {row.name: row for row in error_table(compare_first(FILE.read_bytes().splitlines()), ("collection",))}
     for name, counts, median, inside in (
         ("1", (257, 254), 0.272, 0.33),
         ("2", (157, 150), 0.107, 0.57),
@@ -63,8 +63,8 @@ def test_figures_at_first_sight_are_those_that_were_written_down() -> None:
         ("8", (94, 94), 0.105, 0.766),
         ("9", (162, 154), 0.041, 1.0),
     ):
-        assert (rounds[name].cases, rounds[name].covered) == counts
-        assert rounds[name].median == pytest.approx(median, abs=0.001) and rounds[name].inside == pytest.approx(inside, abs=0.01)
+        assert (found[name].cases, found[name].covered) == counts
+        assert found[name].median == pytest.approx(median, abs=0.001) and found[name].inside == pytest.approx(inside, abs=0.01)
     assert compare_first([b'{"part": "total", "value_gib": 1.0, "workload": {}}']) == []
 
 
