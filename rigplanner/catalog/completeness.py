@@ -61,7 +61,12 @@ TURBO_SOCKETS = {"LGA1700", "LGA1851", "LGA4710-2", "AM4", "AM5", "FP11"}
 """Sockets of processors whose maker rates a power above the base power: Intel's maximum turbo power since the 12th generation and
 for workstations, AMD's package power tracking. Of others the TDP is all that is rated, and rules reckon with it."""
 
+NO_BOARD_LIMIT = {"RDNA2", "RDNA3", "Edge TPU"}
+"""Architectures whose driver takes no limit for the whole card: AMD's limits the chip alone (LACT reads 94 to 120 W of an RX 6600 of
+132 W, ROCm issue 2256 265 W of an RX 7900 XT of 300 W), that of an Edge TPU nothing."""
+
 ASKED: dict[tuple[str, str], Callable[[Any], bool]] = {
+    **{("gpu", field): lambda part: part.architecture not in NO_BOARD_LIMIT for field in ("power_min_w", "power_max_w")},
     **{("storage", field): lambda part: part.interface == "nvme" for field in NVME_FIELDS},
     ("storage", "m2_length_mm"): lambda part: part.form_factor == "m2",
     **{("psu", field): lambda part: part.form_factor != "brick" for field in SUPPLY_FIELDS},

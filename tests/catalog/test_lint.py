@@ -308,6 +308,14 @@ def test_room_for_a_supply_is_asked_of_cases_that_take_one_of_any_length() -> No
     assert rows["enclosure.psu_length_mm"].without == (case.id,)
 
 
+def test_a_power_limit_is_asked_only_where_the_driver_takes_one_for_the_whole_card() -> None:
+    card = replace(CARD, power_min_w=None)
+    navi = replace(CARD, id="a.b.navi", architecture="RDNA3", power_min_w=None)
+    rows = {row.field: row for row in completeness(Catalog({card.id: card, navi.id: navi}, SOURCES)) if row.kind == "gpu"}
+    assert (rows["power_min_w"].parts, rows["power_min_w"].without) == (1, (card.id,))
+    assert rows["tdp_w"].parts == 2
+
+
 def test_what_a_maker_leaves_out_is_counted_apart_from_what_nobody_looked_up() -> None:
     silent = replace(DRIVE, id="a.b.silent", unpublished={"maker": ("random_read_kiops",)})
     rows = {row.field: row for row in completeness(Catalog({DRIVE.id: DRIVE, silent.id: silent}, SOURCES)) if row.kind == "storage"}
