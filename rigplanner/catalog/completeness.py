@@ -62,7 +62,7 @@ TURBO_SOCKETS = {"LGA1700", "LGA1851", "LGA4710-2", "AM4", "AM5", "FP11"}
 for workstations, AMD's package power tracking. Of others the TDP is all that is rated, and rules reckon with it."""
 
 NO_BOARD_LIMIT = {"RDNA2", "RDNA3", "Edge TPU"}
-"""Architectures whose driver takes no limit for the whole card: AMD's limits the chip alone (LACT reads 94 to 120 W of an RX 6600 of
+"""Architectures whose driver takes no limit for the whole card: AMD's limits the chip alone (LACT: 94 to 120 W of an RX 6600 of
 132 W, ROCm issue 2256 265 W of an RX 7900 XT of 300 W), that of an Edge TPU nothing."""
 
 ASKED: dict[tuple[str, str], Callable[[Any], bool]] = {
