@@ -12,7 +12,7 @@ from rigplanner.performance.walked import KERNELS_PER_BLOCK, counted_shape, netw
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.config import full_config
-from rigplanner.workload.network import Network
+from rigplanner.workload.network import LISTED_EDGE, Network, nearest_figures
 from rigplanner.workload.sized import STANDS_IN, sized_config
 
 GATED = (
@@ -66,8 +66,6 @@ WALKED = ("nemotron_h", "segformer", "dilated_segmenter", "rcnn", "retinanet", "
 """Types of configuration whose blocks are no repeated one that a geometry tells: their layers are walked as for memory."""
 VALUES_PER_WIDTH, USUAL_SEEN = 20.0, 512
 """Values written per token and layer in widths (10, and those of the feed-forward block), and the edge of an image."""
-LISTED_EDGE = 224
-"""Edge in pixels of the images that most networks are listed with."""
 
 
 def zoo_shape(model: Model, workload: Workload) -> Shape:
@@ -83,12 +81,9 @@ def zoo_shape(model: Model, workload: Workload) -> Shape:
         return sized_shape(slug, params_m, workload, model.kind, model.source)
     if not model.figures or not params_m:
         raise WorkloadFault(f"model: the zoo lacks the arithmetic of '{model.slug}', so its speed cannot be told.")
-    asked = pixels(workload.image_size)
-    sizes = [(abs(_edge(figure.image_size) - (asked or 0.0) ** 0.5), figure) for figure in model.figures if figure.gmacs]
-    if not sizes:
+    nearest = nearest_figures(tuple(figure for figure in model.figures if figure.gmacs), workload.image_size)
+    if nearest is None or not nearest.gmacs:
         raise WorkloadFault(f"model: the zoo lacks the arithmetic of '{model.slug}', so its speed cannot be told.")
-    nearest = min(sizes, key=lambda pair: pair[0])[1] if asked else sizes[0][1]
-    assert nearest.gmacs
     kind = _kind_by_name(model.slug, kind)
     values = (nearest.activations_m or usual_values(nearest.gmacs, _edge(nearest.image_size))) * _joined(model.slug)
     known = Figures(

@@ -140,6 +140,7 @@ def bound_of(found: Finding) -> Bound:
         "launch": max(times.launch_s, times.tail_s),
         "link": found.modelled.exposed_s,
         "offload": found.modelled.waits.total_s,
+        "cpu": found.modelled.fed_s,
     }
     return max(parts, key=lambda name: parts[name])
 
@@ -195,6 +196,9 @@ def _step_parts(job: Job, modelled: Modelled) -> list[Step]:
         inputs: dict[str, float | str | None] = {"gpus": job.count, "link": job.link, "bus_gbs": job.bus_gbs}
         formula = "last bucket + exchange - overlap x step, softened"
         steps.append(Step("exchange not hidden", formula, inputs, modelled.exposed_s * 1e3, "ms", "NVIDIA/nccl src/graph"))
+    if shape.host_rate and modelled.fed_s:
+        read = shape.host_rate * job.nodes
+        steps.append(Step("fed", "soft minimum of GPUs and input pipeline", {}, read, "samples/s", shape.source))
     return steps + (_host_parts(job.offload, modelled.waits) if job.offload else [])
 
 

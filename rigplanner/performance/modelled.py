@@ -5,7 +5,7 @@ from msgspec import Struct
 from rigplanner.performance.job import Job
 from rigplanner.performance.metrics import WRITING
 from rigplanner.performance.offload import Waits, waits
-from rigplanner.performance.roofline import Times, step_times
+from rigplanner.performance.roofline import SOFT_MAXIMUM, Times, step_times
 from rigplanner.performance.scaling import exposed_seconds, pipeline_bubble, shuffle_seconds, tensor_seconds
 from rigplanner.performance.serving import Stream, decode, prefill, serve
 
@@ -13,14 +13,15 @@ _STREAMS = {"decode": decode, "prefill": prefill, "serve": serve}
 
 
 class Modelled(Struct, frozen=True):
-    """Samples per second of the system; for jobs that step the `times` of a step and what it `waits` for the host, for jobs that
-    write their `stream`."""
+    """Samples per second of the system; for jobs that step the `times` of a step, what it `waits` for the host and for samples
+    (`fed_s`), for jobs that write their `stream`."""
 
     samples_s: float
     exposed_s: float
     times: Times | None = None
     waits: Waits = Waits()
     stream: Stream | None = None
+    fed_s: float = 0.0
 
 
 def model_speed(job: Job) -> Modelled:
@@ -39,7 +40,18 @@ def model_speed(job: Job) -> Modelled:
         ranks = max(1, job.count // job.nodes)
         held = job.shape.params_m * 1e6 / job.nodes
         waited = waits(job.offload, held, job.precision, ranks, job.task == "train_lora").over(job.accumulate)
-    return Modelled(ratio * job.batch * job.count / (times.total_s + exposed + waited.total_s), exposed, times, waits=waited)
+    step = times.total_s + exposed + waited.total_s
+    fed = fed_seconds(job, step)
+    return Modelled(ratio * job.batch * job.count / (step + fed), exposed, times, waits=waited, fed_s=fed)
+
+
+def fed_seconds(job: Job, step_s: float) -> float:
+    """Return what a training step of `step_s` seconds waits for samples that the computer's own processors read and parse
+    meanwhile: the longer of the two rules, near balance both show."""
+    if not job.shape.host_rate or not job.task.startswith("train"):
+        return 0.0
+    read_s = job.batch * job.count / job.nodes / job.shape.host_rate
+    return float((step_s**SOFT_MAXIMUM + read_s**SOFT_MAXIMUM) ** (1 / SOFT_MAXIMUM) - step_s)
 
 
 def modelled_samples_per_second(job: Job) -> float:

@@ -49,6 +49,9 @@ CONVOLUTIONAL, TRANSPOSED, TRANSPOSED_UNTIL = ("cnn", "cnn-mobile", "detector", 
 that this and normalisations without a half-precision path cost, and the year until which: twelve to sixteen networks in FP16 on a
 V100, Titan V, RTX 2080 Ti and GTX 1080 Ti gain that much less over FP32 than half the bytes (u39kun, lamikr: PyTorch 0.3 to
 1.3)."""
+LOOKED_UP, LOOKED_UP_BYTES = "recommender", 3.0
+"""Kind of net of which mixed precision narrows the products alone, and the bytes of a value: rows of embedding tables and their
+gradients stay in 32 bits (NVIDIA's NCF and DLRM in PyTorch on V100, A100, A10, RTX 4090 and RTX 8000: 2.5 to 3.5)."""
 ATTENTION_COST = 1.6
 CEILING = 0.85
 """Share of the matrix peak that no language model passes: the best published training runs reach 0.6 to 0.75 with recomputation
@@ -60,6 +63,7 @@ CEILING_KINDS = ("llm", "moe", "vit", "encoder-padded", "dit")
 PACKS_SEQUENCES = ("mlperf", "jetson")
 """Beginnings of stacks whose measured encoders leave padding out (MLPerf's submissions, those for Jetson among them)."""
 PLAIN_PRODUCTS = ("llm", "moe", "moe-train", "encoder", "encoder-padded", "dit")
+CALLS_MODULES = ("pytorch-eager",)
 FORWARD_KINDS = ("detector", "cnn-mobile")
 """Kinds of nets that only look with other shares than those that they are trained with."""
 WIDE_UNET_M = 2000.0
@@ -222,11 +226,17 @@ def step_times(job: Job) -> Times:
     weights = _weight_seconds(job, params, bandwidth) * (1.0 if reads_once(job) else physics.weights)
     kernels, engine = kernels_of(job), job.stack.family == ENGINES
     tail = kernels * KERNEL_TAIL_S * (physics.tail if training else _forward_tail(job))
-    several = 1.0 if engine else physics.kind_launch.get(share_of(job), 1.0)
-    launch = kernels * job.stack.launch_us * 1e-6 * job.host_pace * physics.launch.get(job.stack.family, 1.0) * several
+    several = 1.0 if engine else physics.kind_launch.get("vit" if _calls_modules(job) else share_of(job), 1.0)
+    launch = kernels * job.named.launch_us * 1e-6 * job.host_pace * physics.launch.get(job.stack.family, 1.0) * several
     busy = matrix + traffic + weights + tail
     total = (busy**SOFT_MAXIMUM + launch**SOFT_MAXIMUM) ** (1 / SOFT_MAXIMUM) + update_seconds(job)
     return Times(matrix, traffic, weights, tail, launch, total)
+
+
+def _calls_modules(job: Job) -> bool:
+    """Return whether the host calls each module of an encoder from Python, as long as for one that reads patches: in training most
+    calls are of the backward pass, in C++, and graphs are run by C++ alone."""
+    return job.task == "inference" and share_of(job).startswith("encoder") and job.named.slug in CALLS_MODULES
 
 
 def reads_once(job: Job) -> bool:
@@ -239,6 +249,8 @@ def _value_bytes(job: Job) -> float:
     """The bytes of a value of the activations as it passes through memory."""
     if job.stack.family == "compiled-inference" and job.precision == "mixed":
         return 1.0
+    if job.shape.kind == LOOKED_UP and job.precision.startswith("amp") and job.task == "train":
+        return LOOKED_UP_BYTES
     size, convolves = ELEMENT_BYTES.get(job.precision, 2.0), job.shape.kind in CONVOLUTIONAL
     eager = job.stack.family == "eager" and job.stack.layout == "NCHW" and year_of(job.stack.slug, job.release) < TRANSPOSED_UNTIL
     return size * TRANSPOSED if eager and convolves and job.path == "half" else size

@@ -42,9 +42,11 @@ class Geometry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A network known by its published figures for one sample of its usual size; a sample of its inference benchmark is
     `inference_scale` times as much work (a whole scan, a user with many items, a sentence). `shuffled_values` of embedding
-    tables spread over the GPUs travel per sample. `steps`: denoising steps of one image that the figures hold for, each with and
-    without the prompt; `generates`: the network whose figures hold where images are made, if these are those of training.
-    `batch_tokens`: what a sample of the batch holds of a network whose unit is a token; `aliases`: other names of it."""
+    tables spread over the GPUs travel per sample; `host_rate`: samples a second that one computer reads and parses for a training,
+    where that of the network's own implementation is known to starve its GPUs. `steps`: denoising steps of one image that the
+    figures hold for, each with and without the prompt; `generates`: the network whose figures hold where images are made, if these
+    are those of training. `batch_tokens`: what a sample of the batch holds of a network whose unit is a token; `aliases`: other
+    names of it."""
 
     kind: str
     unit: str
@@ -57,6 +59,7 @@ class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     seq_len: int | None = None
     inference_scale: float = 1.0
     shuffled_values: float = 0.0
+    host_rate: float | None = None
     steps: int = 1
     generates: str | None = None
     batch_tokens: int = SENTENCE_TOKENS
@@ -69,8 +72,9 @@ class Shape(Struct, frozen=True, kw_only=True):
     """One forward pass of one sample: `gflop` in matrix operations on weights, `attention_gflop` in products of activations,
     `elements_m` millions of values written, `kernels` launched per pass. `params_m` are stored, `active_m` used by a token.
     `tokens` per sample; `kv_values` cached per token; `hidden` and `layers` 0 where the net is no transformer; `experts` of
-    a layer; `head_m` of the active ones are the output's; `steps` of denoising that make one image; `usual`: what was taken because
-    nothing was said; `batch_tokens` of a sample of the batch where the unit is a token, else 1."""
+    a layer; `head_m` of the active ones are the output's; `host_rate`: samples a second that a computer feeds to a training;
+    `steps` of denoising that make one image; `usual`: what was taken because nothing was said; `batch_tokens` of a sample of the
+    batch where the unit is a token, else 1."""
 
     slug: str
     kind: str
@@ -90,6 +94,7 @@ class Shape(Struct, frozen=True, kw_only=True):
     experts_used: int = 0
     head_m: float = 0.0
     shuffled_values: float = 0.0
+    host_rate: float | None = None
     steps: int = 1
     batch_tokens: int = 1
     samples_to_train: float | None = None
@@ -156,6 +161,7 @@ def figures_shape(slug: str, known: Figures, workload: Workload) -> Shape:
         batch_tokens=(workload.seq_len or known.batch_tokens) if known.unit == "token" else 1,
         tokens=workload.seq_len or known.seq_len or 1,
         shuffled_values=known.shuffled_values,
+        host_rate=known.host_rate,
         samples_to_train=tables().samples_to_train.get(slug),
         source=known.source,
     )

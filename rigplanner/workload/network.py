@@ -118,10 +118,14 @@ def pixels(size: int | tuple[int, ...] | list[int]) -> float:
     return float(size * size) if isinstance(size, int) else float(size[0] * size[-1])
 
 
+LISTED_EDGE = 224
+"""Edge in pixels of the images that most networks are listed with, and are trained on where nobody names another (ImageNet's crop)."""
+
+
 def nearest_figures(figures: tuple[Figures, ...], size: int | list[int] | None) -> Figures | None:
-    """The row of figures whose image is nearest in size; the first without a size."""
+    """The row of figures whose image is nearest in size; without a size that of the usual one, else the first."""
     if not figures or size is None:
-        return figures[0] if figures else None
+        return next((row for row in figures if row.image_size == LISTED_EDGE), figures[0] if figures else None)
     return min(figures, key=lambda row: abs(pixels(row.image_size) - pixels(size)))
 
 

@@ -45,6 +45,16 @@ def test_convolutions_cost_by_area() -> None:
     assert shape(model="resnet-50").gflop == pytest.approx(8.18, rel=0.01)
 
 
+@pytest.mark.parametrize("slug", ["resnet18", "resnet-101", "resnext50_32x4d", "wide_resnet50_2"])
+def test_an_image_of_no_named_size_is_of_the_usual_one(slug: str) -> None:
+    assert shape(model=slug).gflop == shape(model=slug, image_size=224).gflop
+    assert shape(model=slug, image_size=176).gflop == pytest.approx((176 / 224) ** 2 * shape(model=slug).gflop, rel=0.05)
+
+
+def test_a_net_never_listed_at_the_usual_size_has_its_first() -> None:
+    assert shape(model="inception_v3").gflop == shape(model="inception_v3", image_size=299).gflop
+
+
 def test_a_net_known_by_its_figures_only() -> None:
     own = shape(params_m=25.6, gmacs=4.1, activations_m=11.1, image_size=224)
     assert own.gflop == pytest.approx(8.2) and own.elements_m == pytest.approx(11.1)
