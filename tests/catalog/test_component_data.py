@@ -176,6 +176,10 @@ def test_every_part_of_a_sample_exists(sample: Rig, catalog: Catalog) -> None:
     assert [item.part for item in sample.items if catalog.get(item.part) is None] == []
 
 
+def test_a_sample_has_no_rarely_met_part(sample: Rig, catalog: Catalog) -> None:
+    assert [item.part for item in sample.items if catalog.parts[item.part].status == "legacy"] == []
+
+
 def test_a_sample_is_a_whole_rig(sample: Rig, catalog: Catalog) -> None:
     assert sample.workloads and sample.site.volts and sample.site.breaker_a and sample.quote.seller.name and sample.quote.date
     kinds = {catalog.parts[item.part].__struct_config__.tag for item in sample.items if item.part in catalog.parts}
