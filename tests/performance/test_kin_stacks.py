@@ -8,7 +8,8 @@ from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.anchors import find_gpu
-from rigplanner.performance.job import settled
+from rigplanner.performance.job import read_job, settled
+from rigplanner.performance.modelled import modelled_samples_per_second
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.stacks import find_stack, shipped_stacks
 from rigplanner.rig.task import Workload
@@ -94,3 +95,14 @@ def test_training_in_an_engine_that_trains_nothing_is_answered_for_the_usual_sta
 def test_a_link_that_nobody_knows_is_refused() -> None:
     with pytest.raises(WorkloadFault, match="expected one of none, pcie"):
         predict_speed(Workload(model="resnet-50", task="train"), find_gpu("RTX 4090"), 2, 1, "rope", shipped_zoo())
+
+
+def test_a_small_encoder_waits_for_python_and_not_for_a_graph() -> None:
+    def per_s(stack: str, batch: int, task: str = "inference") -> float:
+        asked = Workload(model="distilbert", task=task, precision="fp16", batch_per_gpu=batch, seq_len=128, stack=stack)
+        return modelled_samples_per_second(read_job(asked, find_gpu("RTX 3090"), 1, 1, "none", shipped_zoo()))
+
+    assert per_s("onnxruntime", 1) > 3 * per_s("pytorch-eager", 1), "measured 971 and 185 a second"
+    assert per_s("onnxruntime", 256) < 1.3 * per_s("pytorch-eager", 256)
+    assert per_s("pytorch-eager", 2) == pytest.approx(2 * per_s("pytorch-eager", 1), rel=0.05), "the GPU waits"
+    assert per_s("pytorch-eager", 1, "train") > per_s("pytorch-eager", 1) / 4, "the backward pass is called from C++"
