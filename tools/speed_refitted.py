@@ -9,7 +9,6 @@ are those that ship. `rigplanner validate` prints the table that is written here
 
 import argparse
 import json
-import statistics
 import subprocess
 import sys
 import zlib
@@ -18,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+
+from rigplanner.errors import errors_of
 
 LEAST_GROUP = 5
 FOLDS = 3
@@ -80,14 +81,13 @@ def summary(values: dict[str, list[float]], scheme: str) -> list[dict[str, Any]]
         if row.id in values:
             predicted, low, high = values[row.id]
             for name in ("all", row.workload.stack or "-"):
-                groups[name].append((abs(predicted / row.value - 1), low <= row.value <= high))
+                groups[name].append((predicted / row.value - 1, low <= row.value <= high))
     rows = []
     for name, members in sorted(groups.items(), key=lambda pair: -len(pair[1])):
-        errors = sorted(error for error, _ in members)
-        if len(errors) >= LEAST_GROUP:
-            rows.append({"scheme": scheme, "group": name, "rows": len(errors), "median": statistics.median(errors),
-                         "mean": statistics.fmean(errors), "p90": errors[int(0.9 * (len(errors) - 1))],
-                         "inside": statistics.fmean(inside for _, inside in members)})  # fmt: skip
+        found = errors_of(name, len(members), [error for error, _ in members], [inside for _, inside in members])
+        if found.covered >= LEAST_GROUP:
+            rows.append({"scheme": scheme, "group": name, "rows": found.covered, "median": found.median, "mean": found.mean,
+                         "p90": found.p90, "inside": found.inside})  # fmt: skip
     return rows
 
 

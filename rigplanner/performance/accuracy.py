@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.errors import Errors, errors_of
 from rigplanner.performance.anchors import find_gpu, shipped_evidence
 from rigplanner.performance.measured import Measured
 from rigplanner.performance.predict import predict_speed
@@ -33,18 +34,6 @@ class Judged(Struct, frozen=True):
     def error(self) -> float:
         """Absolute relative error of the prediction."""
         return abs(self.predicted / self.row.value - 1)
-
-
-class ErrorRow(Struct, frozen=True):
-    """Errors of one group as shares (0.04 is 4 %); `inside` is the share of rows in the 80 % interval."""
-
-    group: str
-    rows: int
-    covered: int
-    median: float
-    mean: float
-    p90: float
-    inside: float
 
 
 class Ranking(Struct, frozen=True):
@@ -125,22 +114,13 @@ def anchored_since(lines: Iterable[bytes]) -> set[str]:
     return {str(raw.get("id")) for raw in map(msgspec.json.decode, lines) if raw.get("anchored")}
 
 
-def summarise(judged: Sequence[Judged], group: str, rows: int) -> ErrorRow:
-    """Return the errors of a group of which `rows` were asked for."""
-    errors = sorted(item.error for item in judged)
-    inside = sum(item.low <= item.row.value <= item.high for item in judged)
-    return ErrorRow(
-        group,
-        rows,
-        len(errors),
-        statistics.median(errors),
-        statistics.fmean(errors),
-        errors[int(0.9 * (len(errors) - 1))],
-        inside / len(errors),
-    )
+def summarise(judged: Sequence[Judged], group: str, cases: int) -> Errors:
+    """Return the errors of a group of which so many were asked for."""
+    signed = [item.predicted / item.row.value - 1 for item in judged]
+    return errors_of(group, cases, signed, [item.low <= item.row.value <= item.high for item in judged])
 
 
-def errors_by(judged: Iterable[Judged], rows: Iterable[Measured], of: Callable[[Measured], str]) -> list[ErrorRow]:
+def errors_by(judged: Iterable[Judged], rows: Iterable[Measured], of: Callable[[Measured], str]) -> list[Errors]:
     """Return the errors of each group of rows that `of` names and of which any was predicted, the group of most rows first."""
     asked, groups = Counter(map(of, rows)), defaultdict[str, list[Judged]](list)
     for item in judged:

@@ -5,18 +5,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec import Struct
 
-
-class AccuracyRow(Struct, frozen=True, kw_only=True):
-    """Errors of one group: shares from 0 to 1, None where nothing was predicted."""
-
-    group: str
-    cases: int
-    covered: int
-    median: float | None = None
-    mean: float | None = None
-    p90: float | None = None
-    bias: float | None = None
-    inside: float | None = None
+from rigplanner.errors import Errors
 
 
 class AccuracyTable(Struct, frozen=True, kw_only=True):
@@ -26,14 +15,14 @@ class AccuracyTable(Struct, frozen=True, kw_only=True):
     judged: str
     title: str
     note: str
-    rows: tuple[AccuracyRow, ...] = ()
+    rows: tuple[Errors, ...] = ()
     shares: dict[str, float] = msgspec.field(default_factory=dict)
 
 
 COLUMNS = ("group", "cases", "covered", "median", "mean", "p90", "bias", "inside")
 
 
-def _cells(row: AccuracyRow) -> list[str]:
+def _cells(row: Errors) -> list[str]:
     signed = "" if row.bias is None else f"{100 * row.bias:+.1f} %"
     return [
         row.group,
@@ -45,7 +34,7 @@ def _cells(row: AccuracyRow) -> list[str]:
     ]
 
 
-def _share(row: AccuracyRow, field: str, digits: int = 1) -> str:
+def _share(row: Errors, field: str, digits: int = 1) -> str:
     value = getattr(row, field)
     return "" if value is None else f"{100 * value:.{digits}f} %"
 

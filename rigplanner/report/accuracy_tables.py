@@ -8,6 +8,7 @@ import msgspec
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.data import data_path
+from rigplanner.errors import Errors
 from rigplanner.performance.accuracy import (
     SCHEMES,
     Judged,
@@ -20,14 +21,13 @@ from rigplanner.performance.accuracy import (
     scaling,
     summarise,
 )
-from rigplanner.performance.accuracy import ErrorRow as SpeedErrors
 from rigplanner.performance.anchors import find_gpu, shipped_evidence
 from rigplanner.performance.measured import Measured, shipped_measured
 from rigplanner.performance.own import read_own
 from rigplanner.performance.repeated import same_job, same_network, told_by_others
-from rigplanner.report.accuracy import AccuracyRow, AccuracyTable
+from rigplanner.report.accuracy import AccuracyTable
 from rigplanner.report.exchange_table import exchange_table, sizes_table
-from rigplanner.workload.accuracy import ErrorRow, compare, compare_first, compare_traced, error_table
+from rigplanner.workload.accuracy import compare, compare_first, compare_traced, error_table
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.brackets import brackets
 from rigplanner.workload.left_out import held_out
@@ -49,7 +49,7 @@ def memory_tables(lines: list[bytes], name: str) -> list[AccuracyTable]:
     if first:
         told.insert(0, ("memory at first sight", " at first sight", FIRST_NOTE, error_table(first, FIRST_FIELDS)))
     return [
-        AccuracyTable(judged=judged, title=f"Memory, published figures{said}: {name}", note=note, rows=_memory_rows(rows))
+        AccuracyTable(judged=judged, title=f"Memory, published figures{said}: {name}", note=note, rows=_large(rows))
         for judged, said, note, rows in told
     ]
 
@@ -72,7 +72,7 @@ HELD_OUT_NOTE = (
 
 def traced_table(lines: list[bytes], name: str) -> AccuracyTable:
     """Return the table of a file of traced steps."""
-    rows = _memory_rows(error_table(compare_traced(lines, shipped_zoo()), ("source", "task", "model")))
+    rows = _large(error_table(compare_traced(lines, shipped_zoo()), ("source", "task", "model")))
     note = (
         "Peak of live tensors of one step against PyTorch's own count (MemTracker under FakeTensorMode, no GPU). The walks have no "
         "fitted constants. `held out` traces were set aside while the walks were written; of those of the older file some have led "
@@ -95,13 +95,8 @@ def bracket_table(lines: list[bytes], name: str) -> AccuracyTable:
     return AccuracyTable(judged="brackets", title=f"Memory, largest batch: {name}", note=note, shares=shares)
 
 
-def _memory_rows(rows: Sequence[ErrorRow]) -> tuple[AccuracyRow, ...]:
-    return tuple(
-        AccuracyRow(group="all" if row.field == "all" else f"{row.field}: {row.name}", cases=row.cases, covered=row.covered,
-                    median=row.median, mean=row.mean, p90=row.p90, bias=row.bias, inside=row.inside)
-        for row in rows
-        if row.field == "all" or row.cases >= LEAST_GROUP
-    )  # fmt: skip
+def _large(rows: Iterable[Errors]) -> tuple[Errors, ...]:
+    return tuple(row for row in rows if row.group == "all" or row.cases >= LEAST_GROUP)
 
 
 def _gpu_or_none(name: str) -> GPU | None:
@@ -139,24 +134,13 @@ SPEED_FIELDS: dict[str, Callable[[Measured], str]] = {
 }
 
 
-def _speed_groups(judged: Sequence[Judged], rows: Sequence[Measured]) -> tuple[AccuracyRow, ...]:
+def _speed_groups(judged: Sequence[Judged], rows: Sequence[Measured]) -> tuple[Errors, ...]:
     """Errors of all rows, by stack, by source and by GPU."""
-    made = [_all(judged, rows)]
+    made = [summarise(judged, "all", len(rows))]
     for field, of in SPEED_FIELDS.items():
-        made += [_speed_row(row, f"{field}: {row.group}") for row in errors_by(judged, rows, of) if row.covered >= LEAST_GROUP]
+        named = (msgspec.structs.replace(row, group=f"{field}: {row.group}") for row in errors_by(judged, rows, of))
+        made += [row for row in named if row.covered >= LEAST_GROUP]
     return tuple(made)
-
-
-def _all(judged: Sequence[Judged], rows: Sequence[Measured]) -> AccuracyRow:
-    if not judged:
-        return AccuracyRow(group="all", cases=len(rows), covered=0)
-    return _speed_row(summarise(judged, "all", len(rows)), "all")
-
-
-def _speed_row(row: SpeedErrors, group: str) -> AccuracyRow:
-    return AccuracyRow(
-        group=group, cases=row.rows, covered=row.covered, median=row.median, mean=row.mean, p90=row.p90, inside=row.inside
-    )
 
 
 FITTED_IN_VIEW = (
@@ -184,10 +168,10 @@ def shipped_tables() -> list[AccuracyTable]:
 def _left_out(scheme: Scheme) -> AccuracyTable:
     rows = shipped_measured()
     judged = judge(rows, scheme)
-    made = [_all(judged, rows)]
-    made += [_speed_row(row, row.group) for row in errors_by(judged, rows, SPEED_FIELDS["stack"]) if row.covered >= LEAST_GROUP]
+    made = [summarise(judged, "all", len(rows))]
+    made += [row for row in errors_by(judged, rows, SPEED_FIELDS["stack"]) if row.covered >= LEAST_GROUP]
     if trained := [item for item in judged if item.row.metric == "time_to_train_min"]:
-        made.append(_speed_row(summarise(trained, "", len(trained)), "time to train (MLPerf)"))
+        made.append(summarise(trained, "time to train (MLPerf)", len(trained)))
     said, shares = _order_and_scaling(judged)
     note = f"Left out of each prediction: {LEFT_OUT[scheme]}. {said} {FITTED_IN_VIEW}"
     return AccuracyTable(
@@ -211,8 +195,8 @@ def _repeated() -> AccuracyTable:
     shares: dict[str, float] = {}
     for name, alike in (("the same job", same_job), ("the same network, stack and GPU", same_network)):
         judged = told_by_others(placed, alike)
-        row, (said, told) = summarise(judged, name, len(judged)), _order_and_scaling(judged)
-        made.append(AccuracyRow(group=name, cases=row.rows, covered=row.covered, median=row.median, mean=row.mean, p90=row.p90))
+        said, told = _order_and_scaling(judged)
+        made.append(msgspec.structs.replace(summarise(judged, name, len(judged)), inside=None))
         notes.append(f"Of {name}: {said}")
         shares |= {f"{figure} of {name}": share for figure, share in told.items()}
     note = (
@@ -241,7 +225,7 @@ def _refitted(scheme: str) -> AccuracyTable:
     path = data_path("catalog") / "benchmarks" / "refitted.json"
     told: Iterable[RefittedRow] = msgspec.json.decode(path.read_bytes(), type=list[RefittedRow])
     rows = tuple(
-        AccuracyRow(group=row.group, cases=row.rows, covered=row.rows, median=row.median, mean=row.mean, p90=row.p90,
+        Errors(group=row.group, cases=row.rows, covered=row.rows, median=row.median, mean=row.mean, p90=row.p90,
                     inside=row.inside)
         for row in told
         if row.scheme == scheme

@@ -1,12 +1,12 @@
 """The accuracy table of rates between GPUs and to the host."""
 
 import math
-import statistics
 from collections.abc import Sequence
 
 from rigplanner.catalog.load import shipped_catalog
+from rigplanner.errors import Errors, errors_of
 from rigplanner.machine.exchange import Judged, JudgedTime, judge_exchange, judge_sweeps, measured_exchange, measured_sweeps
-from rigplanner.report.accuracy import AccuracyRow, AccuracyTable
+from rigplanner.report.accuracy import AccuracyTable
 
 GROUPS = {"all": None, "all-reduce bus bandwidth": "allreduce", "copy between two GPUs": "copy", "copy from the host": "host"}
 NOTE = (
@@ -48,25 +48,12 @@ def sizes_table() -> AccuracyTable:
     return AccuracyTable(judged="all-reduce times", title="All-reduce time by message size", note=SIZES_NOTE, rows=tuple(rows))
 
 
-def _times(group: str, asked: int, members: Sequence[JudgedTime]) -> AccuracyRow:
-    errors = [math.expm1(abs(time.log_error)) for time in members]
-    bias = math.expm1(statistics.median(time.log_error for time in members))
-    return _row(group, asked, errors, bias, [time.inside for time in members])
+def _times(group: str, asked: int, members: Sequence[JudgedTime]) -> Errors:
+    """Errors of times, as far off when they are a third of what was measured as when they are three times that."""
+    signed = [math.copysign(math.expm1(abs(time.log_error)), time.log_error) for time in members]
+    return errors_of(group, asked, signed, [time.inside for time in members])
 
 
-def _rates(group: str, asked: int, members: Sequence[Judged]) -> AccuracyRow:
-    bias = statistics.median(item.value / item.row.gbs - 1 for item in members)
-    return _row(group, asked, [item.error for item in members], bias, [item.inside for item in members if item.inside is not None])
-
-
-def _row(group: str, asked: int, errors: Sequence[float], bias: float, inside: Sequence[bool]) -> AccuracyRow:
-    return AccuracyRow(
-        group=group,
-        cases=asked,
-        covered=len(errors),
-        median=statistics.median(errors),
-        mean=statistics.mean(errors),
-        p90=statistics.quantiles(errors, n=10)[-1] if len(errors) > 2 else None,
-        bias=bias,
-        inside=statistics.mean(inside) if inside else None,
-    )
+def _rates(group: str, asked: int, members: Sequence[Judged]) -> Errors:
+    signed = [item.value / item.row.gbs - 1 for item in members]
+    return errors_of(group, asked, signed, [item.inside for item in members if item.inside is not None])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -12,6 +11,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
+from rigplanner.errors import Errors, errors_of
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
 from rigplanner.workload.cases import BadCase, read_case
 from rigplanner.workload.memory import estimate_memory, on_unknown_card
@@ -40,20 +40,6 @@ class Comparison(Struct, frozen=True, kw_only=True):
     @property
     def error(self) -> float | None:
         return None if self.predicted_gib is None else self.predicted_gib / self.measured_gib - 1
-
-
-class ErrorRow(Struct, frozen=True, kw_only=True):
-    """Errors of a group of cases; shares from 0 to 1, errors as shares. `bias` is the median signed error."""
-
-    field: str
-    name: str
-    cases: int
-    covered: int
-    median: float | None = None
-    mean: float | None = None
-    p90: float | None = None
-    bias: float | None = None
-    inside: float | None = None
 
 
 def compare(lines: Iterable[bytes], find_gpu: Callable[[str], GPU | None], zoo: Zoo) -> list[Comparison]:
@@ -129,27 +115,19 @@ def _figure(estimate: MemoryEstimate, counter: str | None) -> float:
 
 def error_table(
     cases: Iterable[Comparison], fields: tuple[str, ...] = ("kind", "task", "model", "source", "stack")
-) -> list[ErrorRow]:
-    """Return the row of all cases, then a row per value of each field, largest group first."""
+) -> list[Errors]:
+    """Return the errors of all cases, then those of each value of each field ("task: train_full"), largest group first."""
     cases = list(cases)
-    rows = [_row("all", "all", cases)]
+    rows = [_errors("all", cases)]
     for field in fields:
         groups: dict[str, list[Comparison]] = defaultdict(list)
         for case in cases:
             groups[getattr(case, field)].append(case)
-        rows += [_row(field, name, members) for name, members in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))]
+        named = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
+        rows += [_errors(f"{field}: {name}", members) for name, members in named]
     return rows
 
 
-def _row(field: str, name: str, cases: list[Comparison]) -> ErrorRow:
-    errors = [case.error for case in cases if case.error is not None]
-    if not errors:
-        return ErrorRow(field=field, name=name, cases=len(cases), covered=0)
-    sizes = sorted(abs(error) for error in errors)
-    inside = [case.inside for case in cases if case.inside is not None]
-    covers = sum(inside) / len(inside) if inside else None
-    return ErrorRow(
-        field=field, name=name, cases=len(cases), covered=len(errors), median=statistics.median(sizes),
-        mean=statistics.fmean(sizes),
-        p90=sizes[min(len(sizes) - 1, int(0.9 * len(sizes)))], bias=statistics.median(errors), inside=covers,
-    )  # fmt: skip
+def _errors(group: str, cases: list[Comparison]) -> Errors:
+    signed = [case.error for case in cases if case.error is not None]
+    return errors_of(group, len(cases), signed, [case.inside for case in cases if case.inside is not None])

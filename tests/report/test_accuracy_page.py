@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from rigplanner.report.accuracy import AccuracyRow, AccuracyTable
+from rigplanner.errors import Errors
+from rigplanner.report.accuracy import AccuracyTable
 from rigplanner.report.accuracy_page import accuracy_page, reached
 from rigplanner.report.accuracy_targets import TARGETS, Target
 
@@ -15,7 +16,7 @@ INSIDE = Target(what="Speed", judged="speed", figure="inside", least=0.75, most=
 
 
 def table(judged: str = "speed", group: str = "all", **figures: float) -> AccuracyTable:
-    return AccuracyTable(judged=judged, title="T", note="N", rows=(AccuracyRow(group=group, cases=10, covered=9, **figures),))
+    return AccuracyTable(judged=judged, title="T", note="N", rows=(Errors(group=group, cases=10, covered=9, **figures),))
 
 
 @pytest.mark.parametrize(("median", "met"), [(0.04, True), (0.08, True), (0.0804, True), (0.081, False)])

@@ -51,7 +51,8 @@ def test_every_measured_row_names_its_source_and_day() -> None:
 
 
 def test_figures_at_first_sight_are_those_that_were_written_down() -> None:
-    found = {row.name: row for row in error_table(compare_first(FILE.read_bytes().splitlines()), ("collection",))}
+    rows = error_table(compare_first(FILE.read_bytes().splitlines()), ("collection",))
+    found = {row.group.removeprefix("collection: "): row for row in rows}
     for name, counts, median, inside in (
         ("1", (257, 254), 0.272, 0.33),
         ("2", (157, 150), 0.107, 0.57),

@@ -19,11 +19,11 @@ def case(number: int, predicted: float | None, measured: float, kind: str = "llm
 
 
 def test_rows_count_what_is_covered_and_how_far_off() -> None:
-    rows = {(row.field, row.name): row for row in error_table([case(1, 11, 10), case(2, 9.5, 10), case(3, None, 10, "cnn")])}
-    whole = rows["all", "all"]
+    rows = {row.group: row for row in error_table([case(1, 11, 10), case(2, 9.5, 10), case(3, None, 10, "cnn")])}
+    whole = rows["all"]
     assert (whole.cases, whole.covered) == (3, 2)
     assert whole.median == pytest.approx(0.075) and whole.bias == pytest.approx(0.025)
-    assert rows["kind", "cnn"].covered == 0 and rows["kind", "cnn"].median is None
+    assert rows["kind: cnn"].covered == 0 and rows["kind: cnn"].median is None
 
 
 def test_a_measured_line_is_compared_with_the_figure_it_names() -> None:
