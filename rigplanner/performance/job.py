@@ -33,7 +33,8 @@ from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.job import OPTIMIZERS
 from rigplanner.workload.limits import LARGEST, check_workload
-from rigplanner.workload.quant import stored_as
+from rigplanner.workload.quant import frozen_as, stored_as
+from rigplanner.workload.stored import as_stored
 
 TASKS = {
     "train": "train",
@@ -165,7 +166,11 @@ def _definite(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, z
     shape = replace(shape, gflop=shape.gflop + seeing_gflop) if seeing_gflop else shape
     assumed |= shape.usual
     task = _language_task(task, shape, workload)
-    precision = stored_as(workload.precision, workload.quant) or workload.quant
+    told = stored_as(workload.precision, workload.quant)
+    workload = workload if task == "train" else as_stored(workload)
+    precision = told if task == "train" else frozen_as(workload.precision, workload.quant)
+    if precision and precision != told:
+        assumed["precision"] = precision
     named = find_stack(workload.stack, task) if workload.stack else None
     if named is None or (task.startswith("train") and named.family in ENGINES and named.tasks[-1] != "train_lora"):
         embedded = gpu.form_factor in ("embedded", "chip")

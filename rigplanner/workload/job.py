@@ -11,10 +11,11 @@ from rigplanner.workload.limits import LARGEST, check_shares, check_workload, un
 from rigplanner.workload.network import Network
 from rigplanner.workload.pictures import DRAWN, PICTURES, image_of, images_of, places_of
 from rigplanner.workload.positions import usual_length
-from rigplanner.workload.quant import BITS, KV_BITS, SAME_SCALES, stored_as
+from rigplanner.workload.quant import BITS, KV_BITS, SAME_SCALES, frozen_as, stored_as, usual_type
 from rigplanner.workload.releases import EAGER, UNRAISED, habits
 from rigplanner.workload.sizes import writes_scores
 from rigplanner.workload.stacks import memory_stack
+from rigplanner.workload.stored import as_stored
 
 TASKS = {
     "train": "train_full", "train_full": "train_full", "pretrain": "train_full", "train_lora": "train_lora",
@@ -135,6 +136,8 @@ def _of_one_token(workload: Workload, network: Network, count: int, card: bool) 
 def _definite(workload: Workload, network: Network, count: int, card: bool) -> Job:
     assumed: dict[str, str] = {}
     task = _task(workload, assumed)
+    if task != "train_full" and (stored := as_stored(workload)) is not workload and stored.precision != workload.precision:
+        workload, assumed["precision"] = stored, str(stored.precision)
     task, precision = _kept(task, _precision(workload, task, network, assumed), assumed)
     check_workload(workload)
     batch = workload.batch_per_gpu or 1
@@ -157,8 +160,10 @@ def _definite(workload: Workload, network: Network, count: int, card: bool) -> J
     if unheard := unheard_flags(flags):
         assumed["flags_ignored"] = unheard
     quant = workload.quant.casefold() if workload.quant else None
-    if quant and (unheard := unheard_quant(quant)):
-        assumed["quant_ignored"] = unheard
+    if quant and usual_type(quant) is None:
+        whole = task != "train_full" and BITS.get(precision, 16.0) >= 16
+        if ignored := unheard_quant(quant) or (quant if whole else ""):
+            assumed["quant_ignored"] = ignored
     quant = SAME_SCALES.get(quant or "", quant)
     return Job(
         task=task, precision=precision, quant=quant, optimizer=_optimizer(workload, task, assumed), batch=batch,
@@ -206,7 +211,10 @@ def _task(workload: Workload, assumed: dict[str, str]) -> str:
 
 
 def _precision(workload: Workload, task: str, network: Network, assumed: dict[str, str]) -> str:
-    word = stored_as(workload.precision, workload.quant)
+    told = stored_as(workload.precision, workload.quant)
+    word = told if task == "train_full" else frozen_as(workload.precision, workload.quant)
+    if word is not None and word != told:
+        assumed["precision"] = word
     if word is None:
         word = (
             "nf4"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 BITS = {
     "fp32": 32.0, "tf32": 32.0, "fp16": 16.0, "bf16": 16.0, "fp8": 8.0, "int8": 8.0, "int4": 4.0, "fp4": 4.0, "nf4": 4.0,
     "mxfp8": 8.25, "nvfp4": 4.5, "mxfp4": 4.25,
@@ -47,6 +49,39 @@ def stored_as(precision: str | None, quant: str | None) -> str | None:
     itself, whatever the arithmetic's precision; None where neither says."""
     word = (quant or "").casefold()
     return word if word in BITS else precision
+
+
+USUAL = {
+    "gptq": "int4", "awq": "int4", "autoround": "int4", "hqq": "int4", "mlx": "int4", "marlin": "int4", "machete": "int4",
+    "w4a16": "int4", "w4a8": "int4", "nunchaku": "int4", "svdquant": "int4", "bnb": "nf4", "bnb_double": "nf4", "w8a8": "int8",
+    "w8a16": "int8", "smoothquant": "int8", "eetq": "int8",
+}  # fmt: skip
+"""The type that a way of quantising leaves unless told otherwise: what its name says or its library's default is (GPTQModel's and
+AutoRound's bits, AutoAWQ's w_bit, HqqConfig's nbits, mlx_lm's q_bits, vLLM's loading with bitsandbytes: four)."""
+
+
+def usual_type(quant: str | None) -> str | None:
+    """The type of weights that a way of quantising names: by a type or width in its name (`gptq-int8`, `bnb_8bit`), else its usual
+    one; None where neither tells, as with `compressed-tensors`."""
+    word = (quant or "").casefold()
+    if word in SAME_SCALES or word in USUAL:
+        return USUAL.get(SAME_SCALES.get(word, word))
+    parts = re.split(r"[-_+/. ]", word)
+    if told := next((part for part in parts if BITS.get(part, 16.0) < 16), None):
+        return told
+    usual = next((USUAL[name] for part in parts if (name := SAME_SCALES.get(part, part)) in USUAL), None)
+    width = re.search(r"(?<![a-z0-9])(\d+)[-_ ]?bits?(?![a-z])", word)
+    if width is None:
+        return usual
+    return usual if usual and BITS[usual] == int(width[1]) else {"4": "int4", "8": "int8"}.get(width[1])
+
+
+def frozen_as(precision: str | None, quant: str | None) -> str | None:
+    """The type in which weights that do not train lie: as told, else as the way of quantising leaves them. `fp16` beside `gptq` is
+    the arithmetic's precision, not the weights'."""
+    word = stored_as(precision, quant)
+    narrow = word is not None and BITS.get(word.casefold(), 16.0) < 16
+    return word if narrow else usual_type(quant) or word
 
 
 def weight_bytes(precision: str, quant: str | None, params: float, embedding: float) -> float:

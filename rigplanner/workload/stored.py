@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import msgspec
+
+from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.quant import BITS
 
@@ -39,6 +42,15 @@ def stored_as(config: dict[str, Any]) -> dict[str, str]:
         known = ", ".join(sorted(METHODS))
         raise WorkloadFault(f"quantization_config.quant_method: expected one of {known}, found {str(method)[:40]!r}.")
     return _read(told, method.casefold())
+
+
+def as_stored(workload: Workload) -> Workload:
+    """The workload with the type in which its configuration says that weights lie, where it names no narrower one itself. For jobs
+    whose weights do not train. Raises WorkloadFault like `stored_as`."""
+    words = (workload.precision or "", workload.quant or "")
+    if workload.config is None or any(BITS.get(word.casefold(), 16.0) < 16 for word in words):
+        return workload
+    return msgspec.structs.replace(workload, **stored_as(workload.config))
 
 
 def _read(told: dict[str, Any], method: str) -> dict[str, str]:

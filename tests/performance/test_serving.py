@@ -34,6 +34,22 @@ def test_a_dense_model_reads_the_same_for_any_number_of_tokens() -> None:
     assert touched_m(shape, 1) == touched_m(shape, 500) == shape.active_m
 
 
+@pytest.mark.parametrize(("quant", "stored"), [("gptq", "int4"), ("awq", "int4"), ("gptq-int8", "int8"), ("bitsandbytes", "nf4")])
+@pytest.mark.parametrize("arithmetic", ["fp16", "bf16", None])
+def test_quantised_weights_are_read_as_they_lie(quant: str, stored: str, arithmetic: str | None) -> None:
+    asked = {"model": "llama-2-7b", "task": "decode", "stack": "vllm", "quant": quant}
+    assert stream("RTX 4090", precision=arithmetic, **asked) == stream("RTX 4090", precision=stored, **asked)
+
+
+def test_a_configuration_says_how_the_weights_lie() -> None:
+    config = {"model_type": "llama", "hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32,
+              "num_attention_heads": 32, "vocab_size": 32000}  # fmt: skip
+    quantised = {**config, "quantization_config": {"quant_method": "awq", "bits": 4}}
+    asked = {"task": "decode", "stack": "vllm"}
+    told = stream("RTX 4090", config=config, precision="int4", quant="awq", **asked)
+    assert stream("RTX 4090", config=quantised, precision="fp16", **asked) == told
+
+
 def test_eight_streams_of_experts_are_far_from_eight_times_one() -> None:
     asked = {"task": "decode", "precision": "int4", "stack": "vllm", "input_tokens": 370, "output_tokens": 128}
     experts, dense = (
@@ -103,3 +119,11 @@ def test_an_exchange_takes_what_nccl_takes_but_small_ones_over_nvlink() -> None:
     assert few == pytest.approx(2 * 80 * (ONE_SHOT_S + 8192 * 2 * 1.75 / 228e9), rel=1e-6)
     assert many == pytest.approx(2 * 80 * allreduce_seconds(64 * 8192 * 2, 228.0, "nvlink", 8), rel=1e-6)
     assert stream("RTX 3090", 4, batch_per_gpu=1, **asked).exchange_s > 2 * few
+
+
+def test_packed_weights_gain_from_an_instruction_for_bytes_and_not_from_fast_half_precision() -> None:
+    asked = {"model": "llama-2-7b", "task": "prefill", "stack": "llama.cpp", "batch_per_gpu": 1, "input_tokens": 2048}
+    packed, plain = ({gpu: job(gpu, precision=precision, **asked) for gpu in ("P40", "P100 PCIe 16GB")} for precision in ("q4_0", "f16"))
+    assert serve_matrix(packed["P40"]) < 0.6 * serve_matrix(plain["P40"])
+    assert serve_matrix(packed["P100 PCIe 16GB"]) > 1.9 * serve_matrix(plain["P100 PCIe 16GB"])
+    assert serve_matrix(packed["P100 PCIe 16GB"]) > 2 * serve_matrix(packed["P40"])

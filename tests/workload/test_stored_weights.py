@@ -12,6 +12,7 @@ from rigplanner.rig.task import Workload, changed
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.headers import read_header
 from rigplanner.workload.memory import estimate_memory
+from rigplanner.workload.quant import usual_type
 from rigplanner.workload.readers import model_fields
 from rigplanner.workload.stored import stored_as
 
@@ -172,3 +173,54 @@ def test_adapters_on_a_quantised_base_are_qlora() -> None:
     assert found.device_gib == meant.device_gib and found.assumed["task"] == "train_qlora"
     whole = estimate_memory(Workload(model="llama-3.1-8b", task="train_full", precision="int4"), None, 1, shipped_zoo())
     assert whole.assumed["precision"] == "bf16"
+
+
+@pytest.mark.parametrize(
+    ("quant", "stored"),
+    [
+        ("gptq", "int4"), ("GPTQ", "int4"), ("awq_marlin", "int4"), ("auto-round", "int4"), ("w4a16", "int4"),
+        ("gptq-int8", "int8"), ("gptq-8bit", "int8"), ("awq 4-bit", "int4"), ("w8a8", "int8"), ("bitsandbytes", "nf4"),
+        ("bnb_4bit", "nf4"), ("bnb-int8", "int8"), ("fp8_dynamic", "fp8"), ("gptq-3bit", None), ("gguf", None),
+        ("compressed-tensors", None), (None, None),
+    ],
+)  # fmt: skip
+def test_a_way_of_quantising_tells_the_width_of_weights(quant: str | None, stored: str | None) -> None:
+    assert usual_type(quant) == stored
+
+
+@pytest.mark.parametrize("arithmetic", ["fp16", "bf16", "fp32", None])
+@pytest.mark.parametrize(("quant", "stored"), [("gptq", "int4"), ("awq", "int4"), ("bnb", "nf4"), ("w8a8", "int8")])
+def test_a_precision_beside_quantised_weights_is_that_of_the_arithmetic(arithmetic: str | None, quant: str, stored: str) -> None:
+    """Llama 2 7B in GPTQ of groups of 128 is a file of 3.90 GB."""
+    work = Workload(model="llama-2-7b", task="inference", stack="vllm", quant=quant, precision=arithmetic)
+    found, told = (estimate_memory(job, None, 1, shipped_zoo()) for job in (work, changed(work, {"precision": stored})))
+    assert found.parts == told.parts and found.assumed["precision"] == stored
+    if stored == "int4":
+        assert found.parts.weights_gib * 2**30 == pytest.approx(3.90e9, rel=0.03)
+
+
+def test_types_told_and_weights_that_train_stay() -> None:
+    told = Workload(model="llama-2-7b", task="inference", precision="int8", quant="gptq")
+    assert "precision" not in estimate_memory(told, None, 1, shipped_zoo()).assumed
+    whole = Workload(model="llama-2-7b", task="train_full", precision="bf16", quant="gptq", batch_per_gpu=1, seq_len=512)
+    plain = changed(whole, {"quant": None})
+    assert estimate_memory(whole, None, 1, shipped_zoo()).parts == estimate_memory(plain, None, 1, shipped_zoo()).parts
+
+
+def test_a_way_without_a_width_is_told() -> None:
+    work = Workload(model="llama-2-7b", task="inference", precision="fp16", quant="compressed-tensors")
+    assert estimate_memory(work, None, 1, shipped_zoo()).assumed["quant_ignored"] == "compressed-tensors"
+
+
+@pytest.mark.parametrize("precision", ["fp16", None, "int4"])
+def test_a_configuration_that_says_how_weights_are_stored_is_heard(precision: str | None) -> None:
+    config = {**LLAMA, "quantization_config": {"quant_method": "gptq", "bits": 4}}
+    work = Workload(config=config, task="inference", stack="vllm", precision=precision)
+    meant = Workload(config=LLAMA, task="inference", stack="vllm", precision="int4", quant="gptq")
+    assert estimate_memory(work, None, 1, None).parts == estimate_memory(meant, None, 1, None).parts
+
+
+def test_a_configuration_tells_more_than_the_way_of_quantising() -> None:
+    config = {**LLAMA, "quantization_config": {"quant_method": "gptq", "bits": 8}}
+    work = Workload(config=config, task="inference", stack="vllm", precision="fp16", quant="gptq")
+    assert estimate_memory(work, None, 1, None).assumed["precision"] == "int8"
