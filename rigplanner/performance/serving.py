@@ -52,6 +52,10 @@ PACKED_PRODUCTS, PACKED_SINCE = 2.5e14, 2024.4
 matrices wait for the scales that shaders apply (an 8B model in 4 bits at 10,359 and 11,032 tokens/s on an RTX 4090 and 3,807 on an
 RTX 3080: 2.4 to 2.6, pull requests 7676 and 8416, dmatora's issue 12). Since June 2024 they replace widening from Turing on (pull
 request 8062)."""
+SHADERS_ALONE = ("kepler", "maxwell", "pascal", "gcn", "vega", "rdna", "rdna2")
+"""Generations without matrix units, where such products run at twice the rate of FP32 if an instruction multiplies four bytes at
+once (llama-2-7b on a Tesla P40, 13B on an RX 6800 XT, 12B on an RX 6700 XT: 0.8 to 1.04 of what other products reach) and at that
+rate if none does, however fast FP16 is (27B on two Tesla P100, 7B on an RX 5700 XT: 0.7 to 0.9)."""
 FINE_SCALES, FINE_SCALED = ("q2_k", "q3_k", "q6_k"), 0.73
 """Formats with a scale for each 16 weights, where the others have one for 32 and more, and the share of that rate that they reach:
 1.89 on an RTX 3090 (Q6_K, pull request 7860) and 1.78 on an RTX 4090 (Q2_K, pull request 7921)."""
@@ -171,7 +175,10 @@ def _multiplies_packed(job: Job) -> bool:
 
 
 def _prompt_products(job: Job, flops: float) -> float:
-    """Seconds of the products of a prompt on one GPU."""
+    """Seconds of the products of a prompt on one GPU; what tells of an instruction for bytes is that the catalog lists its rate."""
+    if job.stack.slug == "llama.cpp" and job.silicon.generation in SHADERS_ALONE and weight_bits(job.precision) < 16:
+        dotted = 2.0 if job.silicon.int8 > job.silicon.half else 1.0
+        return matrix_seconds(job, flops) * job.matrix_tflops / (dotted * job.silicon.fp32)
     if not _multiplies_packed(job):
         return matrix_seconds(job, flops)
     return flops / (PACKED_PRODUCTS * _multiprocessors(job) * _packed_share(job))
