@@ -23,7 +23,11 @@ LARGEST_FILE_BYTES = 256 * 2**20
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the command."""
     parser.add_argument(
-        "cases", nargs="*", type=Path, metavar="CASES.jsonl", help="measured cases; without any the shipped rows are judged"
+        "cases",
+        nargs="*",
+        type=Path,
+        metavar="FILE",
+        help="measured cases, JSON lines or a CSV of speeds; without any the shipped rows are judged",
     )
     parser.add_argument(
         "--keep", action="store_true", help="keep the files of speeds: their rows become anchors of your predictions"
@@ -61,17 +65,21 @@ def _of_file(path: Path) -> list[AccuracyTable]:
         lines = read_within(path, LARGEST_FILE_BYTES).splitlines()
     except OSError as fault:
         raise InputFault(f"{path}: cannot be read ({fault.strerror or fault}).") from fault
-    measured = [line for line in lines if line.strip()]
-    kinds = {_kind_of(line, path, number) for number, line in enumerate(lines, 1) if line.strip()}
-    if len(kinds) > 1:
-        raise InputFault(f"{path}: holds {' and '.join(sorted(kinds))} cases; put them into two files.")
     try:
-        return _tables(kinds.pop(), path, measured) if kinds else []
+        if path.suffix.casefold() == ".csv":
+            return speed_tables([], path)
+        return _tables(path, lines)
     except WorkloadFault as fault:
         raise InputFault(str(fault)) from fault
 
 
-def _tables(kind: str, path: Path, lines: list[bytes]) -> list[AccuracyTable]:
+def _tables(path: Path, read: list[bytes]) -> list[AccuracyTable]:
+    kinds = {_kind_of(line, path, number) for number, line in enumerate(read, 1) if line.strip()}
+    if not kinds:
+        return []
+    if len(kinds) > 1:
+        raise InputFault(f"{path}: holds {' and '.join(sorted(kinds))} cases; put them into two files.")
+    kind, lines = kinds.pop(), [line for line in read if line.strip()]
     if kind == "memory":
         return memory_tables(lines, path.name)
     if kind == "traced":

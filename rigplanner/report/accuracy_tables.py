@@ -107,11 +107,11 @@ def _gpu_or_none(name: str) -> GPU | None:
 
 
 def speed_tables(lines: list[bytes], path: Path) -> list[AccuracyTable]:
-    """Return the tables of a file of measured speeds: at first sight where it tells, and now. Raises WorkloadFault for what cannot
-    be read."""
+    """Return the tables of a file of measured speeds (JSON `lines`, none of a CSV): at first sight where they tell, and now. Raises
+    WorkloadFault for what cannot be read."""
     rows, made = read_own(path), []
     note = "Each row is predicted without the shipped row of the same id; suspect rows are left out."
-    if path.suffix == ".jsonl" and (first := at_first_sight(rows, lines)):
+    if first := at_first_sight(rows, lines):
         title = f"Speed at first sight: {path.name}"
         made.append(
             AccuracyTable(judged="speed at first sight", title=title, note=SPEED_FIRST_NOTE, rows=_speed_groups(first, rows))

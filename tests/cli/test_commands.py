@@ -134,6 +134,16 @@ def test_validate_prints_an_error_table(tmp_path: Path, capsys: pytest.CaptureFi
     assert "two files" in capsys.readouterr().err
 
 
+def test_validate_reads_a_csv_of_speeds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text("model,gpu,metric,value\nresnet-50,RTX 3090,images/s,1400\n", "utf-8")
+    assert main(["validate", str(path)]) == 0
+    assert "Speed: mine.csv" in capsys.readouterr().out
+    path.write_text("model,gpu,metric,value\nresnet-50,RTX 3090,images/s,many\n", "utf-8")
+    assert main(["validate", str(path)]) == 2
+    assert "mine.csv line 2" in capsys.readouterr().err
+
+
 def test_traced_steps_are_judged_with_the_held_out_ones_apart(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["validate", str(Path(__file__).parents[1] / "workload" / "traced_steps.jsonl")]) == 0
     said = capsys.readouterr().out
