@@ -28,7 +28,10 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "MEM005": {"": "Only {actual} of {needed} are filled: host memory is read that much slower."},
     "MEM011": {"": "{a} is labelled {needed} and runs at {actual} here."},
     "MEM006": {"": "With {per_channel} modules per channel the CPU guarantees {actual}, the kit is made for {needed}."},
-    "MEM007": {"": "{a} and {b} differ: mixed kits may run slower or not start."},
+    "MEM007": {
+        "": "{a} and {b} differ: mixed kits may run slower or not start.",
+        "kind": "{a} is {first}, {b} is {second}: kinds of module do not run together.",
+    },
     "MEM010": {"": "{a} has registered modules of {actual}; the CPU takes up to {needed} each."},
     "MEM008": {
         "": "{actual} of host memory are less than the {needed} of the GPUs.",

@@ -284,7 +284,15 @@ def kits_differ(situation: Situation, case: Fitted) -> Iterator[Finding]:
         needed=other.id,
         actual=mine.id,
         fixes=(fix(situation, "same-memory", *edits, part=other.id),) if edits else (),
+        variant="" if same_kind else "kind",
+        first=_kind(other),
+        second=_kind(mine),
     )
+
+
+def _kind(kit: MemoryKit) -> str:
+    """Return what a kit's modules are, such as "DDR4 RDIMM"."""
+    return f"{kit.type} {(kit.module or '').upper()}".strip()
 
 
 class Room(Named, frozen=True):
