@@ -5,10 +5,11 @@ from collections.abc import Callable
 
 from msgspec import Struct
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QMenuBar
+from PySide6.QtWidgets import QMenu, QMenuBar
 
 from rigplanner.desktop import documents, exports, icons
 from rigplanner.desktop.desk import Desk
+from rigplanner.desktop.preferences import TEXT_SIZES
 from rigplanner.desktop.session import Session
 from rigplanner.report.language import tr
 
@@ -30,6 +31,11 @@ def _later(module: str, name: str) -> Callable[[Desk], object]:
         return getattr(importlib.import_module(f"rigplanner.desktop.{module}"), name)(desk)
 
     return run
+
+
+def _step_text(desk: Desk, step: int) -> None:
+    """Take the next larger or smaller size of text."""
+    desk.use_text(TEXT_SIZES[TEXT_SIZES.index(desk.session.preferences.now.text_percent) + step])
 
 
 class Command(Struct, frozen=True, kw_only=True):
@@ -86,6 +92,7 @@ COMMANDS: tuple[Command, ...] = (
     C(id="copy-plain", text="Copy as plain text", menu="File", run=lambda d: exports.copy_as(d.session, "plain"), enabled=_open),
     C(id="copy-csv", text="Copy as CSV", menu="File", run=lambda d: exports.copy_as(d.session, "csv"), enabled=_open),
     C(id="copy-json", text="Copy as JSON", menu="File", run=lambda d: exports.copy_as(d.session, "json"), enabled=_open),
+    C(id="copy-findings", text="Copy the findings", menu="File", run=lambda d: exports.copy_findings(d.session), enabled=_open),
     C(id="quit", text="Quit", menu="File", keys="Ctrl+Q", run=lambda d: d.close(), rule_before=True),
     C(
         id="undo",
@@ -105,15 +112,11 @@ COMMANDS: tuple[Command, ...] = (
         run=lambda d: d.session.redo(),
         enabled=lambda s: bool(s.redo_name()),
     ),
-    C(
-        id="remove",
-        text="Remove part",
-        menu="Edit",
-        icon="trash",
-        run=lambda d: d.build.remove_current(),
-        enabled=_open,
-        rule_before=True,
-    ),
+    C(id="cut", text="Cut part", menu="Edit", keys="Ctrl+X", run=_later("part_deeds", "cut"), enabled=_open, rule_before=True),
+    C(id="copy", text="Copy part or row", menu="Edit", keys="Ctrl+C", icon="copy", run=_later("part_deeds", "copy")),
+    C(id="paste-parts", text="Paste parts", menu="Edit", keys="Ctrl+V", icon="paste", run=_later("part_deeds", "paste")),
+    C(id="duplicate", text="Duplicate part", menu="Edit", keys="Ctrl+D", run=_later("part_deeds", "duplicate"), enabled=_open),
+    C(id="remove", text="Remove part", menu="Edit", icon="trash", run=lambda d: d.build.remove_current(), enabled=_open),
     C(
         id="find",
         text="Search everything…",
@@ -188,6 +191,24 @@ COMMANDS: tuple[Command, ...] = (
     ),
     C(id="theme-light", text="Light colours", menu="View", run=lambda d: d.use_theme("light")),
     C(id="theme-dark", text="Dark colours", menu="View", run=lambda d: d.use_theme("dark")),
+    C(
+        id="larger-text",
+        text="Larger text",
+        menu="View",
+        keys="Ctrl++",
+        run=lambda d: _step_text(d, 1),
+        enabled=lambda s: s.preferences.now.text_percent < TEXT_SIZES[-1],
+        rule_before=True,
+    ),
+    C(
+        id="smaller-text",
+        text="Smaller text",
+        menu="View",
+        keys="Ctrl+-",
+        run=lambda d: _step_text(d, -1),
+        enabled=lambda s: s.preferences.now.text_percent > TEXT_SIZES[0],
+    ),
+    C(id="usual-text", text="Text of the system's size", menu="View", keys="Ctrl+0", run=lambda d: d.use_text(100)),
     C(id="keys", text="Shortcuts", menu="Help", keys="F1", icon="keyboard", run=lambda d: d.show_shortcuts()),
     C(id="about", text="About RigPlanner", menu="Help", icon="info", run=_later("dialogs.about", "about_dialog")),
 )
@@ -224,12 +245,13 @@ def paint_actions(actions: dict[str, QAction]) -> None:
             actions[command.id].setIcon(icons.icon(command.icon))
 
 
-def fill_menus(bar: QMenuBar, actions: dict[str, QAction]) -> None:
-    """Fill a menu bar from the list."""
-    for title in MENUS:
-        menu = bar.addMenu(tr(title))
+def fill_menus(bar: QMenuBar, actions: dict[str, QAction]) -> dict[str, QMenu]:
+    """Fill a menu bar from the list; return its menus by their English titles."""
+    menus = {title: bar.addMenu(tr(title)) for title in MENUS}
+    for title, menu in menus.items():
         for command in COMMANDS:
             if command.menu == title:
                 if command.rule_before:
                     menu.addSeparator()
                 menu.addAction(actions[command.id])
+    return menus

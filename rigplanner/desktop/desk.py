@@ -57,3 +57,6 @@ class Desk(Protocol):
 
     def use_language(self, code: str) -> object:
         """Take another language and remember it."""
+
+    def use_text(self, percent: int) -> object:
+        """Take another size of text, in percent of the system's, and remember it."""

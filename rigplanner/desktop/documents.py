@@ -1,13 +1,17 @@
 """New, open and save. Nothing here waits for an answer: file dialogs call back."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+
+from PySide6.QtWidgets import QMenu
 
 from rigplanner.desktop.ask_file import ask_file
 from rigplanner.desktop.desk import Desk
 from rigplanner.desktop.exports import file_name
 from rigplanner.desktop.preferences import begin
 from rigplanner.desktop.session import Session
+from rigplanner.desktop.words import shortened
 from rigplanner.report.language import tr
 from rigplanner.rig.document import Rig
 
@@ -50,6 +54,20 @@ def open_file(desk: Desk, path: Path, sample: bool = False) -> None:
     leave_rig(desk.session, lambda: desk.session.open(path, sample))
     if desk.session.rig is not before:
         desk.show_first_item()
+
+
+def fill_recent(desk: Desk, menu: QMenu) -> None:
+    """Fill the menu of recent rigs; those whose file is gone are grey."""
+    menu.clear()
+    names = desk.session.preferences.now.recent
+    for name in names:
+        path = Path(name)
+        entry = menu.addAction(shortened(path.stem, 40).replace("&", "&&"), partial(open_file, desk, path))
+        entry.setToolTip(name)
+        entry.setEnabled(path.is_file())
+    if not names:
+        menu.addAction(tr("None yet")).setEnabled(False)
+    menu.setToolTipsVisible(True)
 
 
 def ask_open(desk: Desk) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
+from PySide6.QtCore import QLocale
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
@@ -49,6 +50,12 @@ def write(session: Session, path: Path, make: Callable[[], bytes | None]) -> boo
     return True
 
 
+def paper_of(session: Session) -> str:
+    """Return the paper of quotes and comparisons, "A4" or "Letter": the one chosen, else the usual one where the system stands."""
+    american = QLocale.system().measurementSystem() == QLocale.MeasurementSystem.ImperialUSSystem
+    return session.preferences.now.paper or ("Letter" if american else "A4")
+
+
 def quote_bytes(session: Session) -> bytes | None:
     """Return the quote's PDF; None, and a word of it, when the rig could not be assessed."""
     from rigplanner.report.quote_pdf import quote_pdf
@@ -57,7 +64,7 @@ def quote_bytes(session: Session) -> bytes | None:
     if assessment is None:
         session.tell(tr("There is no quote: the rig could not be assessed."), "error")
         return None
-    return quote_pdf(assessment, session.catalog, date.fromisoformat(session.today))
+    return quote_pdf(assessment, session.catalog, date.fromisoformat(session.today), paper_of(session))
 
 
 def save_quote(session: Session, path: Path) -> bool:
@@ -89,3 +96,17 @@ def copy_as(session: Session, form: str) -> None:
     if (content := exported(session, form)) is not None:
         QGuiApplication.clipboard().setText(content.decode())
         session.tell(tr("Copied as {form}.", form=EXPORT_WORDS[form]))
+
+
+def copy_findings(session: Session) -> None:
+    """Put the verdict and all findings on the clipboard."""
+    from rigplanner.report.export import findings_text
+    from rigplanner.report.quote import quote_content
+
+    assessment = session.assessment
+    if assessment is None:
+        session.tell(tr("There is nothing to copy: the rig could not be assessed."), "error")
+        return
+    content = quote_content(assessment, session.catalog, date.fromisoformat(session.today))
+    QGuiApplication.clipboard().setText(findings_text(content))
+    session.tell(tr("Copied the findings."))

@@ -4,7 +4,7 @@ import contextlib
 import logging
 import tempfile
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 from msgspec import Struct
@@ -18,6 +18,8 @@ from rigplanner.whole_file import write_whole
 log = logging.getLogger(__name__)
 
 MOST_RECENT = 12
+TextPercent = Literal[90, 100, 110, 125, 150, 175, 200]
+TEXT_SIZES: tuple[TextPercent, ...] = get_args(TextPercent)
 BROKEN = "preferences.broken.json"
 
 
@@ -32,12 +34,15 @@ class OwnRate(Struct, frozen=True):
 class Preferences(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Choices that belong to the person, not to a rig. `geometry` and `layout` are Qt's own state, in hexadecimal.
 
-    `language` "" follows the system. New rigs begin with `currency`, `site` and `seller`. Prices older than `price_days` are
-    marked; `catalog_folder` "" is the user's data folder; `update_url` is where parts or (`update_prices`) prices come from."""
+    `language` and `paper` "" follow the system; `text_percent` is the size of text against the system's. New rigs begin with
+    `currency`, `site` and `seller`. Prices older than `price_days` are marked; `catalog_folder` "" is the user's data folder;
+    `update_url` is where parts or (`update_prices`) prices come from."""
 
     theme: Literal["system", "light", "dark"] = "system"
+    text_percent: TextPercent = 100
     language: str = ""
     lengths: Literal["mm", "in"] = "mm"
+    paper: Literal["", "A4", "Letter"] = ""
     motion: bool = True
     recent: tuple[str, ...] = ()
     favourites: tuple[str, ...] = ()

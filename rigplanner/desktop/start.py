@@ -120,6 +120,7 @@ def _made(path: Path | None):  # type: ignore[no-untyped-def]
     QApplication.setDesktopFileName("rigplanner")
     preferences = PreferenceStore(preferences_file())
     speak(preferences.now.language)
+    look.use_text(preferences.now.text_percent)
     look.use(preferences.now.theme)
     QApplication.styleHints().colorSchemeChanged.connect(lambda _: look.follow_system())
     try:

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QByteArray, Qt, QTimer
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QFontMetrics, QShowEvent
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
+from PySide6.QtGui import QCloseEvent, QContextMenuEvent, QDragEnterEvent, QDropEvent, QFontMetrics, QShowEvent
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu, QTabWidget, QWidget
 
 from rigplanner.desktop import documents, faults, icons, notices
 from rigplanner.desktop.actions import fill_menus, make_actions, paint_actions
@@ -144,7 +144,10 @@ class Window(QMainWindow):
     def _make_menu_bar(self) -> None:
         bar = self.menuBar()
         bar.setNativeMenuBar(False)
-        fill_menus(bar, self.actions_by_id)
+        menus = fill_menus(bar, self.actions_by_id)
+        self._recent = QMenu(tr("Open recent"), self)
+        self._recent.aboutToShow.connect(lambda: documents.fill_recent(self, self._recent))
+        menus["File"].insertMenu(self.actions_by_id["paste"], self._recent)
         search = button(tr("Search everything    Ctrl+K"), self.open_palette, "search", "search", tr("Search everything"))
         self._name = label("", "strong")
         self._name.setFixedWidth(row_px() * 10)
@@ -156,6 +159,7 @@ class Window(QMainWindow):
         session = self.session
         self.build.kind_chosen.connect(self._show_kind)
         self.build.total_asked.connect(self._show_price)
+        self.build.view.menu_asked.connect(self._open_item_menu)
         self.gauges.asked.connect(self._show_limit)
         session.document_changed.connect(self._show_title)
         session.catalog_changed.connect(self.parts.take_catalog)
@@ -179,6 +183,11 @@ class Window(QMainWindow):
     def _show_kind(self, kind: str, uid: str) -> None:
         self.parts.show_kind(kind, uid)
         self.show_tab("Parts")
+
+    def _open_item_menu(self, event: QContextMenuEvent) -> None:
+        from rigplanner.desktop.part_deeds import open_item_menu
+
+        open_item_menu(self, event)
 
     def show_part(self, kind: str, part_id: str) -> None:
         """Show one part in the catalog."""
@@ -250,9 +259,20 @@ class Window(QMainWindow):
         shortcut_sheet(self).open()
 
     def use_language(self, code: str) -> "Window":
-        """Remember and take another language: a new window around the same rig, history and file takes this one's place."""
+        """Remember and take another language."""
         self.session.preferences.change(language=code)
         speak(code)
+        return self._renewed()
+
+    def use_text(self, percent: int) -> "Window":
+        """Remember and take another size of text."""
+        self.session.preferences.change(text_percent=percent)
+        look.use_text(percent)
+        look.use(look.scheme)
+        return self._renewed()
+
+    def _renewed(self) -> "Window":
+        """Put a new window around the same rig, history and file in this one's place: all its words and measures are made anew."""
         self.keep_layout()
         fresh = Window(self.session.hand_over(), self.journals)
         fresh.setGeometry(self.geometry())
@@ -301,7 +321,7 @@ class Window(QMainWindow):
             self._shown = True
             if not self.session.preferences.now.layout:
                 sides = [self.panels["build"], self.panels["findings"]]
-                widths = [max(row_px() * 11, self.width() // 7), max(row_px() * 12, self.width() // 7)]
+                widths = [min(max(row_px() * rows, self.width() // 7), self.width() // 4) for rows in (11, 12)]
                 self.resizeDocks(sides, widths, Qt.Orientation.Horizontal)
             self.tabs.tabBar().setFocus()
             QTimer.singleShot(INDEX_DELAY_MS, self, self.session.shelf.warm)

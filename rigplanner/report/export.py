@@ -91,12 +91,13 @@ def csv_text(quote: Quote) -> str:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(PART_COLUMNS)
-    writer.writerows([[_cell(cell) for cell in row] for row in _part_rows(quote)])
+    writer.writerows([[cell_text(cell) for cell in row] for row in _part_rows(quote)])
     writer.writerows([["", word, "", "", value] for word, value in quote.sums])
     return buffer.getvalue()
 
 
-def _cell(text: str) -> str:
+def cell_text(text: str) -> str:
+    """Return a cell of CSV; one that a spreadsheet would take for a formula is made text."""
     return "'" + text if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
@@ -108,14 +109,27 @@ def plain(quote: Quote) -> str:
         blocks.append("\n".join(quote.money_notes))
     if quote.jobs:
         blocks.append(_columns([_heads(JOB_COLUMNS), *_job_rows(quote)]))
-    found = [f"{tr(f.severity)}: {f.title} ({f.code}). {f.text}" for f in quote.findings]
-    found += [
+    if found := _finding_lines(quote):
+        blocks.append("\n".join(found))
+    return "\n\n".join(_controlless(block) for block in blocks) + "\n"
+
+
+def _finding_lines(quote: Quote, fixes: bool = False) -> list[str]:
+    """Return each finding in a line; with `fixes` each is followed by a line that says what to do."""
+    found = []
+    for f in quote.findings:
+        found.append(f"{tr(f.severity)}: {f.title} ({f.code}). {f.text}")
+        found += [f"  {tr('What to do: {fix}', fix=f.fix)}"] if fixes and f.fix else []
+    return found + [
         tr("waived: {title} ({code}). {text} {waived}", title=f.title, code=f.code, text=f.text, waived=f.waived)
         for f in quote.waived
     ]
-    if found:
-        blocks.append("\n".join(found))
-    return "\n\n".join(_controlless(block) for block in blocks) + "\n"
+
+
+def findings_text(quote: Quote) -> str:
+    """Return the verdict, all findings with what to do, and what was not checked, as plain text."""
+    blocks = [quote.title, quote.verdict_text, "\n".join(_finding_lines(quote, fixes=True)), " ".join(quote.unchecked)]
+    return "\n\n".join(_controlless(block) for block in blocks if block) + "\n"
 
 
 def _columns(rows: Rows, ragged: Sequence[int] = ()) -> str:

@@ -8,9 +8,11 @@ from rigplanner.catalog.importing import kept_count
 from rigplanner.catalog.naming import Confidence
 from rigplanner.catalog.parts import Price
 from rigplanner.catalog.prices import Offers
-from rigplanner.report.language import digits, tr
+from rigplanner.report.language import digits, listed, tr, trn
 from rigplanner.rig.parts_list import Entry, by_figures
 
+LONGEST_LINE = 40
+"""Characters of a line of a parts list that are told."""
 REASON_WORDS: dict[Reason, str] = {
     "unreadable": "cannot be read",
     "damaged": "is damaged",
@@ -77,6 +79,22 @@ def list_notes(entries: Iterable[Entry]) -> list[str]:
                 )
             )
     return notes
+
+
+def taken_text(entries: Iterable[Entry]) -> str:
+    """Return how many lines of a parts list became parts, which did not, and which stand for others of the same figures."""
+    entries = list(entries)
+    matched = [entry for entry in entries if entry.wish.parts]
+    missing = [_short(entry.wish.text) for entry in entries if not entry.wish.parts]
+    alike = [_short(entry.wish.text) for entry in matched if by_figures(entry.wish)]
+    said = [trn("{count} line became a part.", "{count} lines became parts.", len(matched))]
+    said += [tr("Not in the catalog: {lines}.", lines=listed(missing))] if missing else []
+    said += [tr("Parts of the same figures were taken for {lines}.", lines=listed(alike))] if alike else []
+    return " ".join(said)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_LINE else text[: LONGEST_LINE - 1] + "…"
 
 
 def refusal_counts(refused: Iterable[Refusal]) -> list[tuple[int, str]]:

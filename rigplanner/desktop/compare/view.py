@@ -16,10 +16,11 @@ from rigplanner.desktop.change import Change
 from rigplanner.desktop.compare.charts import CompareCharts
 from rigplanner.desktop.compare.hires import HireShelf
 from rigplanner.desktop.compare.model import CompareModel, DeltaCells
-from rigplanner.desktop.exports import EXPORT_WORDS, ask_export, write
+from rigplanner.desktop.exports import EXPORT_WORDS, ask_export, paper_of, write
+from rigplanner.desktop.flow_row import flow_strip
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import look, row_px
-from rigplanner.desktop.widgets import button, clear, column, icon_button, label, row, strip
+from rigplanner.desktop.widgets import button, clear, column, icon_button, label, panel, row, strip
 from rigplanner.desktop.words import shortened
 from rigplanner.planning.compare import CompareRow
 from rigplanner.report.comparison import comparison, markdown
@@ -98,11 +99,12 @@ class CompareView(QWidget):
         self._hint = strip(column(self.hint, margins=(12, 16, 12, 16)))
         copy = button(tr("Copy"), self._copy, "copy", name=tr("Copy the comparison as Markdown"))
         self.export = button(tr("Export"), self._open_export, "export", name=tr("Save the comparison as a file"))
-        first = row(self.add, 1, label(tr("Compared with"), "small"), self.baseline, self.differences, copy, self.export)
-        head = column(first, self._chips, margins=(12, 6, 12, 6), spacing=4)
+        baseline = panel(row(label(tr("Compared with"), "small"), self.baseline))
+        first = flow_strip(self.add, baseline, self.differences, copy, self.export)
+        head = panel(column(first, self._chips, margins=(12, 6, 12, 6), spacing=4))
         self.charts = CompareCharts()
         self.table.setItemDelegate(DeltaCells(self.table))
-        self.setLayout(column(strip(head), self._hint, self.table, self._rest, self.charts, spacing=0))
+        self.setLayout(column(head, self._hint, self.table, self._rest, self.charts, spacing=0))
         session.rig_changed.connect(self._rig_changed)
         look.look_changed.connect(self.table.viewport().update)
         self._show_chips()
@@ -254,7 +256,7 @@ class CompareView(QWidget):
         if form == "pdf":
             from rigplanner.report.comparison_pdf import comparison_pdf
 
-            return comparison_pdf(comparison(names, rows))
+            return comparison_pdf(comparison(names, rows), paper_of(self._session))
         if form == "xlsx":
             from rigplanner.report.comparison_sheets import comparison_workbook
 

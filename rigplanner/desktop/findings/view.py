@@ -3,12 +3,13 @@
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
+from rigplanner.desktop.exports import copy_findings
 from rigplanner.desktop.fade import Figure
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import look, row_px
-from rigplanner.desktop.widgets import button, clear, column, label, panel, row, scrolled, stretchy, strip
+from rigplanner.desktop.widgets import button, clear, column, icon_button, label, panel, row, scrolled, stretchy, strip
 from rigplanner.report.language import listed, tr, trn
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding
@@ -35,9 +36,13 @@ class FindingsView(QWidget):
         self._ignored = column(spacing=4)
         body = panel(column(self._list, self._ignored, self._unchecked, 1, margins=(0, 4, 4, 8)))
         self._unchecked.setContentsMargins(12, 0, 8, 0)
+        self.copy = icon_button("copy", tr("Copy the findings"), lambda: copy_findings(session))
+        self.copy.hide()
+        said = panel(column(self.verdict, self.counts, spacing=0))
+        said.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setLayout(
             column(
-                strip(column(self.verdict, self.counts, margins=(12, 6, 8, 4), spacing=0)),
+                strip(row(said, self.copy, margins=(12, 6, 8, 4), spacing=0)),
                 scrolled(body, tr("Findings")),
                 spacing=0,
             )
@@ -53,6 +58,7 @@ class FindingsView(QWidget):
         """Show the findings of the rig as it stands; cards of findings that did not change are kept."""
         assessment = self._session.assessment
         if assessment is None:
+            self.copy.hide()
             if self._session.pending:
                 self.counts.setText(tr("Checking…"))
                 return
@@ -71,6 +77,7 @@ class FindingsView(QWidget):
             parts = [count_text(s, report.count(s)) for s in ("error", "warning", "unknown", "info") if report.count(s)]
             self.verdict.show_text(verdict_text(report.verdict()))
             self.counts.setText(listed(parts) or trn("{count} rule checked", "{count} rules checked", len(report.ran)))
+        self.copy.setVisible(bool(assessment.rig.items))
         self._show_cards([(f, False) for f in report.findings] + [(f, True) for f in report.waived])
         self._show_unchecked()
 

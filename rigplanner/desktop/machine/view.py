@@ -75,7 +75,7 @@ class MachineView(QWidget):
         )
         for box in (self.pieces, self.targets):
             box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-            box.setMinimumContentsLength(16)
+            box.setMinimumContentsLength(10)
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.better = BetterPlaces(session)
         self.setLayout(column(split, self.better, mover, spacing=0))

@@ -1,7 +1,15 @@
 """The left panel: the build list, the settings of the chosen item, the total."""
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtCore import QEvent, QMimeData, QModelIndex, QObject, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QDragEnterEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QFontMetrics,
+    QKeyEvent,
+    QPainter,
+)
 from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QFormLayout,
@@ -19,6 +27,7 @@ from rigplanner.desktop import icons
 from rigplanner.desktop.change import Change
 from rigplanner.desktop.fade import Figure
 from rigplanner.desktop.parts.build_model import ROW_ROLE, BuildModel, BuildRow, build_rows
+from rigplanner.desktop.parts.carried import takes
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import look, row_px, sized_font, small_font
 from rigplanner.desktop.tokens import STATE_OF
@@ -92,10 +101,37 @@ def _spoken(kind: str) -> str:
 
 
 class BuildView(QListView):
-    """The list; Delete takes an item out, Enter opens its kind in the catalog."""
+    """The list; Delete takes an item out, Enter opens its kind in the catalog; parts can be dropped on it."""
 
     chosen = Signal(object)
     removed = Signal()
+    dropped = Signal(object)
+    menu_asked = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAcceptDrops(True)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        self.menu_asked.emit(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        self._judge(event)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        self._judge(event)
+
+    def _judge(self, event: QDragMoveEvent) -> None:
+        if takes(event.mimeData()):
+            event.setDropAction(Qt.DropAction.CopyAction)
+            event.accept()
+        else:
+            event.ignore()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.dropped.emit(event.mimeData())
+        event.setDropAction(Qt.DropAction.CopyAction)
+        event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
@@ -124,6 +160,7 @@ class BuildList(QWidget):
         self.view.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.view.chosen.connect(self._choose)
         self.view.removed.connect(self.remove_current)
+        self.view.dropped.connect(self._take_drop)
         self.view.clicked.connect(lambda index: self._choose(index.data(ROW_ROLE)))
         self.view.selectionModel().currentChanged.connect(self._show_item)
         self.add = button(tr("Add part"), self.open_menu, "plus")
@@ -252,6 +289,11 @@ class BuildList(QWidget):
         if line is not None and self.view.currentIndex().row() != line:
             self.view.setCurrentIndex(self.model.index(line))
 
+    def _take_drop(self, data: QMimeData) -> None:
+        from rigplanner.desktop.parts.clipboard import paste_data
+
+        paste_data(self._session, data)
+
     def open_menu(self) -> None:
         """Offer the kinds of part to add."""
         menu = QMenu(self)
@@ -265,11 +307,12 @@ class BuildList(QWidget):
         item = self.current()
         if item is None:
             return
-        name = self._name(item)
+        name = self.name_of(item)
         if self._session.edit(tr("Remove {name}", name=name), Edit("remove_item", {"uid": item.uid})):
             self._session.tell(tr("Removed {name}.", name=name), "info", tr("Undo"), self._session.undo)
 
-    def _name(self, item: Item) -> str:
+    def name_of(self, item: Item) -> str:
+        """Return the name of an item's part, its id where no catalog knows it."""
         part = part_of(self._session.rig, self._session.catalog, item.part)
         return part.name if part else item.part
 
@@ -280,7 +323,7 @@ class BuildList(QWidget):
         if (item := self._edited()) is not None:
             edit = Edit("set_quantity", {"uid": item.uid, "quantity": quantity})
             self._session.edit(
-                tr("Set {part} to {count}", part=self._name(item), count=quantity), edit, merge=f"quantity {item.uid}"
+                tr("Set {part} to {count}", part=self.name_of(item), count=quantity), edit, merge=f"quantity {item.uid}"
             )
 
     def _set_price(self, amount: float) -> None:
@@ -290,14 +333,14 @@ class BuildList(QWidget):
                 Price(amount=amount, currency=currency, day=self._session.today, source=tr("entered by hand")) if amount else None
             )
             edit = Edit("set_price", {"uid": item.uid, "price": price})
-            self._session.edit(tr("Price of {item}", item=self._name(item)), edit, merge=f"price {item.uid}")
+            self._session.edit(tr("Price of {item}", item=self.name_of(item)), edit, merge=f"price {item.uid}")
 
     def _set_cap(self, watts: int) -> None:
         if (item := self._edited()) is not None:
             edit = Edit("set_power_cap", {"uid": item.uid, "watts": float(watts) or None})
             name = (
-                tr("Cap {item} to {watts} W", item=self._name(item), watts=watts)
+                tr("Cap {item} to {watts} W", item=self.name_of(item), watts=watts)
                 if watts
-                else tr("Lift the cap of {item}", item=self._name(item))
+                else tr("Lift the cap of {item}", item=self.name_of(item))
             )
             self._session.edit(name, edit, merge=f"cap {item.uid}")

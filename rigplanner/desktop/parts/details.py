@@ -17,7 +17,7 @@ from rigplanner.desktop.tokens import STATE_OF
 from rigplanner.desktop.widgets import button, column, icon_button, label, panel, row, strip, tint
 from rigplanner.desktop.words import VERDICT_WORDS, shortened, signed
 from rigplanner.report.language import Words, tr, trn
-from rigplanner.rig.document import Rig, part_of
+from rigplanner.rig.document import Item, Rig, part_of
 from rigplanner.rules.finding import Finding
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Details(QWidget):
 
     def __init__(self, session: Session) -> None:
         super().__init__()
-        self._session = session
+        self.session = session
         self._part: AnyPart | None = None
         self._shown: dict[QTextBrowser, str] = {}
         self._delay = QTimer(self, singleShot=True, interval=EFFECTS_DELAY_MS)
@@ -49,7 +49,7 @@ class Details(QWidget):
         self._uid = ""
         self.title = label("", "strong")
         self._context = label("", "small")
-        self._star = icon_button("star", tr("Favourite"), self._toggle_favourite)
+        self._star = icon_button("star", tr("Favourite"), self.toggle_favourite)
         self.choose = button(tr("Add to rig"), self.put_into_rig, role="primary")
         self.facts = _browser(tr("Facts and sources"))
         self.facts.anchorClicked.connect(self._open_link)
@@ -86,12 +86,11 @@ class Details(QWidget):
             )
             self._drop_effects("")
             return
-        rig = self._session.rig
         self.title.setText(shortened(part.name, 80))
-        replaced = rig.item(self._uid) if self._uid else None
+        replaced = self.replaced()
         self.choose.setText(tr("Replace") if replaced else tr("Add to rig"))
         self.choose.setEnabled(replaced is None or replaced.part != part.id)
-        full = part.id in self._session.preferences.now.favourites
+        full = part.id in self.session.preferences.now.favourites
         tint(self._star, "star-full" if full else "star", "accent" if full else "soft")
         self._rest.start()
         if replaced is not None and replaced.part == part.id:
@@ -101,7 +100,7 @@ class Details(QWidget):
 
     def _lay_out(self) -> None:
         if self._part is not None:
-            self._set(self.facts, facts_html(self._part, self._session.catalog.sources))
+            self._set(self.facts, facts_html(self._part, self.session.catalog.sources))
 
     def _set(self, browser: QTextBrowser, body: str) -> None:
         """Show a text unless it is shown already: laying it out is dear."""
@@ -112,7 +111,7 @@ class Details(QWidget):
 
     def _work_out(self) -> None:
         """Show what choosing the part would change as soon as it is known; the former answer stays until then."""
-        session, part = self._session, self._part
+        session, part = self.session, self._part
         if part is None:
             return
         rig, catalog, today = session.rig, session.catalog, session.today
@@ -127,27 +126,39 @@ class Details(QWidget):
 
     def _drop_effects(self, text: str) -> None:
         self._delay.stop()
-        self._session.tasks.cancel("effects")
+        self.session.tasks.cancel("effects")
         self._set(self.changes, text)
+
+    def replaced(self) -> Item | None:
+        """Return the item that the part would replace, None where it would be added."""
+        return self.session.rig.item(self._uid) if self._uid else None
 
     def put_into_rig(self) -> None:
         """Make the edit that the pane describes."""
-        part, rig = self._part, self._session.rig
+        self._put(self._uid)
+
+    def add_beside(self) -> None:
+        """Add the part, also where the pane speaks of replacing another."""
+        self._put("")
+
+    def _put(self, uid: str) -> None:
+        part, rig = self._part, self.session.rig
         if part is None:
             return
-        item = rig.item(self._uid) if self._uid else None
-        old = part_of(rig, self._session.catalog, item.part) if item else None
-        name = choice_name(rig, part, self._uid, old.name if old else "")
-        if self._session.edit(name, *choice_edits(rig, part, self._uid)):
-            self._session.tell(f"{name}.", "info", tr("Undo"), self._session.undo)
+        item = rig.item(uid) if uid else None
+        old = part_of(rig, self.session.catalog, item.part) if item else None
+        name = choice_name(rig, part, uid, old.name if old else "")
+        if self.session.edit(name, *choice_edits(rig, part, uid)):
+            self.session.tell(f"{name}.", "info", tr("Undo"), self.session.undo)
             self.added.emit()
 
-    def _toggle_favourite(self) -> None:
+    def toggle_favourite(self) -> None:
+        """Mark the part as a favourite, or take the mark away."""
         if self._part is not None:
-            kept = self._session.preferences.now.favourites
+            kept = self.session.preferences.now.favourites
             part_id = self._part.id
             changed = tuple(i for i in kept if i != part_id) if part_id in kept else (*kept, part_id)
-            self._session.preferences.change(favourites=changed)
+            self.session.preferences.change(favourites=changed)
             self._write()
 
     def _open_link(self, url: QUrl) -> None:

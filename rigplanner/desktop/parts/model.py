@@ -1,13 +1,14 @@
 """The catalog table: rows filtered and sorted as plain lists, cells made only when they are seen."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractTableModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from rigplanner.catalog.parts import AnyPart, Price
 from rigplanner.desktop import icons
+from rigplanner.desktop.parts.carried import ITEMS, part_data
 from rigplanner.desktop.parts.columns import FACETS, Column, Value, table_columns
 from rigplanner.desktop.tokens import STATE_OF
 from rigplanner.desktop.words import VERDICT_ICONS, VERDICT_WORDS, age, cell, number
@@ -189,6 +190,16 @@ class PartsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole and self.is_figure(column):
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         return None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        flags = super().flags(index)
+        return flags | Qt.ItemFlag.ItemIsDragEnabled if index.isValid() else flags
+
+    def mimeTypes(self) -> list[str]:
+        return [ITEMS, "text/plain"]
+
+    def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
+        return part_data(self.parts[indexes[0].row()])
 
     def is_figure(self, column: int) -> bool:
         """Whether a column holds numbers."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, QTimer, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QKeyEvent, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from rigplanner.catalog.parts import KINDS, AnyPart
 from rigplanner.desktop.change import Change
+from rigplanner.desktop.flow_row import flow_strip
 from rigplanner.desktop.parts.cells import PartsCells
 from rigplanner.desktop.parts.columns import FACETS
 from rigplanner.desktop.parts.details import Details
@@ -26,7 +27,7 @@ from rigplanner.desktop.parts.model import NAME, PART_ROLE, Fit, PartsModel, Wis
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.tasks import Ticket
 from rigplanner.desktop.theme import look, row_px, sized_font, small_font
-from rigplanner.desktop.widgets import button, clear, column, give_viewport, label, row, strip
+from rigplanner.desktop.widgets import button, clear, column, give_viewport, label, panel, row, strip
 from rigplanner.desktop.words import KIND_WORDS, number
 from rigplanner.report.language import tr, trn
 from rigplanner.rig.document import part_of
@@ -49,7 +50,8 @@ class PartsTable(QTableView):
 
     def __init__(self, details: Details, model: PartsModel) -> None:
         super().__init__()
-        self._details = details
+        self._details, self._model = details, model
+        self.setDragEnabled(True)
         self._cells = PartsCells(model, self)
         self.setModel(model)
         self.sheet = give_viewport(self)
@@ -67,6 +69,11 @@ class PartsTable(QTableView):
         header.setHighlightSections(False)
         header.setSortIndicatorClearable(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+
+    def part(self) -> AnyPart | None:
+        """Return the part of the row that is chosen."""
+        index = self.currentIndex()
+        return index.data(PART_ROLE) if index.isValid() else None
 
     def make_room(self) -> None:
         """Hide columns, the last ones before the price first, until names can be told apart; the pane shows all figures."""
@@ -89,6 +96,12 @@ class PartsTable(QTableView):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         self._cells.paint(self, event.rect())
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        from rigplanner.desktop.parts.menus import catalog_deeds, open_menu
+
+        if (part := self.part()) is not None:
+            open_menu(self, event, catalog_deeds(self._details, self._model, part))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -134,7 +147,7 @@ class PartsView(QWidget):
         split.setStretchFactor(1, 1)
         split.setSizes([row_px() * 21, row_px() * 6])
         split.setChildrenCollapsible(False)
-        self.setLayout(column(strip(self._make_head()), split, spacing=0))
+        self.setLayout(column(panel(self._make_head()), split, spacing=0))
         self._delay = QTimer(self, singleShot=True, interval=FILTER_DELAY_MS)
         self._delay.timeout.connect(self.apply_filter)
         self._scrolled = QTimer(self, singleShot=True, interval=BADGE_DELAY_MS)
@@ -168,7 +181,7 @@ class PartsView(QWidget):
         self.count.setMinimumWidth(
             QFontMetrics(small_font()).horizontalAdvance(tr("{shown} of {total}", shown=number(99_999), total=number(99_999)))
         )
-        first = row(self.kinds, self.words, self.narrow, self.fitting, self.starred, self.count)
+        first = flow_strip(self.kinds, self.words, self.narrow, self.fitting, self.starred, self.count)
         return column(first, self._facet_strip, margins=(12, 6, 12, 6), spacing=4)
 
     def show_kind(self, kind: str, uid: str) -> None:

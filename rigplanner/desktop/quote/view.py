@@ -8,20 +8,31 @@ from typing import Any
 
 from PySide6.QtCore import QBuffer, QByteArray, QEvent, QIODevice, QObject, Qt, QTimer
 from PySide6.QtGui import QMouseEvent, QPalette, QShowEvent
-from PySide6.QtWidgets import QMenu, QPushButton, QSplitter, QWidget
+from PySide6.QtWidgets import QComboBox, QMenu, QPushButton, QSplitter, QWidget
 
 from rigplanner.desktop.breakdown import show_breakdown
 from rigplanner.desktop.change import Change
-from rigplanner.desktop.exports import EXPORT_WORDS, QUOTE_FORMS, ask_export, ask_save_quote, copy_as, exported, write
+from rigplanner.desktop.exports import (
+    EXPORT_WORDS,
+    QUOTE_FORMS,
+    ask_export,
+    ask_save_quote,
+    copy_as,
+    exported,
+    paper_of,
+    write,
+)
+from rigplanner.desktop.flow_row import flow_strip
 from rigplanner.desktop.quote.figures import COSTS, Pages, figure_entries, figure_reason
 from rigplanner.desktop.quote.form import QuoteForm
 from rigplanner.desktop.reasons import Reason, cost_steps
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import look
-from rigplanner.desktop.widgets import button, column, label, panel, row, scrolled, strip
+from rigplanner.desktop.widgets import button, column, label, panel, scrolled
 from rigplanner.desktop.words import money
 from rigplanner.evidence import Step
 from rigplanner.report.language import THIN, tr, trn
+from rigplanner.report.paper import SIZES
 
 PREVIEW_DELAY_MS = 250
 
@@ -47,11 +58,17 @@ class QuoteView(QWidget):
         self.copy = button(tr("Copy as"), self._open_copy, "copy")
         self.export = button(tr("Export"), self._open_export, "export")
         self.figures = button(tr("Figures"), self._open_figures, "info", name=tr("Show what the figures rest on"))
-        head = row(self.save, self.copy, self.export, self.figures, self.pages, 1, margins=(12, 6, 12, 6))
+        self.paper = QComboBox()
+        self.paper.setAccessibleName(tr("Paper"))
+        self.paper.setToolTip(tr("Paper of quotes and comparisons"))
+        self.paper.addItems(list(SIZES))
+        self.paper.setCurrentText(paper_of(session))
+        self.paper.textActivated.connect(self._use_paper)
+        head = flow_strip(self.save, self.copy, self.export, self.figures, self.paper, self.pages, margins=(12, 6, 12, 6))
         split = QSplitter()
         self._details = scrolled(self.form, tr("Details of the quote"))
         split.addWidget(self._details)
-        split.addWidget(panel(column(strip(head), panel(self._page), spacing=0)))
+        split.addWidget(panel(column(head, panel(self._page), spacing=0)))
         split.setSizes([290, 560])
         split.setChildrenCollapsible(False)
         self.setLayout(column(split))
@@ -69,6 +86,10 @@ class QuoteView(QWidget):
         bar = self._details.verticalScrollBar().sizeHint().width()
         self._details.setMinimumWidth(self.form.minimumSizeHint().width() + bar)
         self._delay.start()
+
+    def _use_paper(self, paper: str) -> None:
+        self._session.preferences.change(paper=paper)
+        self._make()
 
     def show_costs(self) -> None:
         """Work out aside what years cost and what hire would, then show how."""
@@ -154,12 +175,12 @@ class QuoteView(QWidget):
         if assessment is None:
             self._say(session.fault or tr("Open or start a rig to see its quote."))
             return
-        catalog, today = session.catalog, date.fromisoformat(session.today)
+        catalog, today, paper = session.catalog, date.fromisoformat(session.today), paper_of(session)
 
         def work(_: object) -> bytes:
             from rigplanner.report.quote_pdf import quote_pdf
 
-            return quote_pdf(assessment, catalog, today)
+            return quote_pdf(assessment, catalog, today, paper)
 
         session.tasks.run_task(
             "quote", work, self._show, lambda fault: self._say(tr("The quote could not be made: {fault}", fault=fault))
@@ -204,8 +225,7 @@ class QuoteView(QWidget):
         self._pages = Pages(self._document, self._view)
         self._view.verticalScrollBar().setValue(at)
         count = self._document.pageCount()
-        size = f"{len(content) // 1024}{THIN}kB"
-        self.pages.setText(trn("{count} page, {size}", "{count} pages, {size}", count, size=size))
-        self.pages.setToolTip(tr("The preview shows the bytes that are saved."))
+        self.pages.setText(trn("{count} page", "{count} pages", count))
+        self.pages.setToolTip(tr("The preview shows the bytes that are saved: {size}.", size=f"{len(content) // 1024}{THIN}kB"))
         self._note.hide()
         self._view.show()

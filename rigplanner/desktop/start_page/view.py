@@ -19,11 +19,11 @@ from rigplanner.desktop.start_page.rig_sketch import Sketch
 from rigplanner.desktop.theme import look, row_px
 from rigplanner.desktop.widgets import button, clear, column, icon_button, label, panel, row, scrolled
 from rigplanner.desktop.words import money, shortened
-from rigplanner.report.language import listed, tr, trn
+from rigplanner.report.language import tr
 from rigplanner.rig import journal
 from rigplanner.rig.document import Rig, part_of
 from rigplanner.rig.files import RigFault, read_rig
-from rigplanner.rig.parts_list import by_figures, read_parts_list, rig_from_entries
+from rigplanner.rig.parts_list import read_parts_list, rig_from_entries
 from rigplanner.rig.workbook_list import parts_list_of_workbook
 
 COLUMNS = 4
@@ -138,7 +138,7 @@ class StartView(QWidget):
 
     def make_from_list(self) -> None:
         """Start a rig with the best match of each line; lines without a match stay in the field."""
-        from rigplanner.report.words_import import list_notes
+        from rigplanner.report.words_import import list_notes, taken_text
 
         session, preferences = self._session, self._session.preferences.now
         try:
@@ -159,12 +159,8 @@ class StartView(QWidget):
         take_rig(session, rig, tr("Paste list"))
         self.paste.setPlainText("\n".join(missing))
         self._say_unmatched(tr("Not in the catalog: {lines}", lines=", ".join(missing)) if missing else "")
-        became = trn("{count} line became a part.", "{count} lines became parts.", len(matched))
-        rest = trn("{count} did not match.", "{count} did not match.", len(missing)) if missing else ""
-        alike = [shortened(entry.wish.text, 40) for entry in matched if by_figures(entry.wish)]
-        taken = tr("Parts of the same figures were taken for {lines}.", lines=listed(alike)) if alike else ""
         if not left_unsaved:
-            session.tell(" ".join(filter(None, (became, rest, taken))))
+            session.tell(taken_text(entries))
         if not missing:
             self.rig_made.emit()
 

@@ -1,0 +1,30 @@
+"""The form in which parts travel by clipboard and drag."""
+
+from collections.abc import Sequence
+
+import msgspec
+from PySide6.QtCore import QMimeData
+
+from rigplanner.catalog.parts import AnyPart, kind_of
+from rigplanner.rig.document import Item
+
+ITEMS = "application/x-rigplanner-items"
+"""The form in which items keep price, cap and tax; beside it stands the text that other programs take."""
+
+
+def items_data(items: Sequence[Item], names: Sequence[str]) -> QMimeData:
+    """Return items for the clipboard or a drag, with the line of a parts list for each."""
+    made = QMimeData()
+    made.setData(ITEMS, msgspec.json.encode(items))
+    made.setText("\n".join(f"{item.quantity}x {name}" for item, name in zip(items, names, strict=True)))
+    return made
+
+
+def part_data(part: AnyPart) -> QMimeData:
+    """Return one piece of a part for the clipboard or a drag."""
+    return items_data([Item(uid=kind_of(part), part=part.id)], [part.name])
+
+
+def takes(data: QMimeData) -> bool:
+    """Say whether something might be parts."""
+    return data.hasFormat(ITEMS) or (data.hasText() and not data.hasUrls())

@@ -1,0 +1,115 @@
+"""Size of text and of paper, and the menu of recent rigs."""
+
+import io
+
+import pytest
+from desktop_waiting import settled_session
+from pypdf import PdfReader
+from PySide6.QtCore import QLocale
+from PySide6.QtWidgets import QApplication, QMenu
+
+from rigplanner.desktop import documents
+from rigplanner.desktop.exports import copy_findings, paper_of, quote_bytes
+from rigplanner.desktop.preferences import TEXT_SIZES, PreferenceStore
+from rigplanner.desktop.theme import look, row_px, text_px
+from rigplanner.desktop.window import TABS, Window
+from rigplanner.report.language import language
+from rigplanner.rig.edits import Edit
+
+
+@pytest.fixture
+def usual_text(window: Window, monkeypatch):
+    """The window's place is taken by others, but the test still closes it; text has its usual size afterwards."""
+    monkeypatch.setattr(window, "deleteLater", lambda: None)
+    yield
+    look.use_text(100)
+    look.use("light")
+
+
+def test_text_grows_by_steps_around_the_same_rig_and_is_kept(qtbot, window: Window, usual_text, sample_folder, tmp_path) -> None:
+    documents.open_file(window, sample_folder / "dual-rtx-3090.rig", sample=True)
+    window.session.edit("Name it", Edit("rename", {"name": "A"}))
+    usual, rows = text_px(QApplication.font()), row_px()
+    fresh = window.use_text(150)
+    qtbot.addWidget(fresh)
+    assert (text_px(QApplication.font()), fresh.session.rig.name) == (round(usual * 1.5), "A")
+    assert fresh.parts.table.verticalHeader().defaultSectionSize() == row_px() > 1.4 * rows
+    assert fresh.session.undo_name() == "Name it"
+    assert PreferenceStore(tmp_path / "preferences.json").now.text_percent == 150
+    settled_session(qtbot, fresh.session)
+    again = fresh.use_text(100)
+    qtbot.addWidget(again)
+    assert text_px(QApplication.font()) == usual
+    settled_session(qtbot, again.session)
+    again.close()
+
+
+def test_the_ends_of_the_sizes_are_grey(window: Window) -> None:
+    window.session.preferences.change(text_percent=TEXT_SIZES[-1])
+    window.session.document_changed.emit()
+    assert not window.actions_by_id["larger-text"].isEnabled() and window.actions_by_id["smaller-text"].isEnabled()
+    window.session.preferences.change(text_percent=TEXT_SIZES[0])
+    window.session.document_changed.emit()
+    assert window.actions_by_id["larger-text"].isEnabled() and not window.actions_by_id["smaller-text"].isEnabled()
+
+
+def test_with_text_of_half_again_the_size_the_window_fits_a_small_screen(qtbot, window: Window, usual_text, sample_folder) -> None:
+    documents.open_file(window, sample_folder / "quad-rtx-4090.rig", sample=True)
+    fresh = window.use_text(150)
+    qtbot.addWidget(fresh)
+    fresh.view("Compare").add_file(sample_folder / "rtx-5090.rig")
+    for title in TABS:
+        fresh.show_tab(title)
+        settled_session(qtbot, fresh.session)
+        assert fresh.minimumSizeHint().width() <= 1366, (title, language())
+    fresh.close()
+
+
+def test_the_quote_takes_the_paper_that_was_chosen_or_the_usual_one(qtbot, window: Window, sample_folder) -> None:
+    documents.open_file(window, sample_folder / "rtx-5090.rig", sample=True)
+    settled_session(qtbot, window.session)
+    american = QLocale.system().measurementSystem() == QLocale.MeasurementSystem.ImperialUSSystem
+    assert paper_of(window.session) == ("Letter" if american else "A4")
+    window.show_tab("Quote")
+    view = window.view("Quote")
+    for paper, height in (("Letter", 792), ("A4", 842)):
+        view.paper.setCurrentText(paper)
+        view.paper.textActivated.emit(paper)
+        settled_session(qtbot, window.session)
+        assert view.content == quote_bytes(window.session)
+        assert round(float(PdfReader(io.BytesIO(view.content)).pages[0].mediabox.height)) == height
+        assert window.session.preferences.now.paper == paper
+
+
+def _recent(window: Window) -> QMenu:
+    menu = next(menu for menu in window.findChildren(QMenu) if menu.title() == "Open recent")
+    menu.aboutToShow.emit()
+    return menu
+
+
+def test_recent_rigs_stand_in_the_menu_and_lost_ones_are_grey(qtbot, window: Window, sample_folder, tmp_path) -> None:
+    assert [action.text() for action in _recent(window).actions()] == ["None yet"]
+    documents.open_file(window, sample_folder / "dual-rtx-3090.rig", sample=True)
+    window.session.save(tmp_path / "one & two.rig")
+    window.session.save(tmp_path / "lost.rig")
+    (tmp_path / "lost.rig").unlink()
+    documents.new_rig(window)
+    lost, kept = _recent(window).actions()
+    assert (lost.text(), lost.isEnabled()) == ("lost", False)
+    assert (kept.text(), kept.isEnabled()) == ("one && two", True)
+    kept.trigger()
+    assert window.session.path == tmp_path / "one & two.rig"
+    settled_session(qtbot, window.session)
+
+
+def test_findings_are_copied_with_what_to_do_and_what_was_not_checked(qtbot, window: Window, sample_folder) -> None:
+    assert window.findings.copy.isHidden()
+    copy_findings(window.session)
+    assert "nothing to copy" in window.messages.text.text()
+    documents.open_file(window, sample_folder / "quad-rtx-4090.rig", sample=True)
+    settled_session(qtbot, window.session)
+    window.findings.copy.click()
+    text = QApplication.clipboard().text()
+    assert text.startswith("Four RTX 4090 on one household circuit\n\nThis rig does not work as planned")
+    assert "PWR012" in text and "What to do: Cap each GPU" in text and "not checked" in text
+    assert all(finding.code in text for finding in window.session.assessment.report.findings)
