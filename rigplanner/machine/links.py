@@ -1,6 +1,6 @@
 """Links between GPUs: bridges, links wired on a baseboard, NVSwitch, xGMI, and the islands they make."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rigplanner.catalog.parts import GPU, Fabric, NvlinkPort
 from rigplanner.machine.bridging import BridgeSeeker
@@ -85,10 +85,11 @@ def labels(edges: Sequence[Edge]) -> dict[tuple[str, str], str]:
     return found
 
 
-def islands(count: int, edges: Sequence[Edge]) -> tuple[tuple[int, ...], ...]:
-    """Return the sets of GPUs joined by NVLink or xGMI, each GPU in one, in the order of their first GPU."""
+def islands(count: int, joined: Iterable[tuple[str, str]]) -> tuple[tuple[int, ...], ...]:
+    """Return the sets of GPUs that NVLink or xGMI joins in pairs, each GPU in one, in the order of their first GPU."""
     of = list(range(count))
-    for a, b in labels(edges):
+    for a, b in joined:
         low, high = sorted((of[int(a[3:])], of[int(b[3:])]))
-        of = [low if island == high else island for island in of]
+        if low != high:
+            of = [low if island == high else island for island in of]
     return tuple(tuple(gpu for gpu in range(count) if of[gpu] == island) for island in sorted(set(of)))

@@ -9,15 +9,28 @@ from msgspec.structs import replace
 from rigplanner.catalog.parts import GPU, NetworkCard, Storage
 from rigplanner.machine.links import bridge_edges, fabric_edges, islands, labels
 from rigplanner.machine.locate import Location, bridges_guessed, bus_rank, host_node, tree_of
-from rigplanner.machine.machine import DriveUse, Edge, GpuNode, Machine, NicNode, Piece, SlotUse, StorageNode
+from rigplanner.machine.machine import (
+    CpuNode,
+    DriveUse,
+    Edge,
+    GpuNode,
+    Machine,
+    NicNode,
+    Piece,
+    PlacementProblem,
+    PowerTree,
+    SlotUse,
+    StorageNode,
+)
 from rigplanner.machine.matrix import Device, matrix
 from rigplanner.machine.pcie import link_gbs
-from rigplanner.machine.pieces import Pieces
+from rigplanner.machine.peer import peer_access
+from rigplanner.machine.pieces import Board, Pieces
 from rigplanner.machine.placement import protocols_of
-from rigplanner.machine.populate import Populated
-from rigplanner.machine.power import UNPOWERED
+from rigplanner.machine.populate import Populated, populate
+from rigplanner.machine.power import power_tree
 from rigplanner.machine.seekers import Card
-from rigplanner.machine.sockets import Seats
+from rigplanner.machine.sockets import Seats, seat_cpus
 from rigplanner.machine.trunk import host_gbs, lanes_used, parent_of, trunk_edges
 from rigplanner.machine.uses import Ground, drive_uses, slot_uses
 from rigplanner.rig.document import Rig
@@ -49,13 +62,29 @@ class _Spot(Struct, frozen=True):
 
 
 class Growth:
-    """A machine in the making, everything in its place: each field of a `Machine` but peer access and power, worked out when it is
-    asked for."""
+    """A machine in the making, everything in its place: each field of a `Machine`, worked out when it is asked for."""
 
-    def __init__(self, rig: Rig, counted: Pieces, populated: list[Populated], seats: Seats) -> None:
-        self._rig, self._counted, self._populated, self._seats = rig, counted, populated, seats
-        self.pieces, self.cpus = counted.pieces, seats.nodes
-        self.problems = (*seats.problems, *(problem for one in populated for problem in one.settled.problems))
+    def __init__(self, rig: Rig, counted: Pieces, boards: tuple[Board, ...]) -> None:
+        self._rig, self._counted, self._boards = rig, counted, boards
+        self.pieces = counted.pieces
+
+    @cached_property
+    def _seats(self) -> Seats:
+        return seat_cpus(self.pieces, self._boards)
+
+    @cached_property
+    def _populated(self) -> list[Populated]:
+        return populate(self._rig, self._counted, self._boards, self._seats)
+
+    @property
+    def cpus(self) -> tuple[CpuNode, ...]:
+        """The CPUs in sockets."""
+        return self._seats.nodes
+
+    @cached_property
+    def problems(self) -> tuple[PlacementProblem, ...]:
+        """What found no place."""
+        return (*self._seats.problems, *(problem for one in self._populated for problem in one.settled.problems))
 
     @cached_property
     def _grounds(self) -> list[Ground]:
@@ -120,16 +149,30 @@ class Growth:
         return tuple(edges)
 
     @cached_property
+    def _labels(self) -> dict[tuple[str, str], str]:
+        return labels(self.edges)
+
+    @cached_property
     def matrix(self) -> tuple[tuple[str, ...], ...]:
         """The letters of GPUs and network ports."""
         gpus, places = self._placed
         devices = [Device(f"gpu{gpu.index}", gpu.piece, places[gpu.index][1]) for gpu in gpus] + self._ports[1]
-        return matrix(devices, labels(self.edges))
+        return matrix(devices, self._labels)
 
     @cached_property
     def islands(self) -> tuple[tuple[int, ...], ...]:
         """The groups of GPUs that links join."""
-        return islands(len(self.gpus), self.edges)
+        return islands(len(self.gpus), self._labels)
+
+    @cached_property
+    def p2p(self) -> tuple[tuple[str, ...], ...]:
+        """Peer access between GPUs."""
+        return peer_access(self._rig, self.pieces, self.gpus, self.matrix, self._labels)
+
+    @cached_property
+    def power(self) -> PowerTree:
+        """The power tree."""
+        return power_tree(self._rig, self.pieces)
 
     @cached_property
     def lanes_used(self) -> int | None:
@@ -148,9 +191,8 @@ class Growth:
         return (*(f"{part}:*" for part in self._counted.missing), *_unknown(self._grounds, len(self.gpus)))
 
     def machine(self) -> Machine:
-        """Return the whole machine, without peer access and power."""
-        grown = [field for field in Machine.__struct_fields__ if field not in ("p2p", "power")]
-        return Machine(p2p=(), power=UNPOWERED, **{field: getattr(self, field) for field in grown})
+        """Return the whole machine."""
+        return Machine(**{field: getattr(self, field) for field in Machine.__struct_fields__})
 
 
 def _grounds(rig: Rig, populated: list[Populated], seats: Seats) -> list[Ground]:

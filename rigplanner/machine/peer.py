@@ -1,12 +1,11 @@
 """Peer-to-peer access between GPUs, in the words of `nvidia-smi topo -p2p`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
 from rigplanner.catalog.parts import GPU, Motherboard, System
-from rigplanner.machine.links import labels
-from rigplanner.machine.machine import GpuNode, Machine, NicNode
+from rigplanner.machine.machine import GpuNode, Machine, NicNode, Piece
 from rigplanner.rig.document import Rig
 
 NO_ACROSS = frozenset(("LGA1366", "LGA2011", "LGA2011-3"))
@@ -73,12 +72,18 @@ def _tree_letter(a: list[str], b: list[str]) -> str:
     return "PIX" if a[0] == common == b[0] else "PXB"
 
 
-def peer_access(rig: Rig, machine: Machine) -> tuple[tuple[str, ...], ...]:
-    """Return the answers of `peers` for a machine in its places."""
-    linked = {(int(a[3:]), int(b[3:])) for a, b in labels(machine.edges)}
-    boards = [piece.part for piece in machine.pieces if isinstance(piece.part, Motherboard | System)]
+def peer_access(
+    rig: Rig,
+    pieces: Sequence[Piece],
+    gpus: Sequence[GpuNode],
+    cells: tuple[tuple[str, ...], ...],
+    joined: Iterable[tuple[str, str]],
+) -> tuple[tuple[str, ...], ...]:
+    """Return the answers of `peers` for GPUs in their places, with the letters of their matrix; links join some in pairs."""
+    linked = {(int(a[3:]), int(b[3:])) for a, b in joined}
+    boards = [piece.part for piece in pieces if isinstance(piece.part, Motherboard | System)]
     sockets = {socket for board in boards for socket in board.layout.sockets}
-    return peers(machine.gpus, machine.matrix, linked, sockets, rig.settings.peer_to_peer_driver)
+    return peers(gpus, cells, linked, sockets, rig.settings.peer_to_peer_driver)
 
 
 def peers(
@@ -87,31 +92,31 @@ def peers(
     """Return per pair OK, GNS (GPU not supported), CNS (chipset not supported), NS (models differ), or "" where the GPU's policy
     is not known. `patched` is a driver that opens PCIe peer access on cards where the maker's driver refuses it."""
     asked: dict[tuple[str, str, str], str] = {}
+    models = [node.gpu.id for node in gpus]
 
-    def cell(a: GpuNode, b: GpuNode) -> str:
-        if a.index == b.index or (a.index, b.index) in linked or (b.index, a.index) in linked:
-            return _cell(a, b, "", linked, sockets, patched)
-        key = (a.gpu.id, b.gpu.id, cells[a.index][b.index])
+    def cell(a: int, b: int) -> str:
+        if a == b:
+            return "X"
+        if (a, b) in linked or (b, a) in linked:
+            return "OK"
+        key = (models[a], models[b], cells[a][b])
         if key not in asked:
-            asked[key] = _cell(a, b, key[2], linked, sockets, patched)
+            asked[key] = _over_pcie(gpus[a].gpu, gpus[b].gpu, key[2], sockets, patched)
         return asked[key]
 
-    return tuple(tuple(cell(a, b) for b in gpus) for a in gpus)
+    every = range(len(gpus))
+    return tuple([tuple([cell(a, b) for b in every]) for a in every])
 
 
-def _cell(a: GpuNode, b: GpuNode, letter: str, linked: set[tuple[int, int]], sockets: set[str], patched: bool) -> str:
-    if a.index == b.index:
-        return "X"
-    if (a.index, b.index) in linked or (b.index, a.index) in linked:
-        return "OK"
-    policies = {a.gpu.p2p, b.gpu.p2p}
+def _over_pcie(a: GPU, b: GPU, letter: str, sockets: set[str], patched: bool) -> str:
+    policies = {a.p2p, b.p2p}
     if None in policies:
         return ""
     if not patched and policies & {"no", "nvlink-only"}:
         return "GNS" if "no" in policies else "CNS"
     if letter == "SYS" and sockets & NO_ACROSS:
         return "CNS"
-    alike = _of_one_chip(a.gpu, b.gpu)
+    alike = _of_one_chip(a, b)
     return "NS" if alike is False else "OK" if letter and alike else ""
 
 

@@ -25,11 +25,6 @@ CPU_EXCURSION = 1.1
 ATX3_EXCURSION = 2.0
 """What a supply of ATX 3.0 and later bears over its rating for 100 us (1.8 for 1 ms, 1.6 for 10 ms: Intel's ATX 3 design guide);
 older revisions promise nothing."""
-UNPOWERED = PowerTree(
-    loads=(), sustained_w=None, transient_w=None, supply_w=None, supply_transient_w=None, efficiency=None, wall_w=None,
-    circuit_w=None, circuit_peak_w=None,
-)  # fmt: skip
-"""Of a machine whose loads nobody has added up yet."""
 
 
 def power_tree(rig: Rig, pieces: tuple[Piece, ...]) -> PowerTree:

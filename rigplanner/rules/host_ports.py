@@ -91,9 +91,10 @@ def traffic(situation: Situation) -> Iterator[Traffic]:
     if len(names) < 2:
         return
     pairs = [(a, b) for a in own for b in own if a < b]
-    paths = tuple(machine.matrix[a][b] for a, b in pairs if machine.p2p[a][b] == "OK")
+    matrix, p2p = machine.matrix, machine.p2p
+    paths = tuple(matrix[a][b] for a, b in pairs if p2p[a][b] == "OK")
     amd = any(cpu.vendor == "AMD" for _, cpu in situation.cpus)
-    yield Traffic(names, tuple(machine.p2p[a][b] for a, b in pairs), tuple(p for p in paths if not p.startswith("NV")), amd)
+    yield Traffic(names, tuple(p2p[a][b] for a, b in pairs), tuple(p for p in paths if not p.startswith("NV")), amd)
 
 
 @rule(

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import CPU, GPU, KINDS, AnyPart, kind_of
+from rigplanner.catalog.parts import CPU, GPU, KINDS, AnyPart, Cooler, kind_of
 from rigplanner.data import data_path
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, apply
@@ -127,6 +127,25 @@ def test_an_a100_lends_the_steps_of_its_server_to_no_other_card_of_its_size(cata
     limits, read = observed(lambda: batch_limits(seen))
     assert limits != batch_limits(replace(seen, name="A100"))
     assert read.fields == {"memory_gib", "is_a100"}
+
+
+def test_a_part_that_lacks_a_figure_lends_nothing_to_one_that_has_it(catalog: Catalog) -> None:
+    """The liquid cooler is asked for all but the height, so that nothing else tells the two others apart."""
+    rig = read_rig(next(path for path in SAMPLES if path.stem == "dual-rtx-3090"))
+    liquid = next(part for part in catalog.of_kind("cooler") if isinstance(part, Cooler) and part.type == "liquid")
+    air = replace(liquid, id="a.b.low", type="air", height_mm=100.0)
+    coolers = (replace(liquid, id="a.b.liquid"), replace(air, id="a.b.unknown", height_mm=None), air)
+    found = fits(rig, catalog, "cooler", coolers, today="2026-11-21")
+    assert [("unknown", "SPC007") in each.brings for each in found] == [False, True, False]
+
+
+def test_a_younger_system_lends_no_answer_to_an_older_one(catalog: Catalog) -> None:
+    """Alike but for the day of their release, which says whether the first ones knew the CPU."""
+    rig = read_rig(next(path for path in SAMPLES if path.stem == "titan-x-server"))
+    own = next(part for part in catalog.of_kind("system") if any(item.part == part.id for item in rig.items))
+    old, young = (replace(own, id=f"a.b.{year}", released=year) for year in ("2000", "2030"))
+    found = fits(rig, catalog, "system", (young, old))
+    assert [("warning", "CPU007") in each.brings for each in found] == [False, True]
 
 
 def test_another_of_what_the_rig_has_is_no_model_for_the_rest(catalog: Catalog) -> None:

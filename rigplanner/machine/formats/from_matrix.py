@@ -2,7 +2,7 @@
 
 from rigplanner.catalog.parts import GPU
 from rigplanner.machine.formats.smi_matrix import MatrixFault, SmiMatrix, numa_nodes
-from rigplanner.machine.links import islands
+from rigplanner.machine.links import islands, labels
 from rigplanner.machine.machine import Edge, GpuNode, Machine, NicNode, Piece, PowerTree
 from rigplanner.machine.pcie import link_gbs
 
@@ -48,7 +48,7 @@ def machine_of_matrix(matrix: SmiMatrix, gpu: GPU, links: tuple[Link, ...] = ())
         drives=(),
         edges=edges,
         matrix=tuple(map(tuple, matrix.square((*names, *others)))),
-        islands=islands(len(gpus), list(edges)),
+        islands=islands(len(gpus), labels(edges)),
         p2p=_peers(matrix, cells, gpu),
         problems=(),
         power=NO_POWER,

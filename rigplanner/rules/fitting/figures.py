@@ -40,10 +40,22 @@ FIGURES: dict[str, tuple[str, ...]] = {
 
 
 class _Notes(threading.local):
-    """What was read for each question that is open, the innermost last: fields, and figures with the ranges that were enough."""
+    """What was read for each question that is open, the innermost last; `note` adds a field to it."""
 
     def __init__(self) -> None:
-        self.open: list[tuple[set[str], Ranges]] = [(set(), {})]
+        self.open = [_Question()]
+        self.note = self.open[-1].fields.add
+
+
+class _Question:
+    """What was read for a question so far: fields, figures with the ranges that were enough, and what earlier answers passed on."""
+
+    __slots__ = ("fields", "passed", "ranges")
+
+    def __init__(self) -> None:
+        self.fields: set[str] = set()
+        self.ranges: Ranges = {}
+        self.passed: set[Reading] = set()
 
 
 _notes = _Notes()
@@ -62,31 +74,40 @@ class Reading:
 
 def observed(question: Callable[[], T]) -> tuple[T, Reading]:
     """Return the answer to a question and what of watched candidates was read for it."""
-    fields: set[str] = set()
-    ranges: Ranges = {}
-    _notes.open.append((fields, ranges))
+    own, opened = _Question(), _notes.open
+    opened.append(own)
+    _notes.note = own.fields.add
     try:
         answer = question()
     finally:
-        _notes.open.pop()
-    return answer, Reading(frozenset(fields), ranges)
+        opened.pop()
+        _notes.note = opened[-1].fields.add
+    return answer, Reading(frozenset(own.fields), own.ranges)
 
 
 def note_read(field: str) -> None:
     """Note a field as read for the innermost open question."""
-    _notes.open[-1][0].add(field)
+    _notes.note(field)
+
+
+def pass_on(read: Reading) -> None:
+    """Note what was read for an earlier answer as read for the innermost open question."""
+    own = _notes.open[-1]
+    if read not in own.passed:
+        own.passed.add(read)
+        also_read(read.fields, read.ranges)
 
 
 def also_read(fields: Iterable[str], ranges: Ranges | None = None) -> None:
     """Note fields, and ranges of figures, as read for the innermost open question."""
-    _notes.open[-1][0].update(fields)
+    _notes.open[-1].fields.update(fields)
     if ranges:
         for field, found in ranges.items():
             _narrow(field, *found)
 
 
 def _narrow(field: str | Sum, low: float, high: float) -> None:
-    ranges = _notes.open[-1][1]
+    ranges = _notes.open[-1].ranges
     known = ranges.get(field, ANYWHERE)
     ranges[field] = (max(low, known[0]), min(high, known[1]))
 

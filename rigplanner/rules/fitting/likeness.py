@@ -12,7 +12,7 @@ import msgspec
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU, KINDS, AnyPart, kind_of
 from rigplanner.rig.document import Rig
-from rigplanner.rules.fitting.answers import Row
+from rigplanner.rules.fitting.answers import Alike, Row
 from rigplanner.rules.fitting.figures import FIGURES, Reading
 from rigplanner.rules.fitting.watching import ABSENT, RANK, SOLVED
 from rigplanner.rules.generations import generation
@@ -58,7 +58,8 @@ def _telling(plain: list[str], counted: list[str], derive: list[Derive]) -> Call
 
 
 class Likeness:
-    """Tells candidates of a kind apart by the fields that were noted. `solved` looks up what the solver decided for a row."""
+    """Tells candidates of a kind apart by the fields that were noted: `alike` are those so far, none as soon as more is noted.
+    `solved` looks up what the solver decided for a row."""
 
     def __init__(self, kind: str, parts: Sequence[AnyPart], solved: Callable[[Row, str], bytes]) -> None:
         self.kind, self._solved = kind, solved
@@ -97,6 +98,7 @@ class Likeness:
         self._take_plain, self.figures_of = taking_of(self._plain), taking_of(self.figures)
         derive = [derive for field, derive in self._derived.items() if field in self.fields]
         self.told = _telling(taken, self.figures, derive)
+        self.alike: dict[Hashable, Alike] = {}
 
     def row(self, part: AnyPart, named: str) -> Row:
         """Return what may be read of a part that goes by the id `named`, looked up as it is asked for."""

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU, KINDS, AnyPart
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.machine.assemble import assemble, put_together
+from rigplanner.machine.assemble import put_together
 from rigplanner.machine.machine import Machine
 from rigplanner.machine.pieces import pieces_of
 from rigplanner.machine.seekers import slot_kind
@@ -38,6 +38,7 @@ from rigplanner.rules.fitting.figures import FIGURES, Reading, observed
 from rigplanner.rules.fitting.likeness import ID, Likeness, naming
 from rigplanner.rules.fitting.watching import (
     SOLVED,
+    Once,
     Placement,
     Scene,
     WatchedJob,
@@ -66,7 +67,7 @@ ERRORS = (*(code for code, rule in RULES_BY_CODE.items() if rule.severity == "er
 """Rules whose findings mostly are errors, or known troubles of any severity."""
 USUAL = ((TELLING,), (ERRORS, _CODES))
 ORDER = {"cpu": ((SOCKET, TELLING), (ERRORS, _CODES)), "motherboard": ((SOCKET, TELLING), (ERRORS, _CODES)),
-         "gpu": ((TELLING,), (PLACES,), (ERRORS, _CODES)), "system": ((_CODES,),)}  # fmt: skip
+         "gpu": ((TELLING,), (PLACES,), (ERRORS, _CODES)), "system": ((TELLING, PLACES, ERRORS, _CODES),)}  # fmt: skip
 """By kind the stages in which rules are asked, each in rounds: where one says no, those of later rounds are not asked."""
 
 REMARKS = ("RIG003", "DSK001")
@@ -75,10 +76,10 @@ REMARKS = ("RIG003", "DSK001")
 ANY_GEN = 9
 """Stands for the generation of a place of which it is not known."""
 WHOLE = ("system",)
-"""Kinds of which each makes a machine of its own: it is asked all rules at once, unwatched, which then is faster."""
+"""Kinds of which each makes a machine of its own: it is asked unwatched, which then is faster."""
 MODULES = ("mxm", "oam", "sxm2", "sxm3", "sxm4", "sxm5")
 """Form factors of GPU modules: the first that a rig has no slots for stands for all without a slot."""
-UNREAD = frozenset(("id", "name", "aliases", "status", "released", "sources", "doubts", "unpublished", "prices", "notes"))
+UNREAD = frozenset(("id", "name", "aliases", "status", "sources", "unpublished", "prices", "notes"))
 """Fields of these that no verdict reads, but for ids that other parts name."""
 
 _BITS = {code: 1 << number for number, code in enumerate(RULES_BY_CODE)}
@@ -131,6 +132,14 @@ def _job(index: int, rig: Rig, needs: Iterable[MemoryEstimate | str]) -> JobFact
     return JobFacts(name=f"workload.{index}", index=index, workload=rig.workloads[index], memory=known, fault=fault)
 
 
+def _jobs(rig: Rig, needs: Callable[[int], Iterable[MemoryEstimate | str]], once: Once) -> tuple[WatchedJob, ...]:
+    """Return the jobs of a rig; what one needs on each GPU is asked by its number, when a rule looks at it."""
+    return tuple(
+        WatchedJob(_job(index, rig, ()), lambda index=index: _job(index, rig, needs(index)), once)  # type: ignore[misc]
+        for index in range(len(rig.workloads))
+    )
+
+
 def _need(workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
     try:
         return estimate_memory(workload, gpu, count, shipped_zoo(), explained=False)
@@ -159,12 +168,11 @@ class Round:
 
 
 class Stage:
-    """Rounds of questions over what tells the same candidates apart: `likeness` says which are `alike`, `scenes` are what the rules
+    """Rounds of questions over what tells the same candidates apart: `likeness` says which are alike, `scenes` are what the rules
     look at."""
 
     def __init__(self, rounds: Iterable[Round], likeness: Likeness) -> None:
         self.rounds, self.likeness = tuple(rounds), likeness
-        self.alike: dict[Hashable, Alike] = {}
         self.scenes: dict[Hashable, Scene] = {}
 
 
@@ -209,10 +217,11 @@ class Trial:
         named = self.name_of(part)
         brought: Brought = ()
         for stage in self.stages:
-            key, figures = stage.likeness.told(part, named)
-            alike = stage.alike.get(key)
+            likeness = stage.likeness
+            key, figures = likeness.told(part, named)
+            alike = likeness.alike.get(key)
             if alike is None:
-                alike = stage.alike[key] = Alike(stage.likeness.row(part, named))
+                alike = likeness.alike[key] = Alike(likeness.row(part, named))
             box = alike.always or holding(alike.boxes, figures) or self._judge(stage, alike, part)
             if box.holds:
                 brought += box.holds
@@ -223,7 +232,7 @@ class Trial:
     def _judge(self, stage: Stage, alike: Alike, part: AnyPart) -> Box:
         """Return what the questions of a stage bring to light, and in which ranges of its figures."""
         if self.kind in WHOLE:
-            box = Box(self._brought_by_all(alike.row))
+            box = self._judged_alone(stage, alike.row)
         else:
             tally = Tally(stage.likeness.figures, stage.likeness.figures_of(part))
             for number, asked in enumerate(stage.rounds):
@@ -249,13 +258,30 @@ class Trial:
         fitting = self.made[brought] = Fitting(BADGES[ranked[0][0]] if ranked else "fits", tuple(ranked))
         return fitting
 
-    def _brought_by_all(self, row: Row) -> Brought:
-        named = str(row[ID])
+    def _judged_alone(self, stage: Stage, row: Row) -> Box:
+        """Return what a candidate brings to light that shares no answer with another."""
+        named, brought = str(row[ID]), Brought()
         with self._listed(named, replace(row.part, id=named)):
-            rig = self._rig_with(named)
-            found = findings(rig, self.catalog, assemble(rig, self.catalog), self.today)
-        new = (finding for finding in found if counts(finding) and key_of(finding) not in self.before)
-        return tuple((finding.severity, finding.code) for finding in new)
+            situation = self._alone(named, row)
+            for asked in stage.rounds:
+                missing = asked.bits
+                while missing:
+                    bit = missing & -missing
+                    over, together = asked.questions[bit]
+                    if situation.cases(over):
+                        brought += self._brought(situation, _CODES[bit.bit_length() - 1])
+                        missing ^= bit
+                    else:
+                        missing &= ~together
+                if any(severity == "error" for severity, _ in brought):
+                    return Box(brought, says_no=True)
+        return Box(brought)
+
+    def _alone(self, named: str, row: Row) -> Situation:
+        rig = self._rig_with(named)
+        machine: Any = put_together(rig, self.catalog)
+        jobs: Any = _jobs(rig, lambda index: self._needs(index, row, machine), Once())
+        return Situation(rig=rig, catalog=self.catalog, machine=machine, jobs=jobs, today=self.today, advise=False)
 
     def _complete(self, stage: Stage, asked: Round, alike: Alike, part: AnyPart, tally: Tally, known: list[Said]) -> None:
         """Ask those of the rules whose answers are not known, and keep what they say under the fields that they read."""
@@ -282,9 +308,14 @@ class Trial:
                 missing ^= bit
 
     def _answer(self, situation: Situation, code: str) -> tuple[Brought, Reading]:
-        (found, _), read = observed(lambda: judged(RULES_BY_CODE[code], situation))
+        return observed(lambda: self._brought(situation, code))
+
+    def _brought(self, situation: Situation, code: str) -> Brought:
+        found, _ = judged(RULES_BY_CODE[code], situation)
+        if not found:
+            return ()
         new = (finding for finding in settled(situation, found) if counts(finding) and key_of(finding) not in self.before)
-        return tuple((finding.severity, finding.code) for finding in new) if found else (), read
+        return tuple((finding.severity, finding.code) for finding in new)
 
     def _scene(self, stage: Stage, row: Row) -> Scene:
         """Return what rules look at, with the candidate of a row in it."""
@@ -302,10 +333,7 @@ class Trial:
         with self._listed(named, scene.part):
             pieces = pieces_of(rig, self.catalog).pieces
         machine: Any = WatchedMachine(rig, scene.part, pieces, lambda name: self._placement(scene.row, name), once)
-        jobs: Any = tuple(
-            WatchedJob(_job(index, rig, ()), lambda index=index: _job(index, rig, self._needs(index, scene.row, machine)), once)  # type: ignore[misc]
-            for index in range(len(rig.workloads))
-        )
+        jobs: Any = _jobs(rig, lambda index: self._needs(index, scene.row, machine), once)
         return WatchedSituation(
             rig=rig, catalog=self.catalog, machine=machine, jobs=jobs, today=self.today, advise=False, once=once
         )

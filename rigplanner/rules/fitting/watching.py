@@ -15,12 +15,13 @@ from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from rigplanner.catalog.parts import AnyPart
+from rigplanner.machine.links import labels
 from rigplanner.machine.machine import Machine, Piece, PowerTree
 from rigplanner.machine.nodes import Growth
 from rigplanner.machine.peer import peer_access
 from rigplanner.machine.power import load_tree, plugs_of, with_peaks
 from rigplanner.rig.document import Rig
-from rigplanner.rules.fitting.figures import Figure, Reading, also_read, note_read, observed
+from rigplanner.rules.fitting.figures import Figure, Reading, also_read, note_read, observed, pass_on
 from rigplanner.rules.situation import JobFacts, Situation
 
 T = TypeVar("T")
@@ -55,7 +56,7 @@ class Once:
     def get(self, key: object, question: Callable[[], Any]) -> Any:
         """Return an answer; what was read for it counts as read for the open question."""
         answer, read = self.asked(key, question)
-        also_read(read.fields, read.ranges)
+        pass_on(read)
         return answer
 
 
@@ -74,17 +75,18 @@ def _watched_type(base: Any, prefix: str, figures: tuple[str, ...], whole: tuple
     noted = {field: ABSENT + prefix + field if prefix + field in figures else prefix + field for field in base.__struct_fields__}
 
     nested = frozenset(field for field in base.__struct_fields__ if prefix + field in NESTED and field not in whole)
+    counted = frozenset(field for field in base.__struct_fields__ if prefix + field in figures)
     told: dict[str, Any] = {name: view.fget for name, view in vars(base).items() if isinstance(view, property)}
     own = object.__getattribute__
 
     def read(self: object, name: str) -> Any:
         note = noted.get(name)
         if note is not None:
-            value = own(self, name)
-            if type(value) is Figure:
-                value.read()
-            elif value is None or name not in nested:
+            value: Any = own(self, name)
+            if value is None or not (name in nested or name in counted):
                 note_read(note)
+            elif name in counted:
+                value.read()
             return value
         if name not in told:
             return own(self, name)
@@ -182,7 +184,7 @@ class Placement:
         self.growth, self.part, self.row = growth, part, row
         self.read: frozenset[str] = frozenset()
         self.other: Placement | None = None
-        self.fields: dict[str, Any] = {}
+        self.fields: dict[str, Any] = {"problems": growth.problems}
         self._said: dict[str, bytes] = {}
 
     def field(self, name: str) -> Any:
@@ -255,8 +257,12 @@ class WatchedMachine:
     @property
     def p2p(self) -> tuple[tuple[str, ...], ...]:
         """Peer access between GPUs."""
-        machine: Any = self
-        return cast(tuple[tuple[str, ...], ...], self._once.get(("machine", "p2p"), lambda: peer_access(self._rig, machine)))
+
+        def asked() -> tuple[tuple[str, ...], ...]:
+            machine: Any = self
+            return peer_access(self._rig, self.pieces, machine.gpus, machine.matrix, labels(machine.edges))
+
+        return cast(tuple[tuple[str, ...], ...], self._once.get(("machine", "p2p"), asked))
 
 
 class _WatchedPower:
