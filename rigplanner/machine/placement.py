@@ -9,6 +9,7 @@ ends after a fixed number of steps, far above what boards of ten slots need.
 import itertools
 import math
 from collections import Counter
+from collections.abc import Iterable
 
 from msgspec import Struct
 
@@ -131,7 +132,8 @@ class _Search:
         free = [card for card in cards if card.name not in start.slots and not card.wish]
         free.sort(key=lambda card: (not card.is_gpu, -self._appetite(card), card.columns, card.part.id, card.riser or ""))
         self.free = _seated_at_most(free, len(self.slots))
-        self.choices = [self._ranked(card) for card in self.free]
+        ranked = {(card.kind, card.width, card.gen): self._ranked(card) for card in _one_of_each(self.free)}
+        self.choices = [ranked[card.kind, card.width, card.gen] for card in self.free]
         by_model = bool(bridges)
         self.twins = [False, *(one.swaps_with(other, by_model) for one, other in itertools.pairwise(self.free)), False]
         self.classes = _slot_classes(seating, cards, bridges, columns)
@@ -225,7 +227,8 @@ class _Search:
 
     def _most_air(self, gpus: int) -> float:
         """Return the most free columns that there could be between any two of so many GPUs."""
-        entered = [slot for slot in self.slots.values() if any(enters(self.cards[name], slot) for name in self.gpus)]
+        cards = _one_of_each(self.cards[name] for name in self.gpus)
+        entered = [slot for slot in self.slots.values() if any(enters(card, slot) for card in cards)]
         columns = sorted({slot.position for slot in entered if slot.position is not None})
         standing = gpus - sum(slot.position is None for slot in entered)
         if standing < 2:
@@ -331,6 +334,11 @@ class _Search:
             if name in self.gpus and (position := self.slots[place].position) is not None
         )
         return min((after[0] - before[1] for before, after in itertools.pairwise(spans)), default=0)
+
+
+def _one_of_each(cards: Iterable[Card]) -> list[Card]:
+    """Return a card of each link that some have."""
+    return list({(card.kind, card.width, card.gen): card for card in cards}.values())
 
 
 def _seated_apart(columns: list[int], gap: int) -> int:

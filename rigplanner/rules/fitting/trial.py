@@ -14,7 +14,6 @@ from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.machine.assemble import put_together
 from rigplanner.machine.machine import Machine
 from rigplanner.machine.pieces import pieces_of
-from rigplanner.machine.seekers import slot_kind
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, apply
 from rigplanner.rig.task import Workload
@@ -36,6 +35,7 @@ from rigplanner.rules.fitting.answers import (
 )
 from rigplanner.rules.fitting.figures import FIGURES, Reading, observed
 from rigplanner.rules.fitting.likeness import ID, Likeness, naming
+from rigplanner.rules.fitting.places import as_the_board_sees, fastest_places
 from rigplanner.rules.fitting.watching import (
     SOLVED,
     Once,
@@ -66,19 +66,15 @@ _CODES = tuple(RULES_BY_CODE)
 ERRORS = (*(code for code, rule in RULES_BY_CODE.items() if rule.severity == "error"), "KNO001")
 """Rules whose findings mostly are errors, or known troubles of any severity."""
 USUAL = ((TELLING,), (ERRORS, _CODES))
-ORDER = {"cpu": ((SOCKET, TELLING), (ERRORS, _CODES)), "motherboard": ((SOCKET, TELLING), (ERRORS, _CODES)),
+ORDER = {"cpu": ((SOCKET, TELLING), (ERRORS, _CODES)), "motherboard": ((SOCKET, TELLING), (PLACES, ERRORS, _CODES)),
          "gpu": ((TELLING,), (PLACES,), (ERRORS, _CODES)), "system": ((TELLING, PLACES, ERRORS, _CODES),)}  # fmt: skip
 """By kind the stages in which rules are asked, each in rounds: where one says no, those of later rounds are not asked."""
 
 REMARKS = ("RIG003", "DSK001")
 """Rules that only remark, on every part in words of its own or on every port; a badge does not count them."""
 
-ANY_GEN = 9
-"""Stands for the generation of a place of which it is not known."""
 WHOLE = ("system",)
 """Kinds of which each makes a machine of its own: it is asked unwatched, which then is faster."""
-MODULES = ("mxm", "oam", "sxm2", "sxm3", "sxm4", "sxm5")
-"""Form factors of GPU modules: the first that a rig has no slots for stands for all without a slot."""
 UNREAD = frozenset(("id", "name", "aliases", "status", "sources", "unpublished", "prices", "notes"))
 """Fields of these that no verdict reads, but for ids that other parts name."""
 
@@ -202,7 +198,7 @@ class Trial:
         self.name_of = naming(rig, catalog, parts)
         self.stages = _stages(rig, kind, lambda: Likeness(kind, parts, self._decided))
         self.before = found_before(rig, catalog, uid, today)
-        self.fastest = _fastest_places(machine)
+        self.fastest = fastest_places(machine)
         self.placements: Remembered[Placement] = Remembered()
         self.needs: dict[Hashable, Remembered[MemoryEstimate | str]] = {}
         self.rigs: dict[str, Rig] = {}
@@ -359,7 +355,7 @@ class Trial:
 
     def _solved(self, row: Row) -> Placement:
         """Return the placement of the first candidate that agrees in all that was read before anything was placed."""
-        seen = _as_the_board_sees(row.part, self.fastest)
+        seen = as_the_board_sees(row.part, self.fastest)
         row.seen = row if seen is row.part else row.likeness.row(seen, str(row[ID]))
         placement, read = observed(lambda: self.placements.get(row.seen, lambda: self._placed(row.seen)))
         row.likeness.note(read)
@@ -403,25 +399,3 @@ class Trial:
                 del self.parts[named]
             else:
                 self.parts[named] = former
-
-
-def _as_the_board_sees(part: AnyPart, fastest: dict[str | None, int]) -> AnyPart:
-    """Return a card as its place sees it: no generation beyond the fastest place's of its kind; without a slot of its kind its edge
-    does not count, nor of a module which kind it is."""
-    if not isinstance(part, GPU):
-        return part
-    kind = slot_kind(part)
-    if kind is not None and kind not in fastest:
-        forms = [form for form in MODULES if form not in fastest] if part.form_factor != "pcie" else []
-        return replace(part, form_factor=(*forms, part.form_factor)[0], edge_gen=None, edge_width=None, slots=None)
-    most = fastest.get(kind, ANY_GEN)
-    return part if part.edge_gen is None or part.edge_gen <= most else replace(part, edge_gen=most)
-
-
-def _fastest_places(machine: Machine) -> dict[str | None, int]:
-    """Return the fastest generation of the slots of each kind; under None that of the ports that modules go into."""
-    gens: dict[str | None, int] = {}
-    for use in machine.slots:
-        gens[use.slot.kind] = max(gens.get(use.slot.kind, 0), use.slot.gen or ANY_GEN)
-    ports = [port.port.gen or ANY_GEN for port in machine.drives if port.port.kind.startswith("m2")]
-    return {**gens, None: max(ports, default=ANY_GEN)}
