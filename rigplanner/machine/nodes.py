@@ -32,7 +32,7 @@ from rigplanner.machine.power import power_tree
 from rigplanner.machine.seekers import Card
 from rigplanner.machine.sockets import Seats, seat_cpus
 from rigplanner.machine.trunk import host_gbs, lanes_used, parent_of, trunk_edges
-from rigplanner.machine.uses import Ground, drive_uses, slot_uses
+from rigplanner.machine.uses import Ground, drive_uses, drives_in_use, slot_uses, slots_in_use
 from rigplanner.rig.document import Rig
 
 NOWHERE = Location((), "", None, None)
@@ -98,7 +98,7 @@ class Growth:
     @cached_property
     def slots_in_use(self) -> tuple[SlotUse, ...]:
         """The slots that something stands in."""
-        return tuple([use for ground in self._grounds for use in slot_uses(ground, in_use=True)])
+        return tuple([use for ground in self._grounds for use in slots_in_use(ground)])
 
     @cached_property
     def drives(self) -> tuple[DriveUse, ...]:
@@ -108,7 +108,7 @@ class Growth:
     @cached_property
     def drives_in_use(self) -> tuple[DriveUse, ...]:
         """The drive ports that something stands in."""
-        return tuple([use for ground in self._grounds for use in drive_uses(ground, in_use=True)])
+        return tuple([use for ground in self._grounds for use in drives_in_use(ground)])
 
     @cached_property
     def _standing(self) -> list[_Seat]:

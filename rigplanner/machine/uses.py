@@ -1,8 +1,10 @@
 """What every slot and drive port of a populated board gives in the end."""
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 
-from rigplanner.catalog.parts import Slot
+from rigplanner.catalog.parts import DrivePort, Slot
 from rigplanner.machine.lanes import Offer
 from rigplanner.machine.locate import Tree
 from rigplanner.machine.machine import DriveUse, SlotUse
@@ -20,14 +22,23 @@ class Ground(Struct, frozen=True):
     offers: dict[str, Offer]
 
 
-def slot_uses(ground: Ground, in_use: bool = False) -> list[SlotUse]:
-    """Return every slot of a board with what stands in it, or what it would offer; or those `in_use` alone."""
+def slot_uses(ground: Ground) -> list[SlotUse]:
+    """Return every slot of a board with what stands in it, or what it would offer."""
+    return _slots(ground, ground.populated.board.layout.slots)
+
+
+def slots_in_use(ground: Ground) -> list[SlotUse]:
+    """Return the slots of a board in which something stands."""
+    taken = ground.populated.settled.standing.taken
+    return _slots(ground, [slot for slot in ground.populated.board.layout.slots if slot.id in taken])
+
+
+def _slots(ground: Ground, slots: Iterable[Slot]) -> list[SlotUse]:
     standing = ground.populated.settled.standing
     cards = {card.name: card for card in ground.populated.cards}
-    layout = ground.populated.board.layout
     covered = _covered(ground)
     uses: list[SlotUse] = []
-    for slot in [slot for slot in layout.slots if slot.id in standing.taken] if in_use else layout.slots:
+    for slot in slots:
         offer, name = ground.offers[slot.id], standing.taken.get(slot.id)
         card = cards.get(name) if name is not None else None
         width = offer.width if card is None else least(offer.width, card.width)
@@ -68,14 +79,22 @@ def _covered(ground: Ground) -> dict[str, str]:
     return {slot.id: over[slot.position] for slot in slots.values() if slot.position is not None and slot.position in over}
 
 
-def drive_uses(ground: Ground, in_use: bool = False) -> list[DriveUse]:
-    """Return every drive port of a board with the drives in it, or those `in_use` alone."""
+def drive_uses(ground: Ground) -> list[DriveUse]:
+    """Return every drive port of a board with the drives in it."""
+    return _drives(ground, ground.populated.board.layout.drives)
+
+
+def drives_in_use(ground: Ground) -> list[DriveUse]:
+    """Return the drive ports of a board that hold a drive."""
+    holding = set(ground.populated.settled.standing.ports.values())
+    return _drives(ground, [port for port in ground.populated.board.layout.drives if port.id in holding])
+
+
+def _drives(ground: Ground, places: Iterable[DrivePort]) -> list[DriveUse]:
     ports = ground.populated.settled.standing.ports
     parts = {drive.name: drive.part for drive in ground.populated.drives}
     uses: list[DriveUse] = []
-    holding = set(ports.values())
-    layout = ground.populated.board.layout
-    for port in [port for port in layout.drives if port.id in holding] if in_use else layout.drives:
+    for port in places:
         offer = ground.offers[port.id]
         held = tuple(name for name, place in ports.items() if place == port.id)
         width, gen = offer.width, offer.gen
