@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from rigplanner.desktop import documents, exports
 from rigplanner.desktop.actions import COMMANDS, MENUS
 from rigplanner.desktop.findings.card import FindingCard
+from rigplanner.desktop.findings.view import MOST_CARDS
 from rigplanner.desktop.palette import hits
 from rigplanner.desktop.parts.model import NAME
 from rigplanner.desktop.theme import look
@@ -513,3 +514,21 @@ def test_findings_that_are_alike_each_have_a_card_that_goes(qtbot, window, sampl
     assert len(window.findings.cards()) == 2
     window.findings._show_cards([])
     assert [card for card in window.findings.findChildren(FindingCard) if not card.isHidden()] == []
+
+
+def test_ten_thousand_findings_show_a_page_at_a_time(qtbot, window, sample_folder):
+    open_sample(window, sample_folder, "quad-rtx-4090")
+    view = window.findings
+    assert view.more.isHidden()
+    many = [(Finding(code="RIG003", severity="info", subjects=(f"gpu.{n}",)), False) for n in range(10_000)]
+    view._show_cards(many)
+    assert len(view.cards()) == MOST_CARDS and not view.more.isHidden() and view.more.text() == "Show 60 more findings"
+    view._show_cards(many[:MOST_CARDS])
+    assert len(view.cards()) == MOST_CARDS and view.more.isHidden()
+    view._show_cards(many[: MOST_CARDS + 1])
+    assert view.more.text() == "Show 1 more finding"
+    view._most += MOST_CARDS
+    view._show_cards(many[: MOST_CARDS + 1])
+    assert len(view.cards()) == MOST_CARDS + 1 and view.more.isHidden()
+    documents.new_rig(window)
+    assert view._most == MOST_CARDS

@@ -72,7 +72,7 @@ class UpdateDialog(QDialog):
         if not now.update_url:
             self._file_state.setText(tr("No address is set. It is set in Settings under Catalog."))
             return
-        stamp = read_stamp(target(now.update_url, prices=now.update_prices, folder=self._folder))
+        stamp = read_stamp(target(now.update_url, now.update_prices, self._folder))
         known = tr("Last fetched {day}.", day=day(stamp.read[:10])) if stamp else tr("Not fetched yet.")
         self._file_state.setText(f"{now.update_url}\n{known}")
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
+from rigplanner.desktop.change import Change
 from rigplanner.desktop.exports import copy_findings
 from rigplanner.desktop.fade import Figure
 from rigplanner.desktop.session import Session
@@ -16,6 +17,10 @@ from rigplanner.rules.finding import Finding
 
 if TYPE_CHECKING:
     from rigplanner.desktop.findings.card import FindingCard
+
+
+MOST_CARDS = 60
+"""Findings that have a card at first, errors before all others; a card takes some three milliseconds to make."""
 
 
 class FindingsView(QWidget):
@@ -32,9 +37,12 @@ class FindingsView(QWidget):
         self._list = QVBoxLayout()
         self._list.setContentsMargins(8, 0, 8, 8)
         self._list.setSpacing(6)
+        self._most = MOST_CARDS
+        self.more = button("", self._show_more, role="link")
+        self.more.hide()
         self._unchecked = label("", "small", wrap=True)
         self._ignored = column(spacing=4)
-        body = panel(column(self._list, self._ignored, self._unchecked, 1, margins=(0, 4, 4, 8)))
+        body = panel(column(self._list, self.more, self._ignored, self._unchecked, 1, margins=(0, 4, 4, 8)))
         self._unchecked.setContentsMargins(12, 0, 8, 0)
         self.copy = icon_button("copy", tr("Copy the findings"), lambda: copy_findings(session))
         self.copy.hide()
@@ -47,12 +55,21 @@ class FindingsView(QWidget):
                 spacing=0,
             )
         )
-        session.rig_changed.connect(lambda _: self.refresh())
+        session.rig_changed.connect(self._rig_changed)
         look.look_changed.connect(self._repaint)
 
     def cards(self) -> "list[FindingCard]":
         """Return the cards from top to bottom."""
         return sorted(self._cards.values(), key=self._list.indexOf)
+
+    def _rig_changed(self, change: Change) -> None:
+        if change.another:
+            self._most = MOST_CARDS
+        self.refresh()
+
+    def _show_more(self) -> None:
+        self._most += MOST_CARDS
+        self.refresh()
 
     def refresh(self) -> None:
         """Show the findings of the rig as it stands; cards of findings that did not change are kept."""
@@ -84,6 +101,11 @@ class FindingsView(QWidget):
     def _show_cards(self, wanted: list[tuple[Finding, bool]]) -> None:
         from rigplanner.desktop.findings.card import FindingCard
 
+        hidden = len(wanted) - self._most
+        self.more.setVisible(hidden > 0)
+        self.more.setText(trn("Show {count} more finding", "Show {count} more findings", min(hidden, MOST_CARDS)))
+        self.more.setAccessibleName(self.more.text())
+        wanted = wanted[: self._most]
         alike: Counter[str] = Counter()
         keys = []
         for f, waived in wanted:
