@@ -64,6 +64,13 @@ class GpuNode(Struct, frozen=True, kw_only=True):
     power_cap_w: float | None = None
 
 
+class GpuPart(Struct, frozen=True):
+    """The piece that brings a GPU, and the GPU: all that is asked of it where its place does not count."""
+
+    piece: str
+    gpu: GPU
+
+
 class CpuNode(Struct, frozen=True, kw_only=True):
     """One occupied socket."""
 
@@ -170,6 +177,11 @@ class Machine(Struct, frozen=True, kw_only=True):
     lanes_used: int | None = None
     lanes_total: int | None = None
     unknown: tuple[str, ...] = ()
+
+    @property
+    def gpu_parts(self) -> tuple[GpuPart, ...]:
+        """The GPUs as the driver counts them, without their places."""
+        return tuple([GpuPart(node.piece, node.gpu) for node in self.gpus])
 
     @property
     def slots_in_use(self) -> tuple[SlotUse, ...]:

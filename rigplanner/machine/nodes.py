@@ -14,6 +14,7 @@ from rigplanner.machine.machine import (
     DriveUse,
     Edge,
     GpuNode,
+    GpuPart,
     Machine,
     NicNode,
     Piece,
@@ -122,6 +123,11 @@ class Growth:
     def gpus(self) -> tuple[GpuNode, ...]:
         """The GPUs as the driver counts them."""
         return tuple(self._placed[0])
+
+    @cached_property
+    def gpu_parts(self) -> tuple[GpuPart, ...]:
+        """The GPUs as the driver counts them, without their places."""
+        return tuple([GpuPart(node.piece, node.gpu) for node in self._placed[0]])
 
     @cached_property
     def _ports(self) -> tuple[list[NicNode], list[Device]]:

@@ -16,9 +16,9 @@ def fits_after(situation: Situation, job: JobFacts, gpus: int | None = None, **f
     it does not fit as it is counts no more."""
     if situation.estimate is None or not situation.advise:
         return True
-    count = len(situation.machine.gpus)
+    count = len(situation.machine.gpu_parts)
     work = replace(job.workload, **fields)
-    models = {node.gpu.id: node.gpu for node in situation.machine.gpus}.values()
+    models = {node.gpu.id: node.gpu for node in situation.machine.gpu_parts}.values()
     return all(_fits(situation, work, gpu, gpus or count) or not _fits(situation, job.workload, gpu, count) for gpu in models)
 
 

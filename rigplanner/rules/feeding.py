@@ -97,7 +97,7 @@ def decoding(situation: Situation, case: Fed) -> Iterator[Finding]:
 
 
 def _on_the_gpu(situation: Situation, case: Fed) -> tuple[Fix, ...]:
-    if not all(is_nvidia(node.gpu) for node in situation.machine.gpus):
+    if not all(is_nvidia(node.gpu) for node in situation.machine.gpu_parts):
         return ()
     return (fix(situation, "decode-on-gpu", Edit("change_workload", {"index": case.job.index, "dataset_decoding": "gpu"})),)
 
@@ -157,9 +157,9 @@ def engines(situation: Situation) -> Iterator[Engine]:
     for job in situation.jobs:
         stack = (job.workload.stack or "").casefold()
         extra = next((count for begin, count in ENGINE_PROCESSES.items() if stack.startswith(begin)), None)
-        if extra is not None and counts and situation.machine.gpus:
+        if extra is not None and counts and situation.machine.gpu_parts:
             cores = sum(count or 0 for count in counts) if None not in counts else None
-            yield Engine(job.name, len(situation.machine.gpus) + extra, cores)
+            yield Engine(job.name, len(situation.machine.gpu_parts) + extra, cores)
 
 
 @rule(

@@ -84,10 +84,11 @@ class Traffic(Struct, frozen=True):
 def traffic(situation: Situation) -> Iterator[Traffic]:
     """Two cards or more on one host, unless the rig says how its IOMMU is set."""
     machine = situation.machine
-    if len(machine.gpus) < 2 or "iommu" in situation.rig.settings.software:
+    gpus = machine.gpu_parts
+    if len(gpus) < 2 or "iommu" in situation.rig.settings.software:
         return
-    own = [gpu.index for gpu in machine.gpus if is_nvidia(gpu.gpu) and not is_built_in(gpu.piece)]
-    names = tuple(dict.fromkeys(machine.gpus[index].piece for index in own))
+    own = [index for index, node in enumerate(gpus) if is_nvidia(node.gpu) and not is_built_in(node.piece)]
+    names = tuple(dict.fromkeys(gpus[index].piece for index in own))
     if len(names) < 2:
         return
     pairs = [(a, b) for a in own for b in own if a < b]

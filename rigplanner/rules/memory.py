@@ -305,7 +305,7 @@ class Room(Named, frozen=True):
 
 def room(situation: Situation) -> Iterator[Room]:
     """Host memory of rigs whose GPUs have memory of their own."""
-    nodes = [node for node in situation.machine.gpus if node.gpu.form_factor not in ("embedded", "chip", "superchip")]
+    nodes = [node for node in situation.machine.gpu_parts if node.gpu.form_factor not in ("embedded", "chip", "superchip")]
     if not nodes or not situation.memory:
         return
     sizes = [node.gpu.memory_gib for node in nodes]

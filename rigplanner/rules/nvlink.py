@@ -227,11 +227,11 @@ class Islands(Named, frozen=True):
 def island_jobs(situation: Situation) -> Iterator[Islands]:
     """Jobs on rigs of several GPUs with some NVLink; the rig itself where it names no job."""
     machine = situation.machine
-    if len(machine.gpus) > 2 and any(edge.kind in ("nvlink", "xgmi", "nvswitch") for edge in machine.edges):
+    if len(machine.gpu_parts) > 2 and any(edge.kind in ("nvlink", "xgmi", "nvswitch") for edge in machine.edges):
         for job in situation.jobs:
             yield Islands(job.name, job, machine.islands)
         if not situation.jobs:
-            yield Islands(machine.gpus[0].piece, None, machine.islands)
+            yield Islands(machine.gpu_parts[0].piece, None, machine.islands)
 
 
 @rule(
@@ -266,7 +266,7 @@ class Asking(Named, frozen=True):
 
 def asking(situation: Situation) -> Iterator[Asking]:
     """Jobs whose flags ask for NVLink."""
-    gpus = situation.machine.gpus
+    gpus = situation.machine.gpu_parts
     for job in situation.jobs:
         if "nvlink" in job.workload.flags and len(gpus) > 1:
             yield Asking(job.name, gpus[0].gpu)

@@ -39,7 +39,7 @@ def shared(situation: Situation) -> Iterator[Shared]:
     if not asking:
         return
     seen: dict[str, tuple[str, GPU, int]] = {}
-    for node in situation.machine.gpus:
+    for node in situation.machine.gpu_parts:
         piece, gpu, count = seen.get(node.gpu.id, (node.piece, node.gpu, 0))
         seen[node.gpu.id] = (piece, gpu, count + 1)
     for piece, gpu, count in seen.values():

@@ -63,7 +63,7 @@ def _first(config: dict[str, Any], names: tuple[str, ...]) -> int | None:
 
 def splits(situation: Situation) -> Iterator[Split]:
     """Jobs that name degrees of parallelism."""
-    count = len(situation.machine.gpus)
+    count = len(situation.machine.gpu_parts)
     for job in situation.jobs:
         plan = job.workload.parallelism
         if plan is not None and count:
@@ -291,7 +291,7 @@ class Exchange(Struct, frozen=True):
 def exchanges(situation: Situation) -> Iterator[Exchange]:
     """The jobs of a rig with several GPUs, but those that run as a pipeline of single GPUs; NVLink to all GPUs needs no PCIe."""
     machine = situation.machine
-    count = len(machine.gpus)
+    count = len(machine.gpu_parts)
     plans = [(job.name, job.workload.parallelism) for job in situation.jobs]
     names = tuple(name for name, plan in plans if plan is None or plan.pipeline < count)
     if count < 2 or not names:

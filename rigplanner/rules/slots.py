@@ -91,7 +91,7 @@ def fewer(situation: Situation, case: Seeker[Part]) -> tuple[Fix, ...]:
         return ()
     item = found[0]
     homeless = len(situation.homeless.get((item.uid, "no-slot"), ()))
-    if isinstance(case.part, GPU) and not _splits_hold(situation, len(situation.machine.gpus) - homeless):
+    if isinstance(case.part, GPU) and not _splits_hold(situation, len(situation.machine.gpu_parts) - homeless):
         return ()
     if homeless >= item.quantity:
         removed = (fix(situation, "remove", Edit("remove_item", {"uid": item.uid}), piece=case.name),)

@@ -47,7 +47,7 @@ class Fit(Struct, frozen=True):
 
 def fits(situation: Situation) -> Iterator[Fit]:
     """One case per job and GPU model."""
-    gpus = situation.machine.gpus
+    gpus = situation.machine.gpu_parts
     for job in situation.jobs:
         seen: dict[str, Fit] = {}
         for number, node in enumerate(gpus):
@@ -150,7 +150,7 @@ def _holds(situation: Situation, case: Fit, part: Part) -> bool:
     """Ask the memory model about the job on another GPU: kernels and partitions differ."""
     if situation.estimate is None or not isinstance(part, GPU):
         return True
-    need = situation.estimate(case.job.workload, part, len(situation.machine.gpus))
+    need = situation.estimate(case.job.workload, part, len(situation.machine.gpu_parts))
     return isinstance(need, MemoryEstimate) and has_room(need, usable_gib(part) or 0.0)
 
 
@@ -158,7 +158,7 @@ def _fits_with(situation: Situation, case: Fit, **fields: Any) -> bool:
     """Ask the memory model about the job with some fields changed."""
     if situation.estimate is None or case.card.memory_gib is None:
         return False
-    need = situation.estimate(replace(case.job.workload, **fields), case.card, len(situation.machine.gpus))
+    need = situation.estimate(replace(case.job.workload, **fields), case.card, len(situation.machine.gpu_parts))
     return not isinstance(need, str) and has_room(need, usable_gib(case.card) or 0.0)
 
 

@@ -369,9 +369,9 @@ class Trial:
 
     def _needs(self, index: int, row: Row, machine: Any) -> Iterator[MemoryEstimate | str]:
         """Yield what a job needs on each GPU of a machine."""
-        workload, count = self.rig.workloads[index], len(machine.gpus)
+        workload, count = self.rig.workloads[index], len(machine.gpu_parts)
         needs: dict[int, MemoryEstimate | str] = {}
-        for node in machine.gpus:
+        for node in machine.gpu_parts:
             gpu = node.gpu
             if id(gpu) not in needs:
                 known = self.needs.setdefault((index, count, None if is_watched(gpu) else gpu.id), Remembered())
