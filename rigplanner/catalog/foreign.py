@@ -1,9 +1,10 @@
 """Data of other people: what was taken, what was refused and why, and how a value is read with suspicion."""
 
+import csv
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from html import unescape
 from typing import Any, Literal, TypeVar
 
@@ -35,6 +36,17 @@ class Refusal(Struct, frozen=True):
     reason: Reason
     found: str = ""
     lost: bool = True
+
+
+def csv_rows(reader: Any, file: str, refused: list[Refusal]) -> Iterator[Any]:
+    """Yield the rows of a csv reader; those that are no CSV are refused by `file` and line."""
+    while True:
+        try:
+            yield next(reader)
+        except StopIteration:
+            return
+        except csv.Error as fault:
+            refused.append(Refusal(f"{file} line {reader.line_num}".strip(), "", "damaged", str(fault)[:60]))
 
 
 class Import(Struct, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from rigplanner.catalog.foreign import Cancelled, Import, Progress, Record, Refusal, go_on, slug
+from rigplanner.catalog.foreign import Cancelled, Import, Progress, Record, Refusal, csv_rows, go_on, slug
 from rigplanner.catalog.foreign_files import ForeignFault
 from rigplanner.catalog.foreign_opendb import decoded_json
 from rigplanner.catalog.foreign_pcpp_shapes import SHAPES, Shape
@@ -120,15 +120,7 @@ def _csv_rows(name: str, content: bytes, refused: list[Refusal]) -> Iterator[Any
     except UnicodeDecodeError:
         refused.append(Refusal(name, "", "encoding"))
         return
-    rows = csv.DictReader(io.StringIO(text, newline=""))
-    while True:
-        try:
-            row = next(rows, None)
-        except csv.Error as fault:
-            refused.append(Refusal(f"{name} line {rows.line_num}", "", "damaged", str(fault)[:60]))
-            continue
-        if row is None:
-            return
+    for row in csv_rows(csv.DictReader(io.StringIO(text, newline="")), name, refused):
         yield {key: _value(cell) for key, cell in row.items() if key is not None and isinstance(cell, str)}
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from rigplanner.catalog.find import PartIndex
-from rigplanner.catalog.foreign import Reason, Refusal, text_fault
+from rigplanner.catalog.foreign import Reason, Refusal, csv_rows, text_fault
 from rigplanner.catalog.money import read_money
 from rigplanner.catalog.naming import Naming
 from rigplanner.catalog.parts import KINDS, Price
@@ -99,14 +99,7 @@ def decoded(content: bytes, encoding: str | None = None) -> str:
 def _rows(text: str, delimiter: str, refused: list[Refusal]) -> Iterator[tuple[int, list[str]]]:
     """Yield line number and cells of the rows that are not empty; rows that are no CSV are refused."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    while True:
-        try:
-            row = next(reader, None)
-        except csv.Error as fault:
-            refused.append(Refusal(f"line {reader.line_num}", "", "damaged", str(fault)[:60]))
-            continue
-        if row is None:
-            return
+    for row in csv_rows(reader, "", refused):
         if any(cell.strip() for cell in row):
             yield reader.line_num, row
 

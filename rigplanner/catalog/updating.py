@@ -12,11 +12,14 @@ from rigplanner.catalog.load import CatalogFault, Family
 from rigplanner.catalog.prices import decode_prices
 
 
-def target(url: str, *, rates: bool = False, prices: bool = False, folder: Path | None = None) -> Path:
-    """Return where the file of a URL is kept under the user's catalog `folder`: one place per URL."""
+def rates_target(folder: Path | None = None) -> Path:
+    """Return where the exchange rates are kept under the user's catalog `folder`."""
+    return (folder or user_catalog.user_folder()) / user_catalog.RATES_FILE
+
+
+def target(url: str, prices: bool = False, folder: Path | None = None) -> Path:
+    """Return where the file of parts or `prices` of a URL is kept under the user's catalog `folder`: one place per URL."""
     folder = folder or user_catalog.user_folder()
-    if rates:
-        return folder / user_catalog.RATES_FILE
     parts = urlsplit(url)
     name = slug(f"{parts.hostname or ''}-{PurePosixPath(parts.path).stem}") or "file"
     return folder / (user_catalog.PRICES if prices else user_catalog.UPDATES) / f"{name}.json"
@@ -37,9 +40,9 @@ def check_prices(content: bytes) -> None:
 
 def fetch_rates(go_on: fetch.GoOn, folder: Path | None = None) -> fetch.Fetched:
     """Bring the exchange rates up to date. Raises FetchFault."""
-    return fetch.fetch(ECB_URL, target(ECB_URL, rates=True, folder=folder), read_ecb, go_on=go_on)
+    return fetch.fetch(ECB_URL, rates_target(folder), read_ecb, go_on=go_on)
 
 
 def fetch_file(url: str, prices: bool, go_on: fetch.GoOn, folder: Path | None = None) -> fetch.Fetched:
     """Bring a file of parts, or of prices, up to date. Raises FetchFault."""
-    return fetch.fetch(url, target(url, prices=prices, folder=folder), check_prices if prices else check_family, go_on=go_on)
+    return fetch.fetch(url, target(url, prices, folder), check_prices if prices else check_family, go_on=go_on)

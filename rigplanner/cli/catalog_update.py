@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from rigplanner.catalog import fetch
 from rigplanner.catalog.exchange import ECB_URL, read_ecb
-from rigplanner.catalog.updating import check_family, check_prices, target
+from rigplanner.catalog.updating import check_family, check_prices, rates_target, target
 from rigplanner.cli.faults import FINE, InputFault
 
 
@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     limits = fetch.Limits(connect_s=min(args.timeout, fetch.STANDARD_LIMITS.connect_s), read_s=args.timeout)
     url = args.rates or args.url
     try:
-        path = target(url, rates=args.rates is not None, prices=args.prices)
+        path = target(url, args.prices) if args.rates is None else rates_target()
     except ValueError as fault:
         raise InputFault(f"{url}: no address ({fault}).") from fault
     check = read_ecb if args.rates else check_prices if args.prices else check_family

@@ -148,10 +148,8 @@ _read_jobs: dict[tuple[object, ...], tuple[GPU, Zoo | None, Job]] = {}
 is known by, so that nothing else takes it over."""
 
 
-def _definite(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zoo: Zoo | None, machine: Machine | None) -> Job:
-    task = TASKS.get(workload.task or "inference")
-    if task is None:
-        raise WorkloadFault(f"task: expected one of {', '.join(TASKS)}, found '{workload.task}'.")
+def _check(workload: Workload, count: int, nodes: int, link: str) -> None:
+    """Raise WorkloadFault for what no job can mean."""
     check_workload(workload)
     if workload.optimizer is not None and workload.optimizer.casefold() not in OPTIMIZERS:
         raise WorkloadFault(f"optimizer: expected one of {', '.join(OPTIMIZERS)}, found '{workload.optimizer}'.")
@@ -160,6 +158,13 @@ def _definite(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, z
     if link and link not in LINKS:
         raise WorkloadFault(f"hardware.link: expected one of {', '.join(LINKS)}, found '{link}'.")
     _check_sizes(workload)
+
+
+def _definite(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zoo: Zoo | None, machine: Machine | None) -> Job:
+    task = TASKS.get(workload.task or "inference")
+    if task is None:
+        raise WorkloadFault(f"task: expected one of {', '.join(TASKS)}, found '{workload.task}'.")
+    _check(workload, count, nodes, link)
     assumed: dict[str, str] = {} if workload.task else {"task": task}
     workload, seeing_gflop = pictured(workload, zoo)
     shape, silicon = resolve_shape(workload, zoo), silicon_of(gpu)
