@@ -74,6 +74,11 @@ GROUPED, GROUPED_RATE = ("resnext", "x101", "regnet"), 0.6
 """Nets of grouped convolutions, whose products are too narrow for matrix units and tiles, and the share of the others' rate that
 they reach: ResNeXt-50 beside ResNet-50 in TensorRT on T4, Jetson Nano and TX2 (0.48 to 0.59, mmdeploy's table). With it timm's rows
 of such nets are met on an RTX 5090 and PRO 6000 and 10 to 25 % low on an RTX 3090, and RegNets on a V100 in FP32 (pycls)."""
+MATCHING_BOXES = ("ssd",)
+"""Detectors that match thousands of boxes per image while they train: those of NGC's rows (SSD300 on V100 and RTX 8000) take the
+same share of shaders as of matrix units. The others were 0.5 to 0.9 of what was measured in FP32 and 1.2 to 1.6 in half precision
+(R-CNNs, RetinaNet and U-Nets of NVIDIA, tensorpack, Detectron2 and MMDetection; Detectron in Caffe2 alone is now a third too fast): on
+shaders their convolutions need fewer operations than are counted, as those of classifiers do."""
 FORWARD_SHADERS = 1.3
 """Rate of plain products on shaders in a forward pass over that in training, where the learned shares come from: FP32 transformers
 that only look were 7 to 28 % faster than without it (tables of NeuSight, Hugging Face, Swin and FasterTransformer, ten GPUs)."""
@@ -170,6 +175,12 @@ def share_path(job: Job) -> str:
     return "vector-products" if share_of(job) in PLAIN_PRODUCTS else "vector-embedded" if embedded else "vector"
 
 
+def _arithmetic_of(job: Job) -> str:
+    """Return the kind of net whose learned share of arithmetic holds: on shaders, detectors' is that of the nets they build on."""
+    kind = share_of(job)
+    return "cnn" if kind == "detector" and job.path == "vector" and not job.shape.slug.startswith(MATCHING_BOXES) else kind
+
+
 def youth(job: Job) -> float:
     """Return how young the software is for the matrix units that it drives: 1 in the year that they came out, falling by half a
     year after year (libraries take two to three years to learn a new generation)."""
@@ -185,7 +196,7 @@ def matrix_seconds(job: Job, flops: float) -> float:
     share = (
         job.stack.tuned * physics.matrix.get(share_path(job), 1.0) * physics.generation.get(shares_of(job.silicon.generation), 1.0)
     )
-    share *= physics.kind_matrix.get(share_of(job), 1.0) * math.exp(-physics.youth * youth(job))
+    share *= physics.kind_matrix.get(_arithmetic_of(job), 1.0) * math.exp(-physics.youth * youth(job))
     if job.path in ("half", "tf32", "low") and job.silicon.half_rate_tensor:
         share *= physics.half_rate
     if job.path == "vector" and job.task == "inference" and job.shape.kind in TRANSFORMERS:

@@ -75,7 +75,9 @@ def test_whole_sources_became_anchors_and_their_first_sight_is_kept() -> None:
     assert len(at_first_sight(rows, lines)) > 440
 
 
-@pytest.mark.parametrize(("name", "count", "median"), [("fifth", 150, 0.22), ("sixth", 130, 0.17), ("seventh", 320, 0.45)])
+@pytest.mark.parametrize(
+    ("name", "count", "median"), [("fifth", 150, 0.22), ("sixth", 130, 0.17), ("seventh", 320, 0.45), ("ninth", 170, 0.25)]
+)
 def test_the_last_rounds_are_known_by_their_first_sight(name: str, count: int, median: float) -> None:
     file = Path(__file__).parent / f"held_out_speeds_{name}.jsonl"
     lines, rows = file.read_bytes().splitlines(), read_own(file)
@@ -255,3 +257,15 @@ def test_stacks_known_from_one_hand_say_how_far_others_lie() -> None:
     asked = {"model": "bert-large", "task": "inference", "stack": "tensorrt", "precision": "fp16", "batch_per_gpu": 8}
     found = predict("T4", seq_len=128, **asked)
     assert found.high / found.value >= 1.5 and found.value / found.low >= 1.6
+
+
+def test_convolutions_of_detectors_on_shaders_count_as_those_of_classifiers() -> None:
+    asked = {"task": "train", "stack": "pytorch-eager", "batch_per_gpu": 2}
+    gain = {
+        net: model_speed(job("V100-SXM2-16GB", model=net, precision="fp32", **asked)).times.matrix_s / shape.gflop
+        for net in ("retinanet-r50-fpn", "ssd300-resnet50", "resnet-50")
+        if (shape := job("V100-SXM2-16GB", model=net, precision="fp32", **asked).shape)
+    }
+    assert (
+        gain["retinanet-r50-fpn"] == pytest.approx(gain["resnet-50"], rel=0.1) and gain["ssd300-resnet50"] > 1.5 * gain["resnet-50"]
+    )
