@@ -77,8 +77,8 @@ of such nets are met on an RTX 5090 and PRO 6000 and 10 to 25 % low on an RTX 30
 MATCHING_BOXES = ("ssd",)
 """Detectors that match thousands of boxes per image while they train: those of NGC's rows (SSD300 on V100 and RTX 8000) take the
 same share of shaders as of matrix units. The others were 0.5 to 0.9 of what was measured in FP32 and 1.2 to 1.6 in half precision
-(R-CNNs, RetinaNet and U-Nets of NVIDIA, tensorpack, Detectron2 and MMDetection; Detectron in Caffe2 alone is now a third too fast): on
-shaders their convolutions need fewer operations than are counted, as those of classifiers do."""
+(NVIDIA, tensorpack, Detectron2 and MMDetection; Detectron in Caffe2 alone is now a third too fast): on shaders their convolutions
+need fewer operations than are counted, as those of classifiers do."""
 FORWARD_SHADERS = 1.3
 """Rate of plain products on shaders in a forward pass over that in training, where the learned shares come from: FP32 transformers
 that only look were 7 to 28 % faster than without it (tables of NeuSight, Hugging Face, Swin and FasterTransformer, ten GPUs)."""
