@@ -26,6 +26,9 @@ OTHER_MAKERS = 1.2
 """How much longer reading the weights takes on cards of other makers than NVIDIA's, for which kernels were written first: written
 tokens of eight sources on Radeon, Instinct, Arc, Ryzen AI and Apple's chips lie a tenth to a third below what NVIDIA's reach of
 their bandwidth."""
+WITHOUT_KERNELS, PLAIN_KERNELS = ("gcn", "vega", "cdna", "rdna", "rdna2"), 2.5
+"""AMD's generations that serving engines list no support for (vLLM: gfx90a, gfx942, gfx950, gfx11 and gfx12), and how much longer
+the plain kernels take that stand in for theirs (8B, 32B and 30B with 3B active on four Instinct MI100: 2.1 to 2.9 times)."""
 NETWORK_LATENCY_S = 1e-4
 """One all-reduce between computers."""
 HOST_STREAM_S, SUPERCHIP_HOST = 2.5e-5, 1.6
@@ -150,6 +153,10 @@ def _unpacks(job: Job) -> bool:
     return local and weight_bits(job.precision) < MOST_UNPACKED_BITS
 
 
+def _plain_kernels(job: Job) -> float:
+    return PLAIN_KERNELS if job.stack.family == "serving" and job.silicon.generation in WITHOUT_KERNELS else 1.0
+
+
 def _older(job: Job) -> bool:
     return job.silicon.fast_memory and job.silicon.generation in ("pascal", "volta", "ampere")
 
@@ -239,10 +246,10 @@ def decode(job: Job) -> Stream:
         matrix_seconds(job, 2 * shape.active_m * 1e6 * job.batch) / degree,
         _unpacking(job, shape.active_m * 1e6) / degree,
     )
-    busy = max(traffic, products, unpacking)
+    busy = max(traffic, products, unpacking) * _plain_kernels(job)
     total = _joined(busy + tail, launch) + exchange
-    matrix = busy if busy > traffic * (BALANCED if unpacking > products else 1.0) else 0.0
-    unpacks = matrix > products
+    matrix = busy if max(products, unpacking) > traffic * (BALANCED if unpacking > products else 1.0) else 0.0
+    unpacks = matrix > 0 and unpacking > products
     return Stream(job.batch / total, matrix, busy - matrix, total - busy, job.batch, exchange_s=exchange, unpacks=unpacks)
 
 
@@ -261,7 +268,7 @@ def _chunk(job: Job) -> int:
 def prefill(job: Job) -> Stream:
     """The prompt in one pass: 2 FLOPs per active weight and token."""
     shape, degree, tokens = job.shape, _degree(job), job.input_tokens or 512
-    matrix = _prompt_products(job, 2 * shape.active_m * 1e6 * tokens * job.batch) / degree
+    matrix = _prompt_products(job, 2 * shape.active_m * 1e6 * tokens * job.batch) / degree * _plain_kernels(job)
     chunked = job.stack.family == "local-llm"
     widened = WIDENED_BYTES if chunked and weight_bits(job.precision) < 16 and not _multiplies_packed(job) else 0.0
     passes = math.ceil(tokens * job.batch / _chunk(job)) if chunked else 1
@@ -302,7 +309,8 @@ def serve(job: Job) -> Stream:
     prompt = inp / out * (per_token + shape.attention_gflop * 1e9 / shape.tokens * 0.5)
     read = _read_per_step(job, stored, streams, out)
     traffic = (read * job.pipeline / streams + shape.kv_values * value_bytes * (inp + out / 2)) / bandwidth
-    matrix = matrix_seconds(job, per_token + prompt) / n
+    traffic *= _plain_kernels(job)
+    matrix = matrix_seconds(job, per_token + prompt) / n * _plain_kernels(job)
     exchange = _exchange(job, streams * (1 + inp / out), EXPERT_EXCHANGES if apart else EXCHANGES_PER_LAYER)
     starved = streams < FEW_STREAMS and not job.batch_given
     busy = (matrix + traffic) * streams * (1 + STAGE_LOSS * max(0, job.pipeline - 2))
