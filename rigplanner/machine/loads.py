@@ -39,8 +39,12 @@ WHOLE_MACHINES = ("complete", "server", "embedded")
 """Roles of systems whose stated maximum covers whatever their owner puts in; a baseboard's covers its own modules only."""
 
 
-def loads_of(rig: Rig, pieces: tuple[Piece, ...]) -> tuple[list[tuple[str, float | None]], list[Step]]:
-    """Return the watts of every piece that draws some, None where unknown, and the allowances used."""
+Drawn = tuple[list[tuple[str, float | None]], list[Step]]
+"""The watts of every piece that draws some, None where unknown, and the allowances used."""
+
+
+def loads_of(rig: Rig, pieces: tuple[Piece, ...]) -> Drawn:
+    """Return what pieces draw."""
     caps = {item.uid: item.power_cap_w for item in rig.items}
     systems = [piece for piece in pieces if isinstance(piece.part, System)]
     hosts = [piece for piece in systems if isinstance(piece.part, System) and piece.part.max_power_w is not None]

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.parts import CPU, GPU, Accessory, AnyPart, NetworkCard, PowerSupply, Storage, Supply, System
 from rigplanner.evidence import Step
 from rigplanner.machine.enclosures import fed_beside, holders_supplies
-from rigplanner.machine.loads import loads_of
+from rigplanner.machine.loads import Drawn, loads_of
 from rigplanner.machine.machine import Piece, PlugDemand, PowerTree
 from rigplanner.machine.plugs import plug_demands
 from rigplanner.rig.document import Rig, Site
@@ -29,7 +29,7 @@ older revisions promise nothing."""
 
 def power_tree(rig: Rig, pieces: tuple[Piece, ...]) -> PowerTree:
     """Return the power tree of a rig. GPUs and CPUs count at their limit, with caps; assumptions stand in `steps` by name."""
-    return replace(with_peaks(load_tree(rig, pieces), pieces), plugs=plugs_of(rig, pieces))
+    return replace(with_peaks(load_tree(rig, pieces, loads_of(rig, pieces)), pieces), plugs=plugs_of(rig, pieces))
 
 
 def plugs_of(rig: Rig, pieces: tuple[Piece, ...]) -> tuple[PlugDemand, ...]:
@@ -38,9 +38,10 @@ def plugs_of(rig: Rig, pieces: tuple[Piece, ...]) -> tuple[PlugDemand, ...]:
     return plug_demands(tuple(p for p in pieces if p.name not in outside), [supply for _, supply in supplies_of(pieces)])
 
 
-def load_tree(rig: Rig, pieces: tuple[Piece, ...]) -> PowerTree:
-    """Return the power tree without its plugs and peaks. Cards that enclosures and docks feed count at the wall only."""
-    every, steps = loads_of(rig, pieces)
+def load_tree(rig: Rig, pieces: tuple[Piece, ...], drawn: Drawn) -> PowerTree:
+    """Return the power tree without its plugs and peaks, of what pieces draw. Cards that enclosures and docks feed count at the
+    wall only."""
+    every, steps = drawn[0], [*drawn[1]]
     outside = fed_beside(rig, pieces)
     loads = [(name, watts) for name, watts in every if name not in outside]
     beside = [watts for name, watts in every if name in outside]

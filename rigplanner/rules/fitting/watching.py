@@ -16,6 +16,7 @@ from msgspec.structs import force_setattr, replace
 
 from rigplanner.catalog.parts import AnyPart
 from rigplanner.machine.links import labels
+from rigplanner.machine.loads import loads_of
 from rigplanner.machine.machine import Machine, Piece, PowerTree
 from rigplanner.machine.nodes import Growth
 from rigplanner.machine.peer import peer_access
@@ -275,7 +276,9 @@ class _WatchedPower:
         return self._once.get(("power", "plugs"), lambda: plugs_of(self._rig, self._machine.pieces))
 
     def _loads(self) -> PowerTree:
-        return cast(PowerTree, self._once.get(("power", "loads"), lambda: load_tree(self._rig, self._machine.pieces)))
+        rig, pieces = self._rig, self._machine.pieces
+        drawn = partial(self._once.get, ("power", "drawn"), partial(loads_of, rig, pieces))
+        return cast(PowerTree, self._once.get(("power", "loads"), lambda: load_tree(rig, pieces, drawn())))
 
     def __getattr__(self, name: str) -> Any:
         if name in ("transient_w", "steps"):
