@@ -20,20 +20,19 @@ from rigplanner.machine.collective_time import allreduce_time
 from rigplanner.machine.collectives import allreduce
 from rigplanner.machine.copies import copy_rates
 from rigplanner.machine.formats.from_matrix import machine_of_matrix
-from rigplanner.machine.formats.graphviz import dot
 from rigplanner.machine.formats.hwloc_xml import read_hwloc
 from rigplanner.machine.formats.lspci_tree import parse_lspci
-from rigplanner.machine.formats.nccl_xml import nccl_xml, read_nccl_xml
+from rigplanner.machine.formats.nccl_xml import read_nccl_xml
 from rigplanner.machine.formats.nvlink_status import LinkedGpu, links_down, parse_nvlink_status
 from rigplanner.machine.formats.pci_paths import PciDevice, nvidia_gpus, path_cells
 from rigplanner.machine.formats.rocm_matrix import parse_rocm
-from rigplanner.machine.formats.smi_matrix import MatrixFault, SmiMatrix, format_matrix, missing_rows, parse_matrix
+from rigplanner.machine.formats.smi_matrix import MatrixFault, SmiMatrix, missing_rows, parse_matrix
 from rigplanner.machine.formats.smi_query import QueriedGpu, QueryFault, parse_query
 from rigplanner.machine.interconnect import boards_of
 from rigplanner.machine.machine import Machine
 from rigplanner.machine.this_machine import read_this_machine, recognise
 from rigplanner.report.language import tr
-from rigplanner.report.picture import machine_picture, svg
+from rigplanner.report.machine_files import WRITERS
 from rigplanner.report.words_machine import move_text
 
 FORMATS = ("matrix", "json", "nccl", "svg", "dot")
@@ -78,8 +77,7 @@ def run(args: argparse.Namespace) -> int:
     if args.read:
         sys.stdout.write(found_text(machine, args.read, args.format))
         return FINE
-    writers: dict[str, Callable[[Machine], str]] = {"matrix": _matrix, "json": _json, "nccl": nccl_xml, "svg": _svg, "dot": dot}
-    sys.stdout.write(writers[args.format](machine))
+    sys.stdout.write((_json if args.format == "json" else WRITERS[args.format])(machine))
     return FINE
 
 
@@ -191,15 +189,6 @@ READERS: dict[str, Callable[[str], SmiMatrix]] = {
     "lspci": _from_lspci,
 }
 """Readers of captured text, by the name of their option."""
-
-
-def _svg(machine: Machine) -> str:
-    return svg(machine_picture(machine))
-
-
-def _matrix(machine: Machine) -> str:
-    devices = [f"GPU{gpu.index}" for gpu in machine.gpus] + [f"NIC{nic.index}" for nic in machine.nics]
-    return format_matrix(devices, machine.matrix, [(gpu.affinity, gpu.numa) for gpu in machine.gpus])
 
 
 def _spread(estimate: Estimate | None) -> dict[str, float] | None:

@@ -15,9 +15,10 @@ from rigplanner.whole_file import write_whole
 
 EXPORT_WORDS = Words({
     "pdf": "PDF", "xlsx": "Excel workbook", "markdown": "Markdown", "bbcode": "BBCode", "csv": "CSV", "plain": "Plain text",
-    "table": "Plain text", "json": "JSON",
+    "table": "Plain text", "json": "JSON", "svg": "Topology (SVG)", "slots": "Slots and cards (SVG)",
+    "nccl": "Topology for NCCL (XML)", "dot": "Graphviz", "matrix": "Matrix of nvidia-smi topo -m",
 })  # fmt: skip
-SUFFIXES = {"markdown": "md", "bbcode": "txt", "plain": "txt", "table": "txt"}
+SUFFIXES = {"markdown": "md", "bbcode": "txt", "plain": "txt", "table": "txt", "slots": "svg", "nccl": "xml", "matrix": "txt"}
 """Ending of a form's files where it is not the form's own name."""
 QUOTE_FORMS = ("markdown", "bbcode", "plain", "csv", "json", "xlsx")
 

@@ -6,12 +6,15 @@ import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QEventLoop, QObject, QPointF
 from PySide6.QtGui import QRegion
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 
 from rigplanner.desktop import documents
+from rigplanner.desktop.exports import EXPORT_WORDS
 from rigplanner.desktop.machine.drawing import MachineDrawing, box_area, wire_area
+from rigplanner.desktop.machine.export import FORMS, save_machine
 from rigplanner.desktop.machine.shapes import Box, Drawing, Wire
 from rigplanner.desktop.tasks import Tasks
+from rigplanner.report.machine_files import WRITERS
 
 
 @pytest.fixture
@@ -118,3 +121,17 @@ def test_work_that_can_wait_begins_later_and_not_at_all_once_it_is_cancelled(qtb
     qtbot.waitUntil(lambda: not tasks.is_busy())
     assert ran == ["second"]
     tasks.close()
+
+
+def test_the_machine_is_written_in_every_form_and_a_folder_that_is_gone_is_told(window, view, tmp_path):
+    view.export.click()
+    menu = view.export.findChild(QMenu)
+    assert [action.text() for action in menu.actions()] == [str(EXPORT_WORDS[form]) for form in FORMS]
+    menu.close()
+    begins = {"svg": "<svg", "slots": "<svg", "nccl": "<system", "dot": "graph", "matrix": "\tGPU0"}
+    assert set(begins) == set(FORMS) == set(WRITERS)
+    for form, begin in begins.items():
+        assert save_machine(window.session, tmp_path / form, form)
+        assert (tmp_path / form).read_text("utf-8").startswith(begin)
+    assert not save_machine(window.session, tmp_path / "gone" / "x", "svg")
+    assert "not written" in window.messages.text.text()

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QComboBox, QHeaderView, QScrollArea, QSizePolicy, 
 from rigplanner.desktop.change import Change
 from rigplanner.desktop.machine.better import BetterPlaces
 from rigplanner.desktop.machine.drawing import MachineDrawing
+from rigplanner.desktop.machine.export import open_export
 from rigplanner.desktop.machine.layout import machine_drawing
 from rigplanner.desktop.machine.leaves import piece_numbers
 from rigplanner.desktop.machine.shapes import Drawing
@@ -109,7 +110,8 @@ class MachineView(QWidget):
         self.coloring.addItem(tr("Colour by verdict"), False)
         self.coloring.addItem(tr("Colour by link width"), True)
         self.coloring.activated.connect(lambda _: self.drawing.color_by_width(bool(self.coloring.currentData())))
-        pictures.setCornerWidget(panel(row(self.coloring, margins=(0, 2, 12, 2))))
+        self.export = button(tr("Export"), lambda: open_export(self.export, self._session), "export", name=tr("Export the machine"))
+        pictures.setCornerWidget(panel(row(self.coloring, self.export, margins=(0, 2, 12, 2))))
         pictures.addTab(self._canvas, tr("Topology"))
         pictures.addTab(scrolled(self.slots, tr("Slots and cards")), tr("Slots and cards"))
         return pictures
@@ -121,6 +123,7 @@ class MachineView(QWidget):
 
     def _refresh(self) -> None:
         assessment = self._session.assessment
+        self.export.setEnabled(assessment is not None)
         if assessment is None:
             return
         self._stale = False

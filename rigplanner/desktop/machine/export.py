@@ -1,0 +1,41 @@
+"""The machine to a file: drawings, NCCL's topology, Graphviz, the matrix."""
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMenu, QPushButton
+
+from rigplanner.desktop.exports import EXPORT_WORDS, ask_export, write
+from rigplanner.desktop.session import Session
+from rigplanner.report.language import tr
+
+FORMS = ("svg", "slots", "nccl", "dot", "matrix")
+
+
+def open_export(at: QPushButton, session: Session) -> QMenu:
+    """Offer the forms in which the machine of the open rig can be written."""
+    menu = QMenu(at)
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    for form in FORMS:
+        menu.addAction(EXPORT_WORDS[form], partial(_ask, at, session, form))
+    menu.popup(at.mapToGlobal(at.rect().bottomLeft()))
+    return menu
+
+
+def _ask(at: QPushButton, session: Session, form: str) -> None:
+    ask_export(at, session, tr("Export the machine"), session.rig.name, form, lambda path: save_machine(session, path, form))
+
+
+def save_machine(session: Session, path: Path, form: str) -> bool:
+    """Write the machine in one of FORMS."""
+    return write(session, path, lambda: _content(session, form))
+
+
+def _content(session: Session, form: str) -> bytes | None:
+    from rigplanner.report.machine_files import WRITERS
+
+    if session.assessment is None:
+        session.tell(tr("There is nothing to export: the rig could not be assessed."), "error")
+        return None
+    return WRITERS[form](session.assessment.machine).encode()
