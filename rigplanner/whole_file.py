@@ -27,7 +27,9 @@ def read_within(path: Path, most_bytes: int) -> bytes:
     content = b""
     if status.st_size <= most_bytes:
         with path.open("rb") as file:
-            content = file.read(most_bytes + 1)
+            content = file.read(status.st_size + 1)
+            if len(content) > status.st_size:
+                content += file.read(most_bytes)
     if max(status.st_size, len(content)) > most_bytes:
         raise OSError(errno.EFBIG, f"larger than {most_bytes / 2**20:g} MiB")
     return content

@@ -124,6 +124,17 @@ def test_only_files_are_read_and_within_the_limit(tmp_path: Path) -> None:
         read_rig(Path("/dev/zero"))
 
 
+def test_a_file_that_grows_meanwhile_is_read_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "some"
+    path.write_bytes(b"123")
+    before = path.stat()
+    path.write_bytes(b"12345678")
+    monkeypatch.setattr(Path, "stat", lambda path: before)
+    assert read_within(path, 8) == b"12345678"
+    with pytest.raises(OSError, match="larger than"):
+        read_within(path, 7)
+
+
 class FullDisk(io.StringIO):
     def write(self, text: str) -> int:
         raise OSError(28, "No space left on device")
