@@ -19,9 +19,9 @@ from rigplanner.report.words_memory import compared_lines, memory_lines
 from rigplanner.rig.task import Case, Workload
 from rigplanner.whole_file import write_whole
 from rigplanner.workload import torch_step
-from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.answer import GIB, WorkloadFault
 from rigplanner.workload.job import read_job
-from rigplanner.workload.memory import GIB, answered, estimate_memory
+from rigplanner.workload.memory import answered, estimate_memory
 from rigplanner.workload.network import Network, resolve
 from rigplanner.workload.room import usable_gib
 from rigplanner.workload.stacks import memory_stack

@@ -20,7 +20,7 @@ _ASIDE = re.compile(
     re.IGNORECASE,
 )
 """Words with which a piece of a line speaks of a part that is not bought."""
-_COUNTED = re.compile(r"\s*\d{1,3}\s*[x×*]\s", re.IGNORECASE)
+COUNTED = re.compile(r"\s*\d{1,3}\s*[x×*]\s", re.IGNORECASE)
 _SORTS = (
     ("memory", re.compile(r"\b\d+\s?G[Bo]\b.*\b(?:ram|ddr\d)\b", re.IGNORECASE)),
     ("storage", re.compile(r"\b[\d.]+\s?[TG][Bo]\b.*\b(?:ssds?|hdds?|nvme|m\.2|drives?)\b", re.IGNORECASE)),
@@ -99,7 +99,7 @@ def _described(wish: Wish, piece: str, before: str) -> Wish:
 
 def _piece_wish(piece: str, before: str, index: PartIndex, kind: str | None, parts: Sequence[Part]) -> Wish | None:
     """Return what a piece asks for, None where it describes the part before it."""
-    if before and _ASIDE.search(piece) and not _COUNTED.match(piece):
+    if before and _ASIDE.search(piece) and not COUNTED.match(piece):
         return None
     wish = _bridge_wish(piece, index, parts) or read_wish(piece, index, kind)
     if not wish.parts and kind is not None and is_named(other := read_wish(piece, index), SURE_LETTERS):

@@ -15,7 +15,7 @@ from rigplanner.catalog.parts import Part, Price, kind_of
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
 from rigplanner.rig.from_words import Wish, is_named
-from rigplanner.rig.line_parts import pieces_of, read_wishes
+from rigplanner.rig.line_parts import COUNTED, pieces_of, read_wishes
 from rigplanner.rig.list_tables import Columns, Row, columns_of, counted_label, is_label, kind_of_label, row_of, split_label
 
 LONGEST_TEXT = 200_000
@@ -44,7 +44,6 @@ _STATE = re.compile(r"(?<=\S)\s+[✅☑✔✓❌⬜].*$")
 _MARKS = re.compile(r"^\s*(?:>+\s*|[-•‣+]\s+)+")
 """What quotes and bullets begin with."""
 _RANGE = re.compile(r"\d\s*[-–]\s*(?:NT\$|US\$|[$€£¥₹])\s?\d|[$€£¥₹]\s?[\d,]+\s?[-–]\s?\d")
-_COUNTED = re.compile(r"\s*\d{1,3}\s*[x×*]\s", re.IGNORECASE)
 _JOINTS = {"": "", "more": " + ", "list": ", ", "other": " or "}
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)(?:\{:[^}]*\})?")
 _BOLD_LABEL = re.compile(r"\W*?\*\*[^*|]+\*\*\s*\|\s*[^*\s|]")
@@ -219,7 +218,7 @@ def _entries(line: str, index: PartIndex, day: str, known: Sequence[Part]) -> li
         quantity, words = int(cells[0]), cells[1]
     elif labelled:
         kind, words = kind_of_label(label), rest
-    elif mark and _COUNTED.match(rest):
+    elif mark and COUNTED.match(rest):
         words = rest
     if is_label(words):
         return []

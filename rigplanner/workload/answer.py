@@ -4,6 +4,8 @@ from msgspec import Struct
 
 from rigplanner.evidence import Step
 
+GIB = 2.0**30
+
 
 class MemoryParts(Struct, frozen=True, kw_only=True):
     """GiB by part. `workspace_gib`: library workspaces, communication buffers, allocator slack; `context_gib`: the driver's."""
@@ -36,6 +38,13 @@ class MemoryEstimate(Struct, frozen=True, kw_only=True):
     detail_gib: dict[str, float] = {}
     assumed: dict[str, str] = {}
     steps: tuple[Step, ...] = ()
+
+
+def fits_within(need: MemoryEstimate, room_gib: float) -> bool | None:
+    """Whether a need fits: yes, no, or None where its interval holds the room."""
+    if need.high_gib <= room_gib:
+        return True
+    return False if need.low_gib > room_gib else None
 
 
 class WorkloadFault(ValueError):

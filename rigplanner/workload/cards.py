@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.rig.task import Workload
-from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
+from rigplanner.workload.answer import MemoryEstimate, WorkloadFault, fits_within
 from rigplanner.workload.inference import infer
 from rigplanner.workload.job import Job, read_job
 from rigplanner.workload.levers import room_gib
@@ -75,7 +75,7 @@ def card_plan(workload: Workload, gpus: Sequence[GPU], zoo: Zoo, free_gib: Seque
         split, shares = "equal", [1 / len(gpus)] * len(gpus)
         needs = [estimate_memory(workload, gpu, len(gpus), zoo) for gpu in gpus]
     cards = tuple(
-        CardNeed(gpu=gpu.name, room_gib=room, share=share, need=need, fits=_verdict(need, room),
+        CardNeed(gpu=gpu.name, room_gib=room, share=share, need=need, fits=fits_within(need, room),
                  over_gib=max(0.0, need.device_gib - room))
         for gpu, room, share, need in zip(seen, rooms, shares, needs, strict=True)
     )  # fmt: skip
@@ -90,12 +90,6 @@ def deals_layers(workload: Workload, stack: str) -> bool:
     """Whether the stack deals out whole layers by itself, as llama.cpp does unless the job names its degrees."""
     ways = workload.parallelism
     return stack == "llama.cpp" and (ways is None or ways.tensor * ways.pipeline == 1)
-
-
-def _verdict(need: MemoryEstimate, room: float) -> bool | None:
-    if need.high_gib <= room:
-        return True
-    return False if need.low_gib > room else None
 
 
 def _by_layers(workload: Workload, network: Network, job: Job, rooms: list[float]) -> tuple[list[float], list[MemoryEstimate]]:

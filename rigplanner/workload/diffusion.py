@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rigplanner.workload.architectures.video_transformer import FRAMES_PER_LATENT
 from rigplanner.workload.denoiser_walk import sample_walk, train_walk
 from rigplanner.workload.host import DIFFUSERS, HostNeed, waiting
 from rigplanner.workload.job import OPTIMIZERS, Job
@@ -24,7 +25,6 @@ ADAPTED = 4
 diffusers)."""
 LATENT_PIXELS = 16
 """Pixels per side that one token of the denoiser stands for: 8 of the autoencoder times 2 of the patch."""
-FRAMES_PER_LATENT = 4
 DECODE_VALUES = 3 * 256
 """Values per pixel at the peak of an image decoder: a block's input of 256 channels at full size, it normalised, and activated
 (AutoencoderKL's last block). Stable Diffusion 3 at 1024 pixels: 2.1 GiB over its weights with libraries."""

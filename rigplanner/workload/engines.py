@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from rigplanner.catalog.parts import GPU
+from rigplanner.workload.answer import GIB
 from rigplanner.workload.job import Job
 from rigplanner.workload.network import Network
 
-GIB = 2.0**30
 SAMPLED_BYTES = 38.8
 """Bytes per vocabulary entry and sequence that sampling with top-k and top-p takes at its peak: logits and probabilities in fp32,
 sorted copies and indices of 8 bytes. vLLM's logs: 38.6 to 39.2 on 1024 sequences (Llama 3.1 8B, Qwen3 0.6B and 32B, gpt-oss on

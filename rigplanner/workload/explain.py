@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from rigplanner.evidence import Step
+from rigplanner.workload.answer import GIB
 from rigplanner.workload.job import Job
 from rigplanner.workload.network import Network
 from rigplanner.workload.stacks import MemoryStack, Spare, group_of, memory_stack
 from rigplanner.workload.training import Demand
 
-GIB = 2.0**30
 Inputs = dict[str, float | str | None]
 
 AUTOGRAD = "PyTorch: one gradient per trained parameter, of its type; sharded as in ZeRO, arXiv 1910.02054"

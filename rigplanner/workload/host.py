@@ -6,10 +6,10 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.evidence import Step
+from rigplanner.workload.answer import GIB
 from rigplanner.workload.job import OPTIMIZERS, Job
 from rigplanner.workload.network import Network
 
-GIB = 2.0**30
 BUFFERS = 1.5
 """DeepSpeed's additional_buffer_factor: copies and buffers beside the states."""
 ZERO_OPTIMIZER, ZERO_PARAMETERS = 16.0, 2.0

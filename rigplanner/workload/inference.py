@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from rigplanner.catalog.parts import GPU
-from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.answer import GIB, WorkloadFault
 from rigplanner.workload.closed import walked
-from rigplanner.workload.engines import GIB, dummy_peak_bytes, pool_gib
+from rigplanner.workload.engines import dummy_peak_bytes, pool_gib
 from rigplanner.workload.host import ACCELERATE, LLAMA_CPP, waiting
 from rigplanner.workload.job import Job
 from rigplanner.workload.network import Network

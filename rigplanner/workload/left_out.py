@@ -15,10 +15,10 @@ from msgspec import Struct
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.workload.accuracy import Comparison
-from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.answer import GIB, WorkloadFault
 from rigplanner.workload.cases import BadCase, read_case
 from rigplanner.workload.job import Job, read_job
-from rigplanner.workload.memory import GIB, LEAST, NCCL_GIB, RELATIVE_SPREAD, demand_of
+from rigplanner.workload.memory import LEAST, NCCL_GIB, RELATIVE_SPREAD, demand_of
 from rigplanner.workload.nearness import by_sources, kind_of, levers
 from rigplanner.workload.network import Network, resolve
 from rigplanner.workload.stacks import KNOWN_STILL, MemoryStack, Spare, group_of, memory_stack, own_intervals, spare_name

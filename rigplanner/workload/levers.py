@@ -9,7 +9,7 @@ import msgspec
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.rig.task import Workload
-from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
+from rigplanner.workload.answer import MemoryEstimate, WorkloadFault, fits_within
 from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.room import usable_gib
 
@@ -57,7 +57,4 @@ def largest(need: Callable[[int], float], room: float, most: int) -> int:
 
 def fits(estimate: MemoryEstimate, gpu: GPU) -> bool | None:
     """Whether it fits: yes, no, or None where the interval holds the card's memory."""
-    room = room_gib(gpu)
-    if estimate.high_gib <= room:
-        return True
-    return False if estimate.low_gib > room else None
+    return fits_within(estimate, room_gib(gpu))

@@ -7,7 +7,7 @@ import msgspec
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.rig.task import Workload
-from rigplanner.workload.answer import MemoryEstimate, MemoryParts, WorkloadFault
+from rigplanner.workload.answer import GIB, MemoryEstimate, MemoryParts, WorkloadFault
 from rigplanner.workload.diffusion import diffuse
 from rigplanner.workload.explain import steps_of
 from rigplanner.workload.figures import figured
@@ -19,7 +19,6 @@ from rigplanner.workload.network import Network, resolve
 from rigplanner.workload.stacks import MemoryStack, group_of, interval, known_gib, memory_stack
 from rigplanner.workload.training import Demand, train
 
-GIB = 2.0**30
 NCCL_GIB = 0.3
 """Buffers of one communicator beside the framework's memory (vLLM's logs at two and more GPUs: 0.4 to 0.45 GiB more than at
 one)."""

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.rig.task import Workload
-from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
+from rigplanner.workload.answer import MemoryEstimate, WorkloadFault, fits_within
 from rigplanner.workload.memory import estimate_memory
 from rigplanner.workload.mig import Geometry, Profile, Slice, geometry, profile_named, slice_of
 
@@ -58,14 +58,8 @@ def fits_slices(workload: Workload, gpu: GPU, zoo: Zoo) -> tuple[SliceFit, ...]:
             continue
         offered = slice_of(gpu, profile)
         need = estimate_memory(replace(workload, mig=profile.name), gpu, 1, zoo, explained=False)
-        found.append(SliceFit(slice=offered, need=need, fits=_verdict(need, offered.memory_gib)))
+        found.append(SliceFit(slice=offered, need=need, fits=fits_within(need, offered.memory_gib)))
     return tuple(found)
-
-
-def _verdict(need: MemoryEstimate, have_gib: float) -> bool | None:
-    if need.high_gib <= have_gib:
-        return True
-    return False if need.low_gib > have_gib else None
 
 
 def pack(jobs: Sequence[tuple[str, Workload]], gpu: GPU, zoo: Zoo, *, tight: bool = False) -> Packing:

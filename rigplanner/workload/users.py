@@ -9,12 +9,12 @@ from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.evidence import Step
 from rigplanner.rig.task import Workload
-from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.answer import GIB, WorkloadFault
 from rigplanner.workload.engines import pool_gib
 from rigplanner.workload.inference import infer
 from rigplanner.workload.job import Job, read_job
 from rigplanner.workload.levers import largest_batch
-from rigplanner.workload.memory import GIB, NCCL_GIB, estimate_memory
+from rigplanner.workload.memory import NCCL_GIB, estimate_memory
 from rigplanner.workload.network import Network, resolve
 from rigplanner.workload.quant import KV_BITS
 from rigplanner.workload.room import process_gib

@@ -226,10 +226,10 @@ class AfterStem:
         return self.norm(x.view(x.shape[0], x.shape[2], x.shape[3], x.shape[1])).view(*x.shape)
 
 
-def divisible(value: float, divisor: int = 8) -> int:
-    """The channel count that MobileNet rounds to."""
-    rounded = max(divisor, int(value + divisor / 2) // divisor * divisor)
-    return rounded + divisor if rounded < 0.9 * value else rounded
+def divisible(value: float, by: int = 8, least: int = 0) -> int:
+    """The nearest multiple that is not more than a tenth smaller, as MobileNet rounds its channels."""
+    rounded = max(least or by, int(value + by / 2) // by * by)
+    return rounded + by if rounded < 0.9 * value else rounded
 
 
 class Inverted:

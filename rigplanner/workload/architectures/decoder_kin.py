@@ -11,7 +11,7 @@ from rigplanner.workload.architectures.attention import Attention, Rope, qk_norm
 from rigplanner.workload.architectures.decoder import Block, Decoder, Feed, Mlp, attention_of
 from rigplanner.workload.architectures.decoder_forms import expert_form
 from rigplanner.workload.architectures.delta import ApartDelta
-from rigplanner.workload.architectures.moe import Experts, LoopedExperts
+from rigplanner.workload.architectures.moe import LoopedExperts, feeding
 from rigplanner.workload.architectures.scores import FromZeros, below_greatest
 from rigplanner.workload.architectures.traits import Form
 from rigplanner.workload.config import defaults
@@ -169,7 +169,4 @@ def mimo(config: dict[str, Any], form: Form) -> Callable[[Net], Decoder]:
         own = structs.replace(form, kv_heads=form.kv_heads * (2 if near else 1), traits=structs.replace(form.traits, sinks=near))
         return NarrowValues(net, own, values)
 
-    def feed(net: Net, form: Form, at: int) -> Mlp | Experts:
-        return Mlp(net, form) if experts is None or experts.dense(at) else Experts(net, form, experts)
-
-    return lambda net: Decoder(net, form, feed, attends)
+    return lambda net: Decoder(net, form, feeding(experts), attends)

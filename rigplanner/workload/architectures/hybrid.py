@@ -13,7 +13,7 @@ from rigplanner.workload.architectures.decoder_forms import decoder_form, expert
 from rigplanner.workload.architectures.delta import KimiAttention
 from rigplanner.workload.architectures.gated import LateGate
 from rigplanner.workload.architectures.mamba import Mamba, Mamba2, StateForm
-from rigplanner.workload.architectures.moe import Experts
+from rigplanner.workload.architectures.moe import Experts, feeding
 from rigplanner.workload.architectures.traits import Form, Traits
 from rigplanner.workload.config import pick
 from rigplanner.workload.tape import ops
@@ -331,10 +331,7 @@ def kimi_linear(config: dict[str, Any]) -> Callable[[Net], Decoder]:
             return LatentAttention(net, form)
         return KimiAttention(net, form.hidden, *(config[name] for name in ("linear_heads", "linear_width", "linear_kernel")))
 
-    def feed(net: Net, form: Form, at: int) -> Any:
-        return Mlp(net, form) if experts is None or experts.dense(at) else Experts(net, form, experts)
-
-    return lambda net: Decoder(net, form, feed, attends)
+    return lambda net: Decoder(net, form, feeding(experts), attends)
 
 
 def state_values(config: dict[str, Any]) -> float:

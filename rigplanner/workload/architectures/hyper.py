@@ -10,7 +10,9 @@ from msgspec import structs
 
 from rigplanner.workload.architectures.attention import Rope
 from rigplanner.workload.architectures.decoder import Attends, Decoder, Feed
-from rigplanner.workload.architectures.indexed import IndexedAttention, Indexer, feeding, picking
+from rigplanner.workload.architectures.decoder_forms import expert_form
+from rigplanner.workload.architectures.indexed import IndexedAttention, Indexer, picking
+from rigplanner.workload.architectures.moe import feeding
 from rigplanner.workload.architectures.scores import below_greatest
 from rigplanner.workload.architectures.traits import Form
 from rigplanner.workload.tape import ops
@@ -123,7 +125,7 @@ class GatedPicks(IndexedAttention):
 
 def hy_v4(config: dict[str, Any], form: Form) -> Callable[[Net], Decoder]:
     """The network of a configuration (transformers, HYV4Config)."""
-    form, feed, attends = structs.replace(form, always_masked=True), feeding(config), picking(config, GatedPicks)
+    form, feed, attends = structs.replace(form, always_masked=True), feeding(expert_form(config)), picking(config, GatedPicks)
     streams = config["hc_mult"]
 
     def made(net: Net) -> Decoder:

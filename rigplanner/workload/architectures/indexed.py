@@ -11,7 +11,7 @@ from msgspec import structs
 from rigplanner.workload.architectures.attention import LatentAttention, Rope, rotate, rotate_pairs
 from rigplanner.workload.architectures.decoder import Block, Decoder, Feed, Mlp
 from rigplanner.workload.architectures.decoder_forms import expert_form
-from rigplanner.workload.architectures.moe import Experts
+from rigplanner.workload.architectures.moe import feeding
 from rigplanner.workload.architectures.traits import Form
 from rigplanner.workload.tape import ops
 from rigplanner.workload.tape.net import Linear, Net, Norm
@@ -123,19 +123,9 @@ def picking(config: dict[str, Any], attention: Picks = IndexedAttention) -> Call
     return made
 
 
-def feeding(config: dict[str, Any]) -> Callable[[Net, Form, int], Mlp | Experts]:
-    """Makes the feed-forward layer of every layer."""
-    experts = expert_form(config)
-
-    def feed(net: Net, form: Form, at: int) -> Mlp | Experts:
-        return Mlp(net, form) if experts is None or experts.dense(at) else Experts(net, form, experts)
-
-    return feed
-
-
 def indexed(config: dict[str, Any], form: Form) -> Callable[[Net], Decoder]:
     """The network of a configuration (transformers, DeepseekV32Config, GlmMoeDsaConfig)."""
-    form, feed, attends = structs.replace(form, always_masked=True), feeding(config), picking(config)
+    form, feed, attends = structs.replace(form, always_masked=True), feeding(expert_form(config)), picking(config)
     return lambda net: Decoder(net, form, feed, attends(net))
 
 
@@ -180,7 +170,7 @@ class GatedNorm:
 
 def axk2(config: dict[str, Any], form: Form) -> Callable[[Net], Decoder]:
     """The network of a configuration (transformers, AXK2Config)."""
-    form, feed, attends = structs.replace(form, always_masked=True), feeding(config), picking(config, GatedQueries)
+    form, feed, attends = structs.replace(form, always_masked=True), feeding(expert_form(config)), picking(config, GatedQueries)
     rank = config["gated_norm_rank"]
 
     def block(net: Net, form: Form, feed: Feed, at: int, attends: Any) -> Block:

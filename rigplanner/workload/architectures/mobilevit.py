@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rigplanner.workload.architectures.attention import activate
-from rigplanner.workload.architectures.convnets import Conv
+from rigplanner.workload.architectures.convnets import Conv, divisible
 from rigplanner.workload.architectures.decoder_traits import ACTS
 from rigplanner.workload.architectures.efficient import group_norm
 from rigplanner.workload.architectures.encoder import class_loss
@@ -20,12 +20,6 @@ LAYERS = (2, 4, 3)
 """Layers of attention in the three last stages (Mehta and Rastegari 2022, table 4)."""
 
 Layer = Callable[[Tensor], Tensor]
-
-
-def divisible(value: float, by: int = 8, least: int = 0) -> int:
-    """The nearest multiple that is not more than a tenth smaller, as MobileNet rounds its channels."""
-    rounded = max(least or by, int(value + by / 2) // by * by)
-    return rounded + by if rounded < 0.9 * value else rounded
 
 
 class Inverted:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
@@ -180,3 +180,12 @@ def grouped(tape: Tape, x: Tensor, weight: Tensor, outputs: int) -> Tensor:
 
     tape.saves()
     return record(tape, new(tape, (a.shape[0], outputs), a.dtype), (a, w), pull)
+
+
+def feeding(experts: ExpertForm | None) -> Callable[[Net, Form, int], Mlp | Experts]:
+    """Return what makes the feed-forward layer of every layer: dense where the form says so, or has no experts."""
+
+    def feed(net: Net, form: Form, at: int) -> Mlp | Experts:
+        return Mlp(net, form) if experts is None or experts.dense(at) else Experts(net, form, experts)
+
+    return feed
