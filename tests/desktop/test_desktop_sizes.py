@@ -6,10 +6,13 @@ import pytest
 from desktop_waiting import settled_session
 from pypdf import PdfReader
 from PySide6.QtCore import QLocale
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QApplication, QMenu
 
 from rigplanner.desktop import documents
 from rigplanner.desktop.exports import copy_findings, paper_of, quote_bytes
+from rigplanner.desktop.parts.model import NAME
+from rigplanner.desktop.parts.view import LEAST_NAME
 from rigplanner.desktop.preferences import TEXT_SIZES, PreferenceStore
 from rigplanner.desktop.theme import look, row_px, text_px
 from rigplanner.desktop.window import TABS, Window
@@ -62,6 +65,13 @@ def test_with_text_of_half_again_the_size_the_window_fits_a_small_screen(qtbot, 
         fresh.show_tab(title)
         settled_session(qtbot, fresh.session)
         assert fresh.minimumSizeHint().width() <= 1366, (title, language())
+    fresh.resize(1366, 768)
+    fresh.show_tab("Parts")
+    fresh.parts.show_kind("gpu", "")
+    QApplication.processEvents()
+    name = fresh.parts.table.columnWidth(NAME)
+    assert name >= LEAST_NAME / 2 * QFontMetrics(QApplication.font()).averageCharWidth()
+    assert not fresh.parts.table.isColumnHidden(NAME + 1)
     fresh.close()
 
 

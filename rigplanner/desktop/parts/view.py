@@ -41,7 +41,7 @@ MOST_CHARS = 24
 USUAL_PRICE = "99 999 USD"
 """For which the last column has room, whatever the first rows cost."""
 LEAST_NAME, KEPT_FIGURES = 34, 3
-"""Characters that a name has room for, and figures that are always shown."""
+"""Characters that a name has room for, and figures that give way only to half of that; the first stays."""
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -84,7 +84,7 @@ class PartsTable(QTableView):
         wanted = LEAST_NAME * QFontMetrics(sized_font(1.0)).averageCharWidth()
         room = self.viewport().width() - sum(header.sectionSize(n) for n in range(header.count()) if n != NAME)
         for n in reversed(own):
-            if room >= wanted or n <= NAME + KEPT_FIGURES:
+            if room >= (wanted if n > NAME + KEPT_FIGURES else wanted / 2) or n == own[0]:
                 return
             room += header.sectionSize(n)
             self.setColumnHidden(n, True)

@@ -105,8 +105,9 @@ class StartView(QWidget):
             self._grid.addWidget(card, 2 + n // (COLUMNS - 1), n % (COLUMNS - 1))
         rows = max(1, -(-len(readable) // (COLUMNS - 1)))
         side = column(self._recent, _section(tr("Parts list")), *self._make_paste(), spacing=8)
-        self._grid.addLayout(side, 2, COLUMNS - 1, rows + 1, 1)
-        self._grid.setRowStretch(2 + rows, 1)
+        self._grid.addLayout(side, 2, COLUMNS - 1, rows, 1)
+        for n in range(rows):
+            self._grid.setRowStretch(2 + n, 1)
 
     def _make_paste(self) -> tuple[QWidget, ...]:
         self.paste = QPlainTextEdit()
