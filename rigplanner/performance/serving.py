@@ -28,7 +28,8 @@ tokens of eight sources on Radeon, Instinct, Arc, Ryzen AI and Apple's chips lie
 their bandwidth."""
 WITHOUT_KERNELS, PLAIN_KERNELS = ("gcn", "vega", "cdna", "rdna", "rdna2"), 2.5
 """AMD's generations that serving engines list no support for (vLLM: gfx90a, gfx942, gfx950, gfx11 and gfx12), and how much longer
-the plain kernels take that stand in for theirs (8B, 32B and 30B with 3B active on four Instinct MI100: 2.1 to 2.9 times)."""
+the plain kernels of many streams and of prompts take that stand in for theirs (8B, 32B and 30B with 3B active on four Instinct
+MI100: 2.1 to 2.9 times)."""
 NETWORK_LATENCY_S = 1e-4
 """One all-reduce between computers."""
 HOST_STREAM_S, SUPERCHIP_HOST = 2.5e-5, 1.6
@@ -246,10 +247,10 @@ def decode(job: Job) -> Stream:
         matrix_seconds(job, 2 * shape.active_m * 1e6 * job.batch) / degree,
         _unpacking(job, shape.active_m * 1e6) / degree,
     )
-    busy = max(traffic, products, unpacking) * _plain_kernels(job)
+    busy = max(traffic, products, unpacking)
     total = _joined(busy + tail, launch) + exchange
-    matrix = busy if max(products, unpacking) > traffic * (BALANCED if unpacking > products else 1.0) else 0.0
-    unpacks = matrix > 0 and unpacking > products
+    matrix = busy if busy > traffic * (BALANCED if unpacking > products else 1.0) else 0.0
+    unpacks = matrix > products
     return Stream(job.batch / total, matrix, busy - matrix, total - busy, job.batch, exchange_s=exchange, unpacks=unpacks)
 
 

@@ -131,9 +131,9 @@ def test_packed_weights_gain_from_an_instruction_for_bytes_and_not_from_fast_hal
     assert without[0] > 2 * with_it[0]
 
 
-@pytest.mark.parametrize(("task", "stack"), [("serve", "vllm"), ("decode", "vllm"), ("prefill", "vllm"), ("decode", "llama.cpp")])
-def test_chips_that_engines_have_no_kernels_for_take_plain_ones(task: str, stack: str) -> None:
+@pytest.mark.parametrize(("task", "stack"), [("serve", "vllm"), ("prefill", "vllm"), ("decode", "vllm"), ("prefill", "llama.cpp")])
+def test_many_streams_and_prompts_take_plain_kernels_on_chips_that_engines_have_none_for(task: str, stack: str) -> None:
     asked = {"model": "llama-3-8b", "task": task, "precision": "fp16", "batch_per_gpu": 1, "input_tokens": 512, "output_tokens": 99}
     plain, built = (stream(gpu, stack=stack, **asked) for gpu in ("MI100", "MI210"))
     slower = (plain.matrix_s + plain.traffic_s) / (built.matrix_s + built.traffic_s)
-    assert slower > 1.8 if stack == "vllm" else slower < 1.5
+    assert slower > 1.8 if stack == "vllm" and task != "decode" else slower < 1.5
