@@ -35,6 +35,15 @@ class SlotUse(Struct, frozen=True, kw_only=True):
     riser: str | None = None
 
 
+class Held(Struct, frozen=True):
+    """A piece in its slot, on a riser or not: all that is asked where lanes do not count."""
+
+    piece: str
+    board: str
+    slot: Slot
+    riser: str | None = None
+
+
 class DriveUse(Struct, frozen=True, kw_only=True):
     """A drive port and the pieces in it (several only for a block of SATA ports)."""
 
@@ -189,6 +198,16 @@ class Machine(Struct, frozen=True, kw_only=True):
         return tuple([use for use in self.slots if use.piece is not None])
 
     @property
+    def slots_held(self) -> tuple[Held, ...]:
+        """The slots that something stands in, without their links."""
+        return held(self.slots_in_use)
+
+    @property
     def drives_in_use(self) -> tuple[DriveUse, ...]:
         """The drive ports that something stands in."""
         return tuple([use for use in self.drives if use.pieces])
+
+
+def held(uses: tuple[SlotUse, ...]) -> tuple[Held, ...]:
+    """Return the slots that something stands in, without their links."""
+    return tuple([Held(use.piece, use.board, use.slot, use.riser) for use in uses if use.piece is not None])

@@ -15,6 +15,7 @@ from rigplanner.machine.machine import (
     Edge,
     GpuNode,
     GpuPart,
+    Held,
     Machine,
     NicNode,
     Piece,
@@ -22,6 +23,7 @@ from rigplanner.machine.machine import (
     PowerTree,
     SlotUse,
     StorageNode,
+    held,
 )
 from rigplanner.machine.matrix import Device, matrix
 from rigplanner.machine.pcie import link_gbs
@@ -100,6 +102,11 @@ class Growth:
     def slots_in_use(self) -> tuple[SlotUse, ...]:
         """The slots that something stands in."""
         return tuple([use for ground in self._grounds for use in slots_in_use(ground)])
+
+    @property
+    def slots_held(self) -> tuple[Held, ...]:
+        """The slots that something stands in, without their links."""
+        return held(self.slots_in_use)
 
     @cached_property
     def drives(self) -> tuple[DriveUse, ...]:

@@ -79,7 +79,9 @@ class Neighbours(Struct, frozen=True):
 def neighbours(situation: Situation) -> Iterator[Neighbours]:
     """Pairs of cards that follow each other; every pair of a board where a position is missing."""
     placed = [
-        card for card in situation.cased_cards if card.use is not None and card.use.slot.kind == "pcie" and card.use.riser is None
+        card
+        for card in situation.cased_cards
+        if (held := card.held) is not None and held.slot.kind == "pcie" and held.riser is None
     ]
     placed.sort(key=lambda card: card.slot.position if card.slot and card.slot.position is not None else -1)
     for card, other in pairwise(placed):
@@ -117,7 +119,7 @@ def breathes(situation: Situation, case: Neighbours, slot: Slot) -> bool:
     if slot.position is None or case.other_card.slots is None:
         return False
     for card in situation.cased_cards:
-        if card.name == case.other_name or card.slot is None or card.card.slots is None or (card.use and card.use.riser):
+        if card.name == case.other_name or card.slot is None or card.card.slots is None or (card.held and card.held.riser):
             continue
         here = card.slot.position
         if here is None:

@@ -41,7 +41,7 @@ def rocm_cards(situation: Situation) -> Iterator[Atomics]:
         return
     cpus = tuple(cpu for _, cpu in situation.cpus)
     for card in situation.own_cards:
-        if card.use is not None and card.use.slot.kind == "pcie" and card.card.chip_maker == "AMD":
+        if card.card.chip_maker == "AMD" and card.use is not None and card.use.slot.kind == "pcie":
             yield Atomics(card.name, card.card, card.use, cpus)
 
 

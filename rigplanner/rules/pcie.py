@@ -172,7 +172,7 @@ class Led(Struct, frozen=True):
 def risen(situation: Situation) -> Iterator[Led]:
     """GPU cards on risers."""
     for card in situation.own_cards:
-        riser = situation.pieces.get(card.use.riser) if card.use and card.use.riser else None
+        riser = situation.pieces.get(card.held.riser) if card.held and card.held.riser else None
         if riser is not None and isinstance(riser.part, Riser) and card.slot is not None:
             yield Led(riser.name, riser.part, card.name, card.card, card.slot)
 

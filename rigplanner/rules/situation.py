@@ -28,7 +28,7 @@ from rigplanner.catalog.parts import (
 )
 from rigplanner.economics.totals import Totals, totals
 from rigplanner.machine.enclosures import beside_the_case, fed_beside, holders_supplies
-from rigplanner.machine.machine import DriveUse, GpuNode, Machine, Piece, SlotUse
+from rigplanner.machine.machine import DriveUse, GpuNode, Held, Machine, Piece, SlotUse
 from rigplanner.machine.pieces import is_board
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.rig.document import Rig, Site
@@ -88,9 +88,13 @@ class Card(Struct, frozen=True, eq=False):
         return self.among.slot_of.get(self.name)
 
     @property
+    def held(self) -> Held | None:
+        return self.among.held_of.get(self.name)
+
+    @property
     def board(self) -> Motherboard | System | None:
-        use = self.use
-        return self.among.board_of(use.board) if use else None
+        held = self.held
+        return self.among.board_of(held.board) if held else None
 
     @property
     def node(self) -> GpuNode | None:
@@ -98,7 +102,8 @@ class Card(Struct, frozen=True, eq=False):
 
     @property
     def slot(self) -> Slot | None:
-        return self.use.slot if self.use else None
+        held = self.held
+        return held.slot if held else None
 
 
 class Drive(Named, frozen=True):
@@ -175,6 +180,11 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
     def slot_of(self) -> dict[str, SlotUse]:
         """The slot of each piece that stands in one."""
         return {use.piece: use for use in self.machine.slots_in_use if use.piece is not None}
+
+    @cached_property
+    def held_of(self) -> dict[str, Held]:
+        """The slot of each piece that stands in one, without its link."""
+        return {held.piece: held for held in self.machine.slots_held}
 
     @cached_property
     def node_of(self) -> dict[str, GpuNode]:

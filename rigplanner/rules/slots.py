@@ -56,8 +56,8 @@ def seekers(situation: Situation) -> Iterator[Seeker[Part]]:
     problems = {problem.piece: problem for problem in reversed(situation.machine.problems)}
     for piece in situation.machine.pieces:
         if wants_slot(piece.part) and not is_built_in(piece.name):
-            use = situation.slot_of.get(piece.name)
-            on = situation.board_of(use.board) if use else None
+            held = situation.held_of.get(piece.name)
+            on = situation.board_of(held.board) if held else None
             yield Seeker(piece.name, piece.part, on or board.board, problems.get(piece.name))
 
 

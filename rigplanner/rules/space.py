@@ -97,8 +97,8 @@ def gpu_height(situation: Situation, case: CardInCase) -> Iterator[Finding]:
 def cards_in_slots(situation: Situation) -> Iterator[CardInCase]:
     """Cards of a case that stand in a slot, not on a riser."""
     for case in cards_in_case(situation):
-        use = situation.slot_of.get(case.name)
-        if case.slot is not None and use is not None and use.riser is None:
+        held = situation.held_of.get(case.name)
+        if case.slot is not None and held is not None and held.riser is None:
             yield case
 
 

@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Generic, Literal, TypeVar
 
 from msgspec import Struct
 
 from rigplanner.catalog.parts import AnyPart
 from rigplanner.rules.fitting.figures import ANYWHERE, Range, Ranges, also_read, observed
-from rigplanner.rules.fitting.watching import Placement
+from rigplanner.rules.fitting.watching import SOLVED, Placement
 
 T = TypeVar("T")
 
@@ -113,12 +113,13 @@ class Said:
 
 class Shelf(dict[Hashable, Said]):
     """Answers for which the same fields were read, by the values of these fields, which `take` takes of a candidate; `bits` of the
-    rules of which there are some."""
+    rules of which there are some, `dear` to look at by what it asks of the solver, then of the candidate."""
 
     def __init__(self, fields: frozenset[str]) -> None:
         super().__init__()
         self.take = taking(fields)
         self.bits = 0
+        self.dear = sum(field.startswith(SOLVED) for field in fields), len(fields)
 
     def __missing__(self, key: Hashable) -> Said:
         said = self[key] = Said()
@@ -126,16 +127,28 @@ class Shelf(dict[Hashable, Said]):
 
 
 class Shelves(dict[frozenset[str], Shelf]):
-    """Where the answers to the questions of a stage are kept, by the fields that were read for them."""
+    """Where the answers to the questions of a stage are kept, by the fields that were read for them; the cheapest to look at is
+    looked at first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.order: list[Shelf] = []
 
     def __missing__(self, fields: frozenset[str]) -> Shelf:
         shelf = self[fields] = Shelf(fields)
+        self.order = sorted((*self.order, shelf), key=attrgetter("dear"))
         return shelf
 
     def said(self, row: Row, bits: int) -> list[Said]:
         """Return what is known of candidates such as one in a row, where some of the rules `bits` answered."""
-        found = [shelf.get(shelf.take(row)) for shelf in self.values() if shelf.bits & bits]
-        return [said for said in found if said is not None]
+        found = []
+        for shelf in self.order:
+            if shelf.bits & bits:
+                said = shelf.get(shelf.take(row))
+                if said is not None:
+                    found.append(said)
+                    bits &= ~said.bits
+        return found
 
 
 class Alike:

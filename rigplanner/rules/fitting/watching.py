@@ -214,9 +214,9 @@ class Placement:
         return self._said[name]
 
 
-DECIDED = frozenset((*Machine.__struct_fields__, "slots_in_use", "drives_in_use", "gpu_parts"))
-"""What may be asked of a machine; the places in use stay the same on many a board that differs in the others, and GPUs without
-their places wherever they stand."""
+DECIDED = frozenset((*Machine.__struct_fields__, "slots_in_use", "slots_held", "drives_in_use", "gpu_parts"))
+"""What may be asked of a machine; the places in use stay the same on many a board that differs in the others, slots without their
+links for many a card, and GPUs without their places wherever they stand."""
 
 _HOLDERS = {"pieces": "part", "gpus": "gpu", "gpu_parts": "gpu", "cpus": "cpu", "storage": "storage"}
 """Fields of a machine whose entries hold parts, and under which name."""
