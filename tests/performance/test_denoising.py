@@ -62,3 +62,8 @@ def test_a_network_listed_as_it_trains_makes_images_over_many_steps() -> None:
 def test_a_model_known_by_its_parameters_is_told() -> None:
     told, known = (shape(model=model, task="inference", frames=49) for model in ("cogvideox-2b", "cogvideox-5b"))
     assert 0.2 < told.gflop / known.gflop < 0.7
+
+
+def test_kolors_works_as_the_u_net_that_it_shares() -> None:
+    own, like = (predict(model=name, batch_per_gpu=1, variant={"steps": 25}).value for name in ("kolors", "sdxl"))
+    assert like <= own < 1.05 * like
