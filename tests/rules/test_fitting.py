@@ -1,6 +1,8 @@
 """Badges against running all rules: any kind of part, in any sample, with facts changed or missing at random."""
 
+import gc
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -83,6 +85,19 @@ def test_a_candidate_is_asked_only_about_what_is_new_in_it(catalog: Catalog, mon
     assert len(asked) == first, "a shorter, cooler card fits wherever a longer, hotter one does"
     trial.fittings([replace(card, id="a.b.fourth", height_mm=900.0)])
     assert asked[first:] == ["SPC002"]
+
+
+def test_no_walk_of_the_collector_comes_between(catalog: Catalog) -> None:
+    on: list[bool] = []
+
+    class Noting(list[AnyPart]):
+        def __iter__(self) -> Iterator[AnyPart]:
+            on.append(gc.isenabled())
+            return super().__iter__()
+
+    fits(read_rig(SAMPLES[0]), catalog, "gpu", Noting(catalog.of_kind("gpu")[:3]), today="2026-11-23")
+    assert on == [False]
+    assert gc.isenabled()
 
 
 def test_a_warning_between_two_limits_is_not_passed_over(catalog: Catalog) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Hashable, Sequence
 import msgspec
 from msgspec.structs import replace
 
+from rigplanner.catalog.garbage import collector_paused
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import AnyPart, kind_of
 from rigplanner.machine.assemble import assemble
@@ -42,10 +43,12 @@ def item_for(rig: Rig, catalog: Catalog, kind: str) -> str | None:
 def fits(
     rig: Rig, catalog: Catalog, kind: str, candidates: Sequence[AnyPart], uid: str | None = None, today: str = ""
 ) -> tuple[Fitting, ...]:
-    """Return the fitting of each candidate, in order. `uid` names the item to be replaced (None: as `item_for` says, "": add)."""
-    trial = _trial(rig, catalog, kind, item_for(rig, catalog, kind) if uid is None else uid or None, today)
-    with trial.lock:
-        return trial.fittings(candidates)
+    """Return the fitting of each candidate, in order. `uid` names the item to be replaced (None: as `item_for` says, "": add). A walk
+    of the collector over all candidates would take longer than the answer."""
+    with collector_paused():
+        trial = _trial(rig, catalog, kind, item_for(rig, catalog, kind) if uid is None else uid or None, today)
+        with trial.lock:
+            return trial.fittings(candidates)
 
 
 def brings(rig: Rig, catalog: Catalog, part: AnyPart, uid: str | None = None, today: str = "") -> tuple[Finding, ...]:
