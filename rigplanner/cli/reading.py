@@ -1,6 +1,7 @@
 """Rigs named on the command line, read and assessed."""
 
 import sys
+from datetime import date
 from pathlib import Path
 
 from rigplanner.catalog.load import Catalog, CatalogFault
@@ -31,6 +32,6 @@ def open_catalog() -> Catalog:
 
 
 def open_assessment(path: Path) -> tuple[Assessment, Catalog]:
-    """Return what is known of the rig in a file, and the catalog it was judged with."""
+    """Return what is known today of the rig in a file, and the catalog it was judged with."""
     rig, catalog = open_rig(path), open_catalog()
-    return assess(rig, catalog), catalog
+    return assess(rig, catalog, date.today().isoformat()), catalog

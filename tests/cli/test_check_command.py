@@ -42,6 +42,7 @@ def conforms(value: Any, schema: dict[str, Any], where: str = "$") -> None:
 
 
 def _write(folder: Path, rig: Rig) -> str:
+    folder.mkdir(exist_ok=True)
     path = folder / "a.rig"
     write_rig(rig, path, shipped_catalog())
     return str(path)
@@ -72,6 +73,23 @@ def test_a_waived_error_exits_with_0_and_stays_in_the_report(
 def test_a_waiver_that_has_run_out_no_longer_counts(tmp_path: Path, overloaded: Rig) -> None:
     rig = waive(overloaded, "PWR012", "for the fair", "Ada", until="2026-11-20")
     assert main(["check", _write(tmp_path, rig), "--today", "2026-11-21"]) == 1
+
+
+def test_a_waiver_that_has_run_out_counts_in_no_other_command(
+    tmp_path: Path, overloaded: Rig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    past, running = (
+        _write(tmp_path / until, waive(overloaded, "PWR012", "for the fair", "Ada", until=until))
+        for until in ("2020-01-01", "2099-01-01")
+    )
+    said = []
+    for path in (past, running):
+        main(["export", path])
+        said.append("does not work" in capsys.readouterr().out)
+    assert said == [True, False]
+    main(["compare", past, running, "--format", "json"])
+    errors = next(line for line in json.loads(capsys.readouterr().out)["lines"] if line["title"] == "Errors")
+    assert [cell["value"] for cell in errors["cells"]] == ["1", "0"]
 
 
 def test_ignored_rules_are_named(tmp_path: Path, overloaded: Rig, capsys: pytest.CaptureFixture[str]) -> None:

@@ -174,13 +174,13 @@ class CompareView(QWidget):
         if not new:
             self._show()
             return
-        catalog = self._session.catalog
+        catalog, today = self._session.catalog, self._session.today
 
         def work(_: object) -> "Iterator[tuple[Path, Assessment]]":
             from rigplanner.rules.assess import assess
 
             for path in new:
-                yield path, assess(read_rig(path), catalog)
+                yield path, assess(read_rig(path), catalog, today)
 
         self._session.tasks.run_task("compare", work, lambda _: self._show(), lambda fault: self._session.tell(str(fault), "error"),
                                      lambda pair: self._assessed.update([pair]))  # fmt: skip
