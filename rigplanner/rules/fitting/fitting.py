@@ -43,8 +43,8 @@ def item_for(rig: Rig, catalog: Catalog, kind: str) -> str | None:
 def fits(
     rig: Rig, catalog: Catalog, kind: str, candidates: Sequence[AnyPart], uid: str | None = None, today: str = ""
 ) -> tuple[Fitting, ...]:
-    """Return the fitting of each candidate, in order. `uid` names the item to be replaced (None: as `item_for` says, "": add). A walk
-    of the collector over all candidates would take longer than the answer."""
+    """Return the fitting of each candidate, in order. `uid` names the item to be replaced (None: as `item_for` says, "": add). A
+    walk of the collector over all candidates would take longer than the answer."""
     with collector_paused():
         trial = _trial(rig, catalog, kind, item_for(rig, catalog, kind) if uid is None else uid or None, today)
         with trial.lock:

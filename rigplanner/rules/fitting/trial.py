@@ -308,10 +308,8 @@ class Trial:
 
     def _brought(self, situation: Situation, code: str) -> Brought:
         found, _ = judged(RULES_BY_CODE[code], situation)
-        if not found:
-            return ()
         new = (finding for finding in settled(situation, found) if counts(finding) and key_of(finding) not in self.before)
-        return tuple((finding.severity, finding.code) for finding in new)
+        return tuple((finding.severity, finding.code) for finding in new) if found else ()
 
     def _scene(self, stage: Stage, row: Row) -> Scene:
         """Return what rules look at, with the candidate of a row in it."""
