@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 from rigplanner.desktop import documents
 from rigplanner.desktop.exports import EXPORT_WORDS
 from rigplanner.desktop.machine.drawing import MachineDrawing, box_area, wire_area
-from rigplanner.desktop.machine.export import FORMS, save_machine
+from rigplanner.desktop.machine.export import FORMS, open_export, save_machine
 from rigplanner.desktop.machine.shapes import Box, Drawing, Wire
 from rigplanner.desktop.tasks import Tasks
 from rigplanner.report.machine_files import WRITERS
@@ -135,3 +135,18 @@ def test_the_machine_is_written_in_every_form_and_a_folder_that_is_gone_is_told(
         assert (tmp_path / form).read_text("utf-8").startswith(begin)
     assert not save_machine(window.session, tmp_path / "gone" / "x", "svg")
     assert "not written" in window.messages.text.text()
+
+
+def test_a_form_without_content_is_grey(window, view, sample_folder):
+    def offered() -> list[bool]:
+        menu = open_export(view.export, window.session)
+        menu.close()
+        return [action.isEnabled() for action in menu.actions()]
+
+    assert offered() == [True] * len(FORMS)
+    documents.open_file(window, sample_folder / "dgx-1-v100.rig", sample=True)
+    settle(window)
+    assert offered() == [form != "slots" for form in FORMS]
+    documents.new_rig(window)
+    settle(window)
+    assert not any(offered())

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QMenu, QPushButton
 
 from rigplanner.desktop.exports import EXPORT_WORDS, ask_export, write
 from rigplanner.desktop.session import Session
+from rigplanner.machine.machine import Machine
 from rigplanner.report.language import tr
 
 FORMS = ("svg", "slots", "nccl", "dot", "matrix")
@@ -17,10 +18,21 @@ def open_export(at: QPushButton, session: Session) -> QMenu:
     """Offer the forms in which the machine of the open rig can be written."""
     menu = QMenu(at)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    assessment = session.assessment
     for form in FORMS:
-        menu.addAction(EXPORT_WORDS[form], partial(_ask, at, session, form))
+        entry = menu.addAction(EXPORT_WORDS[form], partial(_ask, at, session, form))
+        entry.setEnabled(assessment is not None and _is_drawn(assessment.machine, form))
     menu.popup(at.mapToGlobal(at.rect().bottomLeft()))
     return menu
+
+
+def _is_drawn(machine: Machine, form: str) -> bool:
+    """Say whether a form has anything to show; of many systems the positions of the slots are not known."""
+    from rigplanner.report.picture import machine_picture
+    from rigplanner.report.slot_picture import slot_picture
+
+    drawn = slot_picture if form == "slots" else machine_picture
+    return bool(drawn(machine).shapes)
 
 
 def _ask(at: QPushButton, session: Session, form: str) -> None:
