@@ -12,6 +12,7 @@ from rigplanner.catalog.cloud import Linkage
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.machine.machine import Machine
+from rigplanner.performance.arithmetic import arithmetic_of, usual_precision
 from rigplanner.performance.host import host_pace
 from rigplanner.performance.links import bus_gbs, lane
 from rigplanner.performance.measured import release_of
@@ -19,15 +20,7 @@ from rigplanner.performance.offload import Offload, offload_of
 from rigplanner.performance.pictured import pictured
 from rigplanner.performance.resolve import resolve_shape
 from rigplanner.performance.shapes import Shape, asked_steps
-from rigplanner.performance.silicon import (
-    BF16_ERA,
-    GENERATIONS,
-    MATRIX_PRECISIONS,
-    Silicon,
-    arithmetic_path,
-    matrix_tflops,
-    silicon_of,
-)
+from rigplanner.performance.silicon import Silicon, arithmetic_path, matrix_tflops, silicon_of
 from rigplanner.performance.stacks import Stack, find_stack, usual_stack
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import WorkloadFault
@@ -197,7 +190,7 @@ def _definite(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, z
     if shape.steps > 1 and not asked_steps(workload):
         assumed["steps"] = f"{shape.steps}"
     if not precision:
-        precision = assumed["precision"] = "nf4" if workload.task == "train_qlora" else _usual_precision(named, silicon)
+        precision = assumed["precision"] = "nf4" if workload.task == "train_qlora" else usual_precision(named, silicon)
     batch, given = _batch(workload, shape, task, count, silicon, precision)
     accumulate = _accumulate(workload) or (1 if given or task != "train" else _usual_accumulation(shape, batch))
     if not given and task in ("train", "train_lora", "inference"):
@@ -206,7 +199,7 @@ def _definite(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, z
             assumed["gradient_accumulation"] = f"{accumulate}"
     stack = _as_built(find_stack(named.kin.like) if named.kin else named, workload.framework_text or "")
     link = _link(link, count, gpu)
-    arithmetic = _arithmetic(precision, stack, shape, silicon)
+    arithmetic = arithmetic_of(precision, stack, shape, silicon)
     rate = matrix_tflops(silicon, arithmetic, gpu.name)
     degrees = _degrees(workload, task, count, stack)
     return Job(
@@ -290,37 +283,9 @@ def _language_task(task: str, shape: Shape, workload: Workload) -> str:
     return "serve" if serves and (workload.batch_per_gpu or 1) > 1 else "decode"
 
 
-def _arithmetic(precision: str, stack: Stack, shape: Shape, silicon: Silicon) -> str:
-    """MLPerf's transformers train in 8-bit floats wherever the silicon has them at full rate (submitters' code since v2.1). Weights
-    stored as mxfp4 are widened to 16 bits where there are no units for them (llama.cpp, vLLM's Marlin kernels), and so are other
-    8-bit and 4-bit floats by serving engines from Ampere on (Marlin); bf16 to 32 bits on silicon before it (PyTorch)."""
-    if precision == "mxfp4" and silicon.fp4 is None:
-        return "fp16"
-    narrow = MATRIX_PRECISIONS.get(precision)
-    if narrow in ("fp8", "fp4") and getattr(silicon, narrow) is None and stack.family == "serving" and _has_marlin(silicon):
-        return "fp16"
-    if precision in ("bf16", "amp_bf16") and silicon.era < BF16_ERA:
-        return "fp32"
-    lowered = stack.family == "mlperf" and precision == "mixed" and shape.kind in ("encoder", "llm", "moe")
-    return "fp8" if lowered and silicon.fp8 is not None and silicon.era >= 6.0 else precision
-
-
-def _has_marlin(silicon: Silicon) -> bool:
-    return silicon.vendor == "nvidia" and silicon.era >= GENERATIONS["ampere"]
-
-
 def _shares_a_copy(workload: Workload) -> bool:
     asked = workload.parallelism
     return asked is not None and (asked.zero >= 2 or asked.tensor > 1 or asked.pipeline > 1)
-
-
-def _usual_precision(stack: Stack, silicon: Silicon) -> str:
-    word = stack.precision
-    if silicon.era < 3.0 and word in ("amp_fp16", "bf16", "mixed", "int8"):
-        return "fp32"
-    if word == "fp8" and silicon.fp8 is None:
-        return "fp16"
-    return "fp16" if word == "bf16" and silicon.era < 4.3 else word
 
 
 DEGREE = re.compile(r"\b(tp|pp|cp)(\d+)\b")
