@@ -125,7 +125,7 @@ def _parts(quote: Quote, sheet: Sheet) -> list[Any]:
     for n, (word, value) in enumerate(quote.sums, 1):
         style = "strong" if n == len(quote.sums) else "body"
         sums.append([sheet.text("", "body"), sheet.text(word, style, align="right"), sheet.text(value, style, align="right")])
-    story += [sheet.table(sums, (0.5, 0.28, 0.22), header=False, lined=False)]
+    story += [sheet.together([sheet.table(sums, (0.5, 0.28, 0.22), header=False, lined=False)])]
     story += [sheet.text(note, "small") for note in quote.money_notes]
     if quote.terms:
         story += [sheet.gap(6), sheet.text(tr("Terms"), "label"), sheet.text(quote.terms, "small", longest=4000)]

@@ -135,6 +135,14 @@ def test_no_page_begins_with_the_last_row_of_a_table_alone(lines: int) -> None:
     assert all("title 2" in page for page in _pages(buffer.getvalue()) if "title 3" in page)
 
 
+@pytest.mark.parametrize("lines", range(18, 28))
+def test_the_sums_stand_on_one_page(assessments: dict[str, Assessment], catalog: Catalog, lines: int) -> None:
+    quote = quote_content(assessments["dual-rtx-3090"], catalog, DAY)
+    sums = (("Subtotal", "1.00 USD"), ("Tax 21 %", "0.21 USD"), ("Total", "1.21 USD"))
+    pages = _pages(render(replace(quote, lines=quote.lines[:1] * lines, sums=sums)))
+    assert [page for page in pages if "Subtotal" in page] == [page for page in pages if "1.21 USD" in page]
+
+
 def test_a_short_table_may_be_parted_anywhere() -> None:
     sheet, buffer = Sheet("A4"), io.BytesIO()
     rows = [[sheet.text(text, "body")] for text in ("Finding", "first", "second")]
