@@ -56,7 +56,7 @@ TARGETS = (
     Target(what="Order of two GPUs, each left out", judged="GPU left out", figure="right order", least=0.99,
            why="Most pairs told the wrong way lie within 30 % of each other, nearer than the errors of both; see the last lines"),
     Target(what="Scaling over 2 to 16 GPUs, each left out", judged="GPU left out", figure="scaling", most=0.05, unit="points",
-           why="Most is missed within NVLink machines and least over PCIe, so the links are not what is missed"),
+           why="More is missed within NVLink meshes and switches than over PCIe, so the links are not what is missed"),
     Target(what="Speed of new sources, at first sight", judged="speed at first sight", figure="median"),
     Target(what=ONE_JOB, judged="another measurement", group="the same job", figure="median"),
     Target(what=ONE_JOB, judged="another measurement", group="the same job", figure="p90"),
