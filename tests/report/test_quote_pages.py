@@ -135,12 +135,13 @@ def test_no_page_begins_with_the_last_row_of_a_table_alone(lines: int) -> None:
     assert all("title 2" in page for page in _pages(buffer.getvalue()) if "title 3" in page)
 
 
-@pytest.mark.parametrize("lines", range(18, 28))
+@pytest.mark.parametrize("lines", [15, 16, 17, 18, 41])
 def test_the_sums_stand_on_one_page(assessments: dict[str, Assessment], catalog: Catalog, lines: int) -> None:
     quote = quote_content(assessments["dual-rtx-3090"], catalog, DAY)
     sums = (("Subtotal", "1.00 USD"), ("Tax 21 %", "0.21 USD"), ("Total", "1.21 USD"))
     pages = _pages(render(replace(quote, lines=quote.lines[:1] * lines, sums=sums)))
-    assert [page for page in pages if "Subtotal" in page] == [page for page in pages if "1.21 USD" in page]
+    holding = [[n for n, page in enumerate(pages) if words in page] for words in ("Subtotal", "0.21 USD", "1.21 USD")]
+    assert len(holding[0]) == 1 and holding[0] == holding[1] == holding[2]
 
 
 def test_a_short_table_may_be_parted_anywhere() -> None:
