@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from rigplanner.catalog.parts import GPU, Bridge
+from rigplanner.machine.bridging import fits_connector
 from rigplanner.machine.machine import PlacementProblem
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding, Fix, Named
@@ -31,15 +32,18 @@ class Joining(Struct, frozen=True):
 
 
 def joining(situation: Situation) -> Iterator[Joining]:
-    """Every bridge with the cards its place names, else all cards of the rig."""
+    """Every bridge with the cards its place names, else all cards of the rig; one whose connector stops it stands first."""
     cards = {card.name: card for card in situation.cards}
     problems = {problem.piece: problem for problem in reversed(situation.machine.problems)}
     for name, bridge in situation.bridges:
         found = item_of(situation, name)
         place = found[0].place_of(found[1]) if found else ""
         pair = tuple(cards[word] for word in place.split("+") if word in cards) or tuple(cards.values())
+        problem = problems.get(name)
+        if problem is not None and problem.reason == "bridge-connector":
+            pair = tuple(sorted(pair, key=lambda card: fits_connector(bridge, card.card) is not False))
         if pair:
-            yield Joining(name, bridge, pair, pair[0].card, problems.get(name))
+            yield Joining(name, bridge, pair, pair[0].card, problem)
 
 
 def _remove(situation: Situation, name: str) -> tuple[Fix, ...]:
@@ -94,7 +98,7 @@ def connector(situation: Situation, case: Joining) -> Iterator[Finding]:
                 and other.proven_with.get(case.card.id) != "no"
             ),
         )
-        fixes = harmless(situation, fixes, "NVL003", "NVL005")
+        fixes = harmless(situation, fixes, "NVL002", "NVL003", "NVL005")
         yield connector.finding(case, needed=port.connector, actual=case.bridge.connector, fixes=fixes)
 
 

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 from rule_bench import SERVER, bench_rig, case, named
 
-from rigplanner.catalog.parts import LaneMode, When
+from rigplanner.catalog.parts import LaneMode, NvlinkPort, When
 from rigplanner.rig.task import Parallelism, Workload
 
 DESK_RIG = bench_rig()
@@ -18,6 +18,14 @@ def _bridged(bridge: str = "bridge.four", gpu: str = "gpu.card", count: int = 1,
     return bench_rig(gpu=(gpu, 2, PLACES), bridge=(bridge, count), jobs=jobs)
 
 
+OTHER_PORT = NvlinkPort(generation=2, links=2, link_gbs=25.0, connector="geforce-20")
+
+
+def _unlike(second: str):
+    """A bridge beside a card that has its connector and one that has not."""
+    return bench_rig(gpu=("gpu.card", 1, ("PCIE1",)), gpu2=(second, 1, ("PCIE2",)), bridge="bridge.four")
+
+
 FOUR = bench_rig(SERVER, gpu=("gpu.thin", 4), bridge=("bridge.two", 2), psu="psu.big", jobs=(JOB,))
 TWO_SLOT = {"bridge.four": {"spacing_slots": 2}, "gpu.card": {"slots": 2, "cooling": "blower"}}
 BACKPLANE = bench_rig(
@@ -27,10 +35,12 @@ BACKPLANE = bench_rig(
 
 CASES = (
     case("NVL001", "fires", _bridged(gpu="gpu.other")),
+    case("NVL001", "fires", _unlike("gpu.other")),
     case("NVL001", "limit", _bridged()),
     case("NVL001", "silent", PAIR),
     case("NVL001", "unknown", _bridged(), {"gpu.card": {"has_nvlink": None}}),
     case("NVL002", "fires", _bridged("bridge.old")),
+    case("NVL002", "fires", _unlike("gpu.twin"), {"gpu.twin": {"nvlink": OTHER_PORT}}),
     case("NVL002", "limit", _bridged(), {"bridge.four": {"connector": "other"}}),
     case("NVL002", "silent", PAIR),
     case("NVL002", "unknown", _bridged(), {"gpu.card": {"nvlink": None}}),
