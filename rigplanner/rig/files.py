@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import AnyPart, System
+from rigplanner.catalog.prices import is_day
 from rigplanner.rig.document import FORMAT_VERSION, MOST_CIRCUITS, Rig, part_of
 from rigplanner.rig.edits import LARGEST_QUANTITY
 from rigplanner.whole_file import read_within, write_whole
@@ -98,6 +99,11 @@ def _wrong(rig: Rig) -> Iterator[str]:
     for field, days in (("quote.valid_days", rig.quote.valid_days), ("site.hire_months", rig.site.hire_months)):
         if not 0 <= days <= LONGEST_TERM:
             yield f"{field}: expected 0 to {LONGEST_TERM}, found {days}."
+    for n, waiver in enumerate(rig.waivers):
+        if waiver.until is not None and not is_day(waiver.until):
+            yield f"waivers[{n}].until: expected a day such as 2027-06-30, found {waiver.until[:40]!r}."
+        if not waiver.by.strip() or not waiver.reason.strip():
+            yield f"waivers[{n}]: a waiver needs a reason and a name."
     for field in ("name", "notes", "currency"):
         if len(getattr(rig, field)) > LONGEST_TEXT:
             yield f"{field}: longer than {LONGEST_TEXT} characters."

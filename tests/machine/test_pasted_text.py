@@ -149,3 +149,12 @@ def test_what_is_no_output_of_rocm_smi_is_refused(text: str, words: str) -> None
 def test_nvidia_and_amd_are_told_apart() -> None:
     with pytest.raises(MatrixFault, match="read it with --rocm-smi"):
         parse_matrix(rocm("0 XGMI/XGMI 0"))
+
+
+def test_cards_of_one_bridge_each_are_in_no_ring_of_bridges() -> None:
+    card = gpu("gpu.card", nvlink=NvlinkPort(generation=3, links=4, link_gbs=14.0625, connector="geforce-30"))
+    pair = "\tGPU0\tGPU1\nGPU0\t X \tNV4\nGPU1\tNV4\t X \n"
+    three = "\tGPU0\tGPU1\tGPU2\nGPU0\t X \tNV4\tNV4\nGPU1\tNV4\t X \tNV4\nGPU2\tNV4\tNV4\t X \n"
+    assert len(machine_of_matrix(parse_matrix(pair), card).gpus) == 2
+    with pytest.raises(MatrixFault, match="8 NVLinks in all"):
+        machine_of_matrix(parse_matrix(three), card)

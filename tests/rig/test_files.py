@@ -69,6 +69,11 @@ def test_the_snapshot_holds_the_parts_used_and_those_built_in(catalog: Catalog) 
         (b'{"format_version": 1, "items": [{"uid": "gpu"}]}', "missing required field `part`"),
         (b'{"format_version": 1, "items": [{"uid": "gpu", "part": "a", "quantity": "2"}]}', "$.items[0].quantity"),
         (b'{"format_version": 1, "items": [{"uid": "gpu", "part": "a", "quantity": 0}]}', "items[0].quantity"),
+        (
+            b'{"format_version": 1, "waivers": [{"code": "A1", "reason": "x", "by": "Ada", "until": "31.12.2027"}]}',
+            "waivers[0].until",
+        ),
+        (b'{"format_version": 1, "waivers": [{"code": "A1", "reason": "x", "by": " "}]}', "needs a reason and a name"),
         (b'{"format_version": 1, "items": [{"uid": "gpu", "part": "a", "quantity": 99999999}]}', "items[0].quantity"),
         (b'{"format_version": 1, "items": [{"uid": "g", "part": "a"}, {"uid": "g", "part": "b"}]}', "used twice"),
         (b'{"format_version": 1, "items": [{"uid": "g", "part": "a", "places": ["1", "2"]}]}', "2 places for 1"),

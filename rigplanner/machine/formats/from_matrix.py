@@ -56,7 +56,7 @@ def machine_of_matrix(matrix: SmiMatrix, gpu: GPU, links: tuple[Link, ...] = ())
 
 
 def check_links(matrix: SmiMatrix, gpu: GPU) -> None:
-    """Raise MatrixFault when a label names more NVLinks than the card has."""
+    """Raise MatrixFault when a label, or the labels of a card that no NVSwitch can serve, name more NVLinks than the card has."""
     most = gpu.nvlink.links if gpu.nvlink is not None else 0
     for row, cells in zip(matrix.rows, matrix.cells, strict=False):
         for column, cell in zip(matrix.devices, cells, strict=True):
@@ -66,6 +66,9 @@ def check_links(matrix: SmiMatrix, gpu: GPU) -> None:
                 )
             if cell == "XGMI" and not _is_xgmi(gpu):
                 raise MatrixFault(f"Cell {row}/{column}: XGMI, but {gpu.name} has no xGMI links.")
+        together = sum(int(cell[2:]) for cell in cells if cell.startswith("NV"))
+        if gpu.form_factor == "pcie" and together > most:
+            raise MatrixFault(f"Row {row}: {together} NVLinks in all, but {gpu.name} has {most}, which no switch shares out.")
 
 
 def _is_xgmi(gpu: GPU) -> bool:
