@@ -31,6 +31,8 @@ __all__ = ["LONGEST_QUERY", "PartIndex", "words_of"]
 LONGEST_QUERY = 200
 LONGEST_SUFFIX = 5
 """Letters after a number that are typed in one with it: "5070ti", "4tb", "990pro"."""
+SHORTEST_INNER = 3
+"""Letters of a word that is looked for inside others: "ga" is in "evga"."""
 Match = Literal["whole", "beginning", "anywhere"]
 
 KEPT_MARKS = 48
@@ -107,7 +109,7 @@ class PartIndex:
         """Return the parts in which every word of `query` occurs, best match first; an empty query returns all.
 
         First the very name or alias, then all words whole, then all at the beginning of a word, then anywhere inside one (words
-        of one letter match whole words and beginnings only, a number no end of a longer one: "4tb" is not in "24tb").
+        of one or two letters match whole words and beginnings only, a number no end of a longer one: "4tb" is not in "24tb").
         """
         words = words_of(_CAPACITY.sub(r"\1\2", query[:LONGEST_QUERY]))
         if not words:
@@ -137,7 +139,7 @@ class PartIndex:
         yield self._mark([self._names.get(squeezed, [])])
         yield _in_all(self._holding(word, "whole") for word in words)
         yield _in_all(self._holding(word, "beginning") for word in words)
-        anywhere = _in_all(self._holding(word, "anywhere" if len(word) > 1 else "beginning") for word in words)
+        anywhere = _in_all(self._holding(word, "anywhere" if len(word) >= SHORTEST_INNER else "beginning") for word in words)
         yield anywhere
         if not anywhere:
             yield self._mark([self._names[name] for name in _between_breaks(self._squeezed, squeezed)])

@@ -8,13 +8,17 @@ from rigplanner.catalog.parts import MemoryKit, Part
 
 _MODULES = re.compile(
     r"\b(?P<n>\d{1,2})\s*[x×*]\s*(?P<gib>\d{1,3})\s*G[Bo]?\b|\((?P<n2>\d{1,2})\s*[x×*]\s*(?P<gib2>\d{1,3})\)"
-    r"|\b(?P<gib3>\d{1,3})\s*G[Bo]?\s*[x×*]\s*(?P<n3>\d{1,2})\b",
+    r"|\b(?P<gib3>\d{1,3})\s*G[Bo]?\s*[x×*]\s*(?P<n3>\d{1,2})\b|\b(?P<gib4>8|16|24|32|48|64)\s?[x×*]\s?(?P<n4>[248])\b",
     re.IGNORECASE,
 )
 _ONE_MODULE = re.compile(r"(?<![\d.])(\d{1,3})\s*G[Bo]\b", re.IGNORECASE)
 _COUNT = re.compile(r"\s*(\d{1,2})\s*[x×*]\s+(?=[^\W\d])", re.IGNORECASE)
+_COUNT_AFTER = re.compile(r"\s[x×*]\s?(\d{1,2})\s*(?:$|,)|×(\d{1,2})\s*$", re.IGNORECASE)
 _TYPE = re.compile(r"\bDDR([345])(?:[-\s]?(\d{3,5}))?\b", re.IGNORECASE)
 _RATE = re.compile(r"\b\d{4}\b")
+_OWN_RATE = re.compile(r"\b(\d{4})\s?(?:M[Hh]z|MT/?s)\b|\bDDR[345]\W{0,3}(\d{4})\b|-(\d{4})C\d\d", re.IGNORECASE)
+"""A transfer rate that a text gives as such: "2666MHz", "DDR4 2666", "F4-3600C18"."""
+_PART_NUMBER = re.compile(r"\b(?=\w*[A-Z])(?=\w*\d)[A-Z0-9][A-Z0-9-/]{8,}\b")
 _CAS = re.compile(r"\bCL\s?(\d{1,2})\b", re.IGNORECASE)
 REGISTERED = {"registered", "rdimm"}
 BUFFERED = ("rdimm", "lrdimm", "mrdimm")
@@ -55,22 +59,56 @@ def kits_of_modules(text: str, parts: Iterable[Part]) -> tuple[int, list[MemoryK
     counted, size, kind, words = _counted_modules(text), _ONE_MODULE.search(text), _TYPE.search(text), set(shop_words(text))
     kits = [part for part in parts if isinstance(part, MemoryKit)]
     kits = [kit for kit in kits if set(shop_words(kit.vendor)) <= words] or kits
-    if kind is None or (counted is None and size is None):
+    own = _OWN_RATE.search(text)
+    if (kind is None and (own is None or counted is None)) or (counted is None and size is None):
         return 0, []
-    kits = [kit for kit in kits if kit.type == f"DDR{kind[1]}"]
+    kits = [kit for kit in kits if kind is None or kit.type == f"DDR{kind[1]}"]
+    kits = _of_part_number(text, kits)
     rates = {int(found) for found in _RATE.findall(text)} & {kit.speed_mts for kit in kits}
-    before, speed = _COUNT.match(text), int(kind[2]) if kind[2] else max(rates, default=None)
-    wanted, gib = counted or (int(before[1]) if before else 1, float(size[1]) if size else 0.0)
+    before, after = _COUNT.match(text), _COUNT_AFTER.search(text)
+    speed = int(next(filter(None, own.groups()))) if own else int(kind[2]) if kind and kind[2] else max(rates, default=None)
+    told = next((int(next(filter(None, found.groups()))) for found in (before, after) if found), 1)
+    wanted, gib = counted or (told, float(size[1]) if size else 0.0)
     kits = [kit for kit in kits if speed in (None, kit.speed_mts) and is_of_form(kit, words)]
     fits = [kit for kit in kits if kit.module_gib == gib and wanted % kit.modules == 0]
-    if not fits and counted is None and before is None:
+    if not fits and counted is None and told == 1:
         total = [kit for kit in kits if kit.modules * kit.module_gib == gib]
         total.sort(key=lambda kit: (-len(words & set(shop_words(kit.name))), kit.modules != 2, len(kit.name)))
         return int(bool(total)), total
     if "ecc" in words and any(kit.module in BUFFERED for kit in fits):
         fits = [kit for kit in fits if kit.module in BUFFERED]
     most = max((kit.modules for kit in fits), default=1)
-    return wanted // most if fits else 0, sorted((kit for kit in fits if kit.modules == most), key=lambda kit: len(kit.name))
+    whole = sorted(
+        (kit for kit in fits if kit.modules == most), key=lambda kit: (-len(words & set(shop_words(kit.name))), len(kit.name))
+    )
+    very = [kit for kit in whole if is_very_kit(text, kit)]
+    return wanted // most if fits else 0, very[:1] or whole
+
+
+def _of_part_number(text: str, kits: list[MemoryKit]) -> list[MemoryKit]:
+    """Return the kits of which the text gives the part number, or all where it gives none that is known."""
+    numbers = {found.replace("/", "-") for found in _PART_NUMBER.findall(text)}
+    named = [
+        kit for kit in kits if any(alias.replace("/", "-") in numbers for alias in (*kit.aliases, kit.name.rpartition("(")[2][:-1]))
+    ]
+    return named or kits
+
+
+def contradicts(text: str, kit: MemoryKit) -> bool:
+    """Say whether a text gives a transfer rate or sizes that are not this kit's."""
+    rate = _OWN_RATE.search(text)
+    sizes = {float(size) for size in _ONE_MODULE.findall(text)}
+    own = {kit.module_gib, kit.modules * kit.module_gib}
+    return bool((rate and int(next(filter(None, rate.groups()))) != kit.speed_mts) or (sizes and not sizes & own))
+
+
+def is_very_kit(text: str, kit: MemoryKit) -> bool:
+    """Say whether a text names this kit, by its number or by maker and series, and not only by figures that others share."""
+    if any(number in text for number in (*kit.aliases, kit.name.rpartition("(")[2][:-1]) if number):
+        return True
+    words = set(shop_words(text))
+    series = shop_words(kit.name.partition(" DDR")[0])
+    return set(shop_words(kit.vendor)) <= words and set(series) <= words
 
 
 def _counted_modules(text: str) -> tuple[int, float] | None:
@@ -79,7 +117,8 @@ def _counted_modules(text: str) -> tuple[int, float] | None:
     if found is None:
         return None
     given = found.groupdict()
-    return int(given["n"] or given["n2"] or given["n3"]), float(given["gib"] or given["gib2"] or given["gib3"])
+    count, size = (next(given[name + place] for place in ("", "2", "3", "4") if given[name + place]) for name in ("n", "gib"))
+    return int(count), float(size)
 
 
 def is_of_form(kit: MemoryKit, words: set[str]) -> bool:

@@ -18,12 +18,23 @@ MOST_WORDS = 12
 SHORTEST_NAME = 4
 
 MAKER_WORDS = {
-    "華碩": "asus", "技嘉": "gigabyte", "微星": "msi", "華擎": "asrock", "海韻": "seasonic", "海盜船": "corsair", "三星": "samsung",
-    "美光": "crucial", "金士頓": "kingston", "威剛": "adata", "芝奇": "g.skill", "酷碼": "cooler master", "全漢": "fsp",
-    "曜越": "thermaltake", "貓頭鷹": "noctua", "利民": "thermalright", "聯力": "lian li", "希捷": "seagate", "銀欣": "silverstone",
-    "振華": "super flower", "安鈦克": "antec", "分形": "fractal design", "追風者": "phanteks", "九州風神": "deepcool",
+    "華碩": "asus", "华硕": "asus", "玩家国度": "rog", "技嘉": "gigabyte", "微星": "msi", "華擎": "asrock", "华擎": "asrock",
+    "超微": "supermicro", "海韻": "seasonic", "海韵": "seasonic", "美商海盗船": "corsair", "海盜船": "corsair",
+    "海盗船": "corsair", "三星": "samsung", "美光": "crucial", "英睿达": "crucial", "金士頓": "kingston", "金士顿": "kingston",
+    "威剛": "adata", "威刚": "adata", "芝奇": "g.skill", "十銓": "teamgroup", "十铨": "teamgroup", "酷碼": "cooler master",
+    "酷冷至尊": "cooler master", "全漢": "fsp", "全汉": "fsp", "曜越": "thermaltake", "貓頭鷹": "noctua", "猫头鹰": "noctua",
+    "利民": "thermalright", "聯力": "lian li", "联力": "lian li", "希捷": "seagate", "銀欣": "silverstone",
+    "银欣": "silverstone", "振華": "super flower", "振华": "super flower", "安鈦克": "antec", "安钛克": "antec",
+    "分形工艺": "fractal design", "分形": "fractal design", "追風者": "phanteks", "追风者": "phanteks", "九州風神": "deepcool",
+    "九州风神": "deepcool", "喬思伯": "jonsbo", "乔思伯": "jonsbo", "恩傑": "nzxt", "恩杰": "nzxt",
+    "西部数据": "western digital", "西部數據": "western digital", "西数": "western digital", "东芝": "toshiba",
+    "東芝": "toshiba", "凯侠": "kioxia", "鎧俠": "kioxia", "英特尔": "intel", "英特爾": "intel", "英伟达": "nvidia",
+    "輝達": "nvidia", "至强": "xeon", "至強": "xeon", "酷睿": "core", "锐龙": "ryzen", "銳龍": "ryzen",
+    "线程撕裂者": "threadripper", "霄龙": "epyc", "金牌": "gold", "白金": "platinum", "铂金": "platinum", "钛金": "titanium",
+    "鈦金": "titanium", "铜牌": "bronze", "銅牌": "bronze", "酷鱼": "barracuda", "酷狼": "ironwolf", "银河": "exos",
+    "铂胜": "ballistix", "黑盘": "black", "蓝盘": "blue", "红盘": "red",
 }  # fmt: skip
-"""Makers as Taiwanese shops write them."""
+"""Makers and families as Chinese lists write them."""
 CHIP_KINDS = ("gpu", "cpu")
 """Kinds whose name needs no maker beside it: a board partner sells NVIDIA's chip."""
 FAMILY_WORDS = {
@@ -35,7 +46,7 @@ CPU_WORDS = frozenset(("amd", "ryzen", "r3", "r5", "r7", "r9", "cpu", "processor
 """One of these beside a bare number says that it is a processor's: "1600" alone may be the watts of a supply."""
 OTHER_MODEL = {
     "ti", "super", "xt", "xtx", "gre", "d", "v2", "v3", "v4", "max", "plus", "pro", "ultra", "mini", "lite", "laptop", "mobile",
-    "mxm", "wifi", "wifi7", "ii", "iii", "iv", "ada", "blackwell",
+    "mxm", "wifi", "wifi7", "ii", "iii", "iv", "ada", "blackwell", "xl", "alpha", "evo", "se",
 }  # fmt: skip
 """A word right after a name that makes it another model."""
 _MEMORY = re.compile(r"(\d{1,3})gb?")
@@ -87,12 +98,18 @@ class PhraseTable:
         return Naming(None, "none")
 
 
-def shop_words(text: str) -> list[str]:
-    """Return the words of a shop's line: full-width letters made plain, Chinese names of makers put into Latin."""
-    text = unicodedata.normalize("NFKC", text)
+def in_latin(text: str) -> str:
+    """Return a text with the Chinese names of makers and families in Latin letters."""
+    if text.isascii():
+        return text
     for chinese, latin in MAKER_WORDS.items():
         text = text.replace(chinese, f" {latin} ")
-    return words_of(text)
+    return text
+
+
+def shop_words(text: str) -> list[str]:
+    """Return the words of a shop's line: full-width letters made plain, Chinese names of makers put into Latin."""
+    return words_of(in_latin(unicodedata.normalize("NFKC", text)))
 
 
 def _squeezed(text: str) -> str:

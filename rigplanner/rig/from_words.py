@@ -8,8 +8,9 @@ from msgspec import Struct
 
 from rigplanner.catalog.find import PartIndex, spec_words, words_of
 from rigplanner.catalog.gpu_names import GpuNames
-from rigplanner.catalog.kits import is_of_form, kit_in, kits_of_modules
-from rigplanner.catalog.parts import GPU, MemoryKit, Part, PowerSupply, kind_of
+from rigplanner.catalog.kits import contradicts, is_of_form, kit_in, kits_of_modules
+from rigplanner.catalog.naming import in_latin, shop_words
+from rigplanner.catalog.parts import GPU, MemoryKit, Part, PowerSupply, Storage, kind_of
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
 
@@ -20,7 +21,9 @@ _LEADING = re.compile(
     r"|(\d{1,2})\s+(?=[a-z]{3})(?!gb|tb|core|slot|pin|inch)",
     re.I,
 )
-_TRAILING = re.compile(r"\s+(?:[xX×*]\s+|[x×*])(\d{1,6})$|\s+\((?:[xX×]\s*)?(\d{1,2})(?:\s*[xX×])?\)\s*$")
+_TRAILING = re.compile(
+    r"(?:\s+(?:[xX×*]\s+|[x×*])|×)(\d{1,6})$|\s+\((?:[xX×]\s*)?(\d{1,2})(?:\s*[xX×片张張颗顆块塊個个条條支])?\)\s*$"
+)
 """A capital X that stands against its number is a model's: "Kraken X73", "Exos X18"."""
 _LANES = re.compile(r"(?:pci-?e|gen)\s*[\d.]*\s+x\d{1,2}$", re.I)
 """A width at the end of the words is no count: "RTX 5090, PCIe 5.0 x16"."""
@@ -50,19 +53,61 @@ class Wish(Struct, frozen=True, kw_only=True):
 
 def read_wish(text: str, index: PartIndex, kind: str | None = None) -> Wish:
     """Split the quantity from the words and look the words up; modules of memory are looked up by their number and size."""
+    latin = in_latin(text)
     if kind in (None, "memory"):
-        count, kits = kits_of_modules(text, index.find("", "memory"))
+        count, kits = kits_of_modules(latin, index.find("", "memory"))
         if kits:
             return Wish(text=text, quantity=count, parts=tuple(kits))
-    quantity, words = counted(text)
+    quantity, words = counted(latin)
     parts = _found(words, index, kind)
     if not parts and (singular := _PLURAL.sub("", words)) != words:
         parts = _found(singular, index, kind)
-    if not parts and (bare := _ASIDE.sub("", words).strip()) != words:
+    if not parts and (bare := _ASIDE.sub(_capacity_of, words).strip()) != words:
         parts = _found(bare, index, kind)
     if not parts and (plain := _ROMAN.sub(lambda found: str(len(found[0])), words)) != words:
         parts = _found(plain, index, kind)
-    return Wish(text=text, quantity=quantity, parts=tuple(_of_standard(parts, text, index)))
+    parts = [part for part in _of_standard(parts, text, index) if not _is_another(part, words)]
+    return Wish(text=text, quantity=quantity, parts=tuple(parts))
+
+
+def _capacity_of(aside: re.Match[str]) -> str:
+    """Return what remains of words in brackets: a drive's capacity belongs to its name ("850 EVO (250 GB)")."""
+    found = _CAPACITY.search(aside[0])
+    return f" {found[0]}" if found else ""
+
+
+_CAPACITY = re.compile(r"\b\d[\d.]*\s?[TG]B\b", re.IGNORECASE)
+_DRIVE_MODELS = frozenset(("pro", "plus", "evo", "qvo", "max", "lite", "se"))
+_EFFICIENCIES = frozenset(("bronze", "silver", "gold", "platinum", "titanium"))
+_LETTERS = re.compile(r"[a-z]+")
+_DRIVE_NUMBER = re.compile(r"\b(?=\w*\d)(?=\w*[A-Z])[A-Z0-9]{7,}\b")
+_FORMS = {"2.5": re.compile(r"\b2[.,]5\b"), "3.5": re.compile(r"\b3[.,]5\b"), "m2": re.compile(r"\bm\.2\b", re.IGNORECASE)}
+_SPINS = re.compile(r"\b(?:hdds?|hard drives?|\d{4} ?rpm)\b|机械", re.IGNORECASE)
+_FLASH = re.compile(r"\b(?:ssds?|nvme|solid state)\b|固态|固態", re.IGNORECASE)
+_NO_CARD = re.compile(r"\b(?:hba|raid|perc|controllers?|backplane)\b", re.IGNORECASE)
+
+
+def _is_of_other_form(part: Storage, words: str) -> bool:
+    """Say whether a drive is not of the one form, or not of the sort, that words give it."""
+    forms = {form for form, pattern in _FORMS.items() if pattern.search(words)}
+    spins, flash = _SPINS.search(words) is not None, _FLASH.search(words) is not None
+    of_form = len(forms) != 1 or part.form_factor in forms
+    return not of_form or (spins is not flash and spins is not (part.rotation_rpm is not None))
+
+
+def _is_another(part: Part, words: str) -> bool:
+    """Say whether words that fit a part yet mean another: a drive's "970 EVO" is no EVO Plus, a Platinum supply none of Gold, and
+    a RAID controller's H200 is no GPU."""
+    held = {piece for word in words_of(words) for piece in (word, *_LETTERS.findall(word))}
+    if isinstance(part, Storage):
+        other = bool(_DRIVE_MODELS & set(words_of(part.name)) - held) and "".join(words_of(words)) not in _squeezed_names(part)
+        return (other and not _DRIVE_NUMBER.search(words)) or _is_of_other_form(part, words)
+    if isinstance(part, PowerSupply):
+        label = set(words_of(part.supply.efficiency_label or ""))
+        return bool(_EFFICIENCIES & held) and not _EFFICIENCIES & held & (label | set(words_of(part.name)))
+    if isinstance(part, MemoryKit):
+        return contradicts(words, part)
+    return isinstance(part, GPU) and _NO_CARD.search(words) is not None
 
 
 def _of_standard(parts: list[Part], text: str, index: PartIndex) -> list[Part]:
@@ -80,6 +125,7 @@ _YEAR = re.compile(r"\(?\b20\d\d\b\)?")
 _STANDARD = re.compile(r"\bATX ?(\d\.\d)", re.IGNORECASE)
 """Which of two supplies of one name is meant: "HX1500i (ATX 3.1)"."""
 _FIGURE = re.compile(r"\d{1,2}|\d+(?:\.\d+)?(?:[gtm]i?b|g|w|mm|[mg]hz|-?pin)|[a-z]")
+_NO_MODEL = re.compile(r"20\d\d|i[3579]|r[3579]|ddr\d.*|(?=.*\d.*[a-z].*\d)[a-z0-9.]{8,}")
 _CLASS_WORDS = frozenset(
     words_of(
         "gb tb pcie nvme ssd hdd sata m.2 u.2 hard drive disk ram memory case atx gold platinum titanium bronze silver modular "
@@ -90,15 +136,43 @@ _CLASS_WORDS = frozenset(
 
 
 def is_named(wish: Wish, least: int = 1) -> bool:
-    """Say whether a wish's words, one of at least so many letters, name its part: not only figures that others share with it ("1TB
-    SSD", "1000W Gold")."""
+    """Say whether a wish's words, one of at least so many letters, name its part: not only its maker, its family or figures that
+    others share with it ("1TB SSD", "Corsair 1500 W", "Intel i7", "FireCuda 2TB")."""
     if not wish.parts:
         return False
     part = wish.parts[0]
     figures = {*spec_words(part), *(word.rstrip("abcdefghijklmnopqrstuvwxyz") for word in spec_words(part))}
-    names = ["".join(words_of(text)) for text in (part.name, *part.aliases, part.vendor)]
-    telling = [word for word in words_of(wish.text) if word not in figures | _CLASS_WORDS and not _FIGURE.fullmatch(word)]
-    return any(word in name for word in telling if len(word) >= least for name in names)
+    maker = set(words_of(part.vendor))
+    words = shop_words(wish.text)
+    telling = [word for word in words if word not in figures | _CLASS_WORDS | maker and not _FIGURE.fullmatch(word)]
+    telling = [word for word in telling if len(word) >= least]
+    if any(name in "".join(words) for name in _squeezed_names(part)):
+        return True
+    return any(
+        any(word in name for word in telling)
+        and (kind_of(part) in UNNUMBERED or _has_model(words_of(text), "".join(words), figures))
+        for text, name in zip((part.name, *part.aliases), _squeezed_names(part), strict=True)
+    )
+
+
+UNNUMBERED = ("memory", "bridge", "riser", "accessory", "system")
+"""Kinds that lists name without the number that stands in their name."""
+
+
+def _stands_in(word: str, name: list[str], squeezed: str) -> bool:
+    return word in squeezed if len(word) > 2 else word in name
+
+
+def _squeezed_names(part: Part) -> list[str]:
+    return ["".join(words_of(text)) for text in (part.name, *part.aliases)]
+
+
+def _has_model(name: list[str], squeezed: str, figures: set[str]) -> bool:
+    """Say whether a text has a model number of a name that has any; years, figures and part numbers beside words are none."""
+    numbers = [word for word in name if any(letter.isdigit() for letter in word) and word not in figures]
+    if len(name) > 1:
+        numbers = [word for word in numbers if not _FIGURE.fullmatch(word) and not _NO_MODEL.fullmatch(word)]
+    return not numbers or any(word in squeezed for word in numbers)
 
 
 def counted(text: str) -> tuple[int, str]:
@@ -130,9 +204,19 @@ def near_parts(text: str, index: PartIndex) -> list[Part]:
     return []
 
 
+_BOXED_CORE = re.compile(r"(?:BXC?|CM)80\d{3}(?:I[3579])?([A-Z0-9]{4,})")
+"""A part number of Intel ends with the model: BX8071512900K."""
+_REGION = re.compile(r"(?:-(?:NA|EU|UK|WW|US|AU|CN|JP|KR|X[1-9])|/AM)\b")
+"""What makers add to a part number for a country."""
+
+
 def _found(words: str, index: PartIndex, kind: str | None) -> list[Part]:
+    """Return the parts that words name, best first: by words, by the name in a shop's line, as GPUs are called, by class."""
     if not words_of(words):
         return []
+    if (boxed := _BOXED_CORE.fullmatch(words.strip())) and kind in (None, "cpu"):
+        words = boxed[1]
+    words = _REGION.sub("", words)
     if kind is None and _MEMORY.search(words) and (kits := index.find(words, "memory", limit=8)):
         return sorted(kits, key=lambda kit: isinstance(kit, MemoryKit) and not is_of_form(kit, set(words_of(words))))
     return (
@@ -152,7 +236,8 @@ def _named(words: str, index: PartIndex, kind: str | None) -> list[Part]:
 
 
 _WORDS_OF_CLASS = {
-    "storage": frozenset(words_of("series internal solid state ssd hdd nas nvme m.2 sata pcie drive disk hard 2.5 3.5 inch")),
+    "storage": frozenset(words_of("series internal solid state ssd hdd nas nvme m.2 sata sata3 sata6gb iii s 6gb pcie drive disk "
+                                  "hard 2.5 3.5 inch")),
     "psu": frozenset(words_of("80 80+ plus certified fully semi modular non atx atx3.0 atx3.1 2.4 3.0 3.1 pcie 5.0 5.1 12vhpwr "
                               "12v 2x6 power supply unit psu gold platinum titanium bronze silver")),
 }  # fmt: skip

@@ -27,7 +27,9 @@ _SORTS = (
     ("psu", re.compile(r"\b\d+\s?W\b.*\b(?:psus?|power suppl\w+|gold|platinum|titanium|bronze)\b", re.IGNORECASE)),
 )
 """Pieces that name no part and yet are one: "128GB DDR5", "2TB NVMe", "1600W PSU"."""
-_BRIDGE = re.compile(r"\bnvlink\b[^,;]*\bbridges?\b|\bbridges?\b[^,;]*\bnvlink\b", re.IGNORECASE)
+_BRIDGE = re.compile(
+    r"\bnvlink\b[^,;]*\b(?:bridges?|[2-4][-\s]?slots?)\b|\bbridges?\b[^,;]*\bnvlink\b|\b[2-4][-\s]?slots?\s+nvlink\b", re.IGNORECASE
+)
 _SPACING = re.compile(r"\b([2-4])[-\s]?slots?\b", re.IGNORECASE)
 MOST_PIECES = 24
 SURE_LETTERS = 3

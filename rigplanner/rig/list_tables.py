@@ -7,18 +7,22 @@ from msgspec import Struct
 from rigplanner.catalog.money import CURRENCY_OF_SIGN, read_money
 
 WORDS_OF_KIND = {
-    "cpu": ("cpu", "processor", "processeur", "prozessor", "procesor", "處理器", "处理器", "cpus"),
-    "cooler": ("cpu cooler", "cooler", "cooling", "cpu heatsink", "heatsink", "refroidissement", "kühler", "chladič", "散熱器",
+    "cpu": ("cpu", "processor", "processeur", "prozessor", "procesor", "處理器", "处理器", "cpus", "central processing unit"),
+    "cooler": ("cpu cooler", "cooler", "cooling", "cpu heatsink", "heatsink", "heat sink", "cpu air cooler", "cpu water cooler",
+               "liquid cooler", "aio", "refroidissement", "kühler", "cpu-kühler", "kühlung", "chladič", "chladič cpu", "散熱器",
                "散热器", "散热"),
-    "motherboard": ("motherboard", "mainboard", "board", "mobo", "carte mère", "základní deska", "主機板", "主板"),
-    "memory": ("memory", "ram", "mémoire", "arbeitsspeicher", "speicher", "paměť", "記憶體", "内存"),
-    "storage": ("storage", "ssd", "hdd", "nvme", "external storage", "drive", "stockage", "festplatte", "disk", "硬碟",
-                "固态", "硬盘", "os drive", "boot drive", "system drive", "data drive"),
-    "gpu": ("video card", "gpu", "graphics card", "graphics", "carte graphique", "cartes graphiques", "grafikkarte",
-            "grafická karta", "顯示卡", "显卡"),
-    "chassis": ("case", "chassis", "enclosure", "boîtier", "gehäuse", "skříň", "機殼", "机箱"),
-    "psu": ("power supply", "psu", "power", "alimentation", "netzteil", "zdroj", "電源供應器", "电源"),
-    "nic": ("wired network adapter", "network card", "network", "nic"),
+    "motherboard": ("motherboard", "mainboard", "board", "mobo", "mb", "logic board", "carte mère", "základní deska", "主機板",
+                    "主板"),
+    "memory": ("memory", "ram", "random access memory", "mémoire", "arbeitsspeicher", "paměť", "operační paměť", "記憶體", "内存"),
+    "storage": ("storage", "ssd", "hdd", "sshd", "nvme", "external storage", "drive", "hard disk", "hard drive", "m.2 ssd",
+                "nvme ssd", "solid state drive", "stockage", "festplatte", "disk", "硬碟", "固态", "固態硬碟", "固态硬盘", "硬盘",
+                "os drive", "boot drive", "system drive", "data drive"),
+    "gpu": ("video card", "gpu", "graphics card", "graphics", "graphics processing unit", "carte graphique", "cartes graphiques",
+            "grafikkarte", "grafická karta", "顯示卡", "顯卡", "显卡"),
+    "chassis": ("case", "chassis", "enclosure", "tower", "boîtier", "gehäuse", "skříň", "機殼", "機箱", "机箱"),
+    "psu": ("power supply", "power supply unit", "psu", "power", "power source", "alimentation", "netzteil", "zdroj",
+            "電源供應器", "電源", "电源"),
+    "nic": ("wired network adapter", "network card", "network", "networking", "nic", "網卡", "网卡"),
     "accessory": ("monitor", "ups"),
     "system": ("barebone", "system"),
 }  # fmt: skip
@@ -26,24 +30,27 @@ WORDS_OF_KIND = {
 OTHER_LABELS = (
     "custom", "case fan", "fan", "optical drive", "operating system", "os", "software", "keyboard", "mouse", "headphones",
     "speakers", "webcam", "sound card", "thermal compound", "thermal paste", "fan controller", "wireless network adapter", "misc",
-    "other", "remote", "bios",
+    "other", "remote", "bios", "speicher", "display", "headset", "wlan", "wifi",
 )  # fmt: skip
 """Labels of what the catalog has no kind for, or that may be anything."""
 KIND_OF_WORD = {word: kind for kind, words in WORDS_OF_KIND.items() for word in words}
 _LABEL = re.compile(
     rf"({'|'.join(sorted(map(re.escape, (*KIND_OF_WORD, *OTHER_LABELS)), key=len, reverse=True))})s?"
-    r"(?: (?:primary|secondary|main|boot|os|data|models?|bulk|cache|\d))?"
+    r"(?: (?:primary|secondary|main|boot|os|data|models?|bulk|cache)|\s?\d)?"
 )
 
 _HEADINGS = (
     ("number", re.compile(r"#|no\.?|nr\.?")),
-    ("quantity", re.compile(r"qty|quantity|count|ks|pcs|quantité|anzahl|menge|數量")),
+    ("quantity", re.compile(r"qty|quantity|count|ks|pcs|quantité|anzahl|menge|數量|数量|počet|#")),
     ("total", re.compile(r"(?:line |sub)?total\b.*|total price|sum|celkem|gesamt|小計")),
-    ("price", re.compile(r"(?:est\.? |approx\.? |unit |[~≈])?(?:price|cost|prix|preis|cena)\b.*|each|價格|單價")),
-    ("kind", re.compile(r"type|component|category|part|kind|pièce|composant|komponente|komponenta|類別|部件")),
+    ("price", re.compile(r"(?:est\.? |approx\.? |unit |[~≈])?(?:price|cost|prix|preis|kosten|cena)\b.*|each"
+                         r"|.*(?:價格|价格|單價|单价|價位|价位)")),
+    ("kind", re.compile(
+        r"type|component|category|part|kind|pièce|composant|kategorie|typ|bauteil|komponente|komponenta|類別|类别|部件|配件|零件|組件|组件|配置|硬件"
+    )),
     ("name", re.compile(
         r"item|product|name|pick|choice|selection|selected|référence|reference|description|spec(?:ific)?\b.*|specs?|specifications?|model\b.*|modell"
-        r"|recommendation|recommended|component|part|品名|名稱|型號"
+        r"|recommendation|recommended|component|part|produkt|bezeichnung|název|popis|品名|名稱|名称|型號|型号|商品|产品|產品"
     )),
 )  # fmt: skip
 _CURRENCY = re.compile(r"\(\s*(?:(?P<code>[A-Z]{3})|(?P<sign>NT\$|US\$|[$€£₪]|Kč))\s*\)")
@@ -106,6 +113,9 @@ def kind_of_label(text: str) -> str | None:
 
 
 def _plain(text: str) -> str:
+    broad, mark, narrow = text.strip(" :").rpartition(":")
+    if mark and _LABEL.fullmatch(_plain(broad)):
+        return _plain(narrow)
     return " ".join(_PICTURES.sub(" ", re.sub(r"\([^)]*\)|\*", " ", text)).strip(" :").casefold().split())
 
 
@@ -116,7 +126,8 @@ def columns_of(cells: list[str]) -> Columns | None:
     if any(len(text) > MOST_HEADING_LETTERS for text in texts.values()):
         return None
     for meaning, pattern in _HEADINGS:
-        place = next((n for n, text in texts.items() if n not in taken.values() and pattern.fullmatch(text)), None)
+        free = (n for n, text in texts.items() if n not in taken.values() and pattern.fullmatch(text))
+        place = next((n for n in free if meaning != "number" or n == 0), None)
         if place is not None:
             taken[meaning] = place
     if "name" not in taken and "kind" in taken:
@@ -139,6 +150,10 @@ def row_of(cells: list[str], columns: Columns) -> Row | None:
     """Return what a row says, or None where it names no part (a sum, a remark)."""
     words = _cell(cells, columns.name)
     label = _cell(cells, columns.kind)
+    if columns.kind is None:
+        label = next((cell for cell in _free(cells, columns) if is_label(counted_label(cell)[1])), "")
+        if is_label(counted_label(words)[1]):
+            label, words = words, next((cell for cell in _free(cells, columns) if cell != label), "")
     if not words or words.casefold().startswith(("total", "prices include", "generated by", "subtotal")):
         return None
     if re.match(r"\W*(?:sub)?total\b", label, re.IGNORECASE):
@@ -150,6 +165,12 @@ def row_of(cells: list[str], columns: Columns) -> Row | None:
     if price is None and total is not None and quantity:
         return Row(words, kind_of_label(label), quantity, (total[0] / quantity, total[1]), each=True)
     return Row(words, kind_of_label(label), quantity, price, each=columns.each or total is not None)
+
+
+def _free(cells: list[str], columns: Columns) -> list[str]:
+    """Return the texts in the columns of which the heading says nothing."""
+    known = {columns.name, columns.quantity, columns.price, columns.total}
+    return [cell for n, cell in enumerate(cells) if n not in known and cell]
 
 
 def _money(cell: str, usual: str | None) -> tuple[float, str] | None:

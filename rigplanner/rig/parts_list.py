@@ -2,16 +2,19 @@
 
 import csv
 import re
+import unicodedata
 from collections.abc import Sequence
 from html import unescape
 from html.parser import HTMLParser
+from itertools import zip_longest
 
 from msgspec import Struct
 from msgspec.structs import replace as struct_replace
 
 from rigplanner.catalog.find import PartIndex, words_of
+from rigplanner.catalog.kits import is_very_kit
 from rigplanner.catalog.money import CURRENCY_OF_SIGN, read_amount
-from rigplanner.catalog.parts import Part, Price, kind_of
+from rigplanner.catalog.parts import MemoryKit, Part, Price, kind_of
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
 from rigplanner.rig.from_words import Wish, is_named
@@ -19,6 +22,8 @@ from rigplanner.rig.line_parts import COUNTED, pieces_of, read_wishes
 from rigplanner.rig.list_tables import Columns, Row, columns_of, counted_label, is_label, kind_of_label, row_of, split_label
 
 LONGEST_TEXT = 200_000
+MOST_DIGITS_OF_COUNT = 2
+"""A longer bare number beside a part is its price."""
 MOST_LINES = 500
 
 _NOISE = re.compile(
@@ -41,8 +46,19 @@ _BARE_PRICE = re.compile(r"(?<=\S)\s{2,}\d{2,6}\s*$")
 _BOUGHT = re.compile(r"\s*\(\s*purchased(?: for)?\s*$", re.IGNORECASE)
 _STATE = re.compile(r"(?<=\S)\s+[✅☑✔✓❌⬜].*$")
 """What a list says of a part after a mark: "✅ purchased"."""
-_MARKS = re.compile(r"^\s*(?:>+\s*|[-•‣+]\s+)+")
-"""What quotes and bullets begin with."""
+_MARKS = re.compile(r"^\s*(?:>+\s*|[-•‣◦+]\s+|\[[ xX]\]\s+|\d{1,2}[.)]\s+)+")
+"""What quotes, bullets and numbered lines begin with."""
+_TRADEMARKS = re.compile("[®™©]")
+_RULE = re.compile(r"^[ |]*:?-{3,}:?\s*\|", re.MULTILINE)
+"""The line under the heading of a Markdown table."""
+_BLOCK = re.compile(r"<(?:table|tr|ul|li|html|div)\b", re.IGNORECASE)
+_BREAK = re.compile(r"<(?:br|li|p)\b[^>]*>", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z]+\b[^>]*>", re.IGNORECASE)
+_TIMES = re.compile(r"(?<=[^\s*|])\s?\*\s?(?=\d{1,2}\b(?!\*))")
+"""A star that multiplies, as no emphasis does: "16G*2"."""
+_EMPHASIS = re.compile(r"(?<!\w)_+|_+(?!\w)|[*`]")
+_LABEL_MARK = re.compile(r"\s*:\s*|\s+[-–—=]\s+")
+"""What parts a label from what it names: "CPU: ...", "CPU - ..."."""
 _RANGE = re.compile(r"\d\s*[-–]\s*(?:NT\$|US\$|[$€£¥₹])\s?\d|[$€£¥₹]\s?[\d,]+\s?[-–]\s?\d")
 _JOINTS = {"": "", "more": " + ", "list": ", ", "other": " or "}
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)(?:\{:[^}]*\})?")
@@ -66,12 +82,14 @@ STAND_INS = ("memory", "storage", "psu", "cooler", "nic")
 FAMILY = 5
 """So many parts that share words without any number are a family: "Threadripper"."""
 _FIGURE = re.compile(r"\d\s?(?:[gt]b|w|mm|gbe)\b", re.IGNORECASE)
+_MEMORY_TYPE = re.compile(r"\bddr\d", re.IGNORECASE)
+"""Modules whose type nobody names have no stand-in."""
 
 
 def by_figures(wish: Wish) -> bool:
-    """Say whether a part was matched by its figures alone: the list names none, or for memory another maker."""
-    if wish.parts and kind_of(wish.parts[0]) == "memory":
-        return not set(words_of(wish.parts[0].vendor)) & set(words_of(wish.text))
+    """Say whether a part was matched by its figures alone: the list names none, or for memory another maker or series."""
+    if wish.parts and isinstance(kit := wish.parts[0], MemoryKit):
+        return not is_very_kit(wish.text, kit)
     return bool(wish.parts) and not is_named(wish)
 
 
@@ -104,21 +122,20 @@ def read_parts_list(text: str, index: PartIndex, day: str) -> list[Entry]:
     """Return the entries of a list in order; `day` (ISO) dates its prices. Raises ValueError for a text beyond sense."""
     if len(text) > LONGEST_TEXT:
         raise ValueError(f"A parts list has at most {LONGEST_TEXT:,} characters; this has {len(text):,}.")
-    if re.search(r"<(?:table|tr|ul|li|html|div)\b", text, re.IGNORECASE):
-        parser = _Text()
-        parser.feed(text)
-        text = "".join(parser.pieces)
+    text = _without_markup(unicodedata.normalize("NFKC", _TRADEMARKS.sub(" ", text)))
     lines = [line for line in _own_table(text) if line.strip()]
     if len(lines) > MOST_LINES:
         raise ValueError(f"A parts list has at most {MOST_LINES} lines; this has {len(lines)}.")
     entries: list[Entry] = []
     columns: Columns | None = None
-    for line in lines:
+    for line, following in zip_longest(lines, lines[1:], fillvalue=""):
         cells = _cells(line)
         heading = columns_of(cells) if len(cells) > 1 else None
         columns = heading or (columns if len(cells) > 1 else None)
         known = [entry.wish.parts[0] for entry in entries if entry.wish.parts]
-        if heading is None and columns is not None:
+        if heading is None and len(cells) > 1 and _RULE.match(following):
+            columns = None
+        elif heading is None and columns is not None:
             row = None if _is_rule(cells) else row_of(cells, columns)
             entries += _row_entries(row, index, day, known) if row else []
         elif heading is None:
@@ -126,8 +143,21 @@ def read_parts_list(text: str, index: PartIndex, day: str) -> list[Entry]:
     return entries
 
 
+def _without_markup(text: str) -> str:
+    """Return a list's text without HTML: in a Markdown table breaks part what a cell names, elsewhere they end a line."""
+    if _RULE.search(text) and "</td>" not in text.casefold():
+        return "\n".join(
+            _TAG.sub(" ", _BREAK.sub("; ", line)) if "|" in line else _TAG.sub(" ", line) for line in text.splitlines()
+        )
+    if _BLOCK.search(text):
+        parser = _Text()
+        parser.feed(text)
+        return "".join(parser.pieces)
+    return _BREAK.sub("\n", text)
+
+
 def _cells(line: str) -> list[str]:
-    line = unescape(_LINK.sub(r"\1", line)).replace("*", " ").replace("`", " ").strip()
+    line = _EMPHASIS.sub(" ", _TIMES.sub("×", unescape(_LINK.sub(r"\1", line)))).strip()
     return [cell.strip() for cell in line.removeprefix("|").removesuffix("|").split("|")]
 
 
@@ -159,6 +189,8 @@ def _sensible(wish: Wish) -> Wish:
 
 
 def _may_stand_in(wish: Wish) -> bool:
+    if kind_of(wish.parts[0]) == "memory" and not _MEMORY_TYPE.search(wish.text):
+        return False
     return kind_of(wish.parts[0]) in STAND_INS and _FIGURE.search(wish.text) is not None
 
 
@@ -200,7 +232,8 @@ def _entries(line: str, index: PartIndex, day: str, known: Sequence[Part]) -> li
         cells = cells[1:]
     if not cells:
         return []
-    label, mark, rest = cells[0].lstrip("# ").partition(":")
+    label, mark, rest = _labelled(cells[0].lstrip("# "))
+    times, label = counted_label(label)
     labelled = bool(mark) and is_label(label)
     if _NOISE.match(cells[0].lstrip("# ")) or (cells[0].startswith("#") and not labelled):
         return []
@@ -210,20 +243,26 @@ def _entries(line: str, index: PartIndex, day: str, known: Sequence[Part]) -> li
     of_label, plain = counted_label(cells[0])
     if len(cells) > 1 and (is_label(plain) or _BOLD_LABEL.match(line)):
         kind, quantity, words = kind_of_label(plain), of_label, cells[1]
-        if len(cells) > 2 and cells[2].isdecimal():
+        if len(cells) > 2 and cells[2].isdecimal() and len(cells[2]) <= MOST_DIGITS_OF_COUNT:
             paid = _price(" | ".join(cells[3:]), day)
             row = Row(words, kind, int(cells[2]), (paid.amount, paid.currency) if paid else None, each=False)
             return _row_entries(row, index, day, known)
     elif len(cells) > 1 and cells[0].isdigit():
         quantity, words = int(cells[0]), cells[1]
     elif labelled:
-        kind, words = kind_of_label(label), rest
+        kind, words, quantity = kind_of_label(label), rest, times
     elif mark and COUNTED.match(rest):
         words = rest
     if is_label(words):
         return []
     words = _BARE_PRICE.sub("", words)
     return _priced(words, _price(" | ".join(cells[1:]), day), quantity, kind, index, day, known)
+
+
+def _labelled(cell: str) -> tuple[str, str, str]:
+    """Cut a line at the first mark that may end a label: label, mark and rest; without one the whole is the label."""
+    found = _LABEL_MARK.search(cell)
+    return (cell[: found.start()], found[0].strip(), cell[found.end() :]) if found else (cell, "", "")
 
 
 def _priced(
