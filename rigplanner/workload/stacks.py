@@ -38,7 +38,8 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     its scores. `stored_fp32`: weights stay in fp32 whatever the precision; `loaded_beside`: the 16-bit file lay on the GPU
     beside them. `beams`: hypotheses that each sample has in work.
     `pool`: the engine keeps a share of the card, `utilization` unless told, and how that share is counted (see engines.pool_gib).
-    `loss` as in the walk; `unties_head`: a head tied to the embedding is stored once more.
+    `loss` as in the walk; `writes_logits`: its fused cross-entropy reads logits that are there whole. `unties_head`: a head tied to
+    the embedding is stored once more.
     `fused_optimizer`: the step needs no copies of the gradients. `reduces_fp32`: sharded gradients are brought to fp32 before
     they are summed over the cards. `usual_checkpointing`: what its recipes recompute unless told otherwise. `raises_rest`: beside
     a quantised base, embedding and head are kept in fp32. `lora_dropout`: its recipes drop values before the adapter.
@@ -68,6 +69,7 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     kept: float = 1.0
     text_tokens: int = 512
     loss: Literal["plain", "chunked", "fused"] = "plain"
+    writes_logits: bool = False
     eager: bool = False
     stored_fp32: bool = False
     loaded_beside: bool = False

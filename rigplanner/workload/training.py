@@ -196,12 +196,14 @@ def _gated_in_place(network: Network, job: Job, stack: MemoryStack) -> float:
 
 def _shared_activations(activations: float, network: Network, job: Job) -> float:
     """Tensor parallelism with sequence parallelism divides activations; a pipeline stage holds its layers for as many
-    micro-batches as there are stages, each a share of the batch (Korthikanti et al. 2022, arXiv 2205.05198)."""
+    micro-batches as there are stages (Korthikanti et al. 2022, arXiv 2205.05198): those that are accumulated, or as many shares of
+    the batch."""
+    held = min(job.pipeline, job.accumulation) / job.pipeline
     if not job.sequence:
-        return activations * (WITHOUT_SEQUENCE + (1 - WITHOUT_SEQUENCE) / job.tensor) / job.pipeline
+        return activations * (WITHOUT_SEQUENCE + (1 - WITHOUT_SEQUENCE) / job.tensor) * held
     copies = SEQUENCE_COPIES * (1 - 1 / job.tensor) if job.tensor > 1 else 0.0
-    row = 2.0 * job.batch * job.length / job.context * network.hidden / job.pipeline
-    return activations / job.tensor / job.pipeline + copies * row
+    row = 2.0 * job.batch * job.length / job.context * network.hidden * held
+    return activations / job.tensor * held + copies * row
 
 
 WITHOUT_SEQUENCE = 10 / 34
@@ -217,10 +219,11 @@ def _gathered(network: Network, job: Job, stack: MemoryStack, weights: float) ->
     """ZeRO-3 and FSDP: two layers and the root (embedding, head; one of them where each is gathered by itself) whole in the compute
     type, and one layer's gradients, which may be brought to fp32 to be reduced; and of these bytes the gradients that are not there
     yet when the backward pass begins, all but the head's. Under a pipeline the stage stays whole over its micro-batches, with
-    gradients in fp32 (FSDP2 without resharding). Some stacks gather all `weights` of a frozen base at once."""
-    if stack.gathers_all and job.lora_rank and shards_of(job, 3) > 1:
-        return weights, 0.0
+    gradients in fp32 (FSDP2 without resharding). Some stacks gather all `weights` of a frozen base at once; what is off-loaded
+    comes and goes layer by layer."""
     fetched = job.offload in ("all", "nvme")
+    if stack.gathers_all and job.lora_rank and shards_of(job, 3) > 1 and not fetched:
+        return weights, 0.0
     if not network.layers or not (fetched or (job.zero == 3 and job.data > 1)):
         return 0.0, 0.0
     ways, compute = job.tensor * job.pipeline, 2.0 if job.precision != "fp32" else 4.0

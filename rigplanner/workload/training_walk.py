@@ -52,7 +52,7 @@ def _adapters(job: Job, stack: MemoryStack) -> Literal["", "float", "cast"]:
 def _loss(job: Job, stack: MemoryStack) -> str:
     """The loss of the walk: one that is asked for, else the stack's. Cross-entropy of 16-bit logits outside autocast keeps them as
     they are (torch.nn.functional.cross_entropy), unless a model of transformers brings them to float first."""
-    if job.flags & FUSED_LOSS:
+    if job.flags & FUSED_LOSS and not stack.writes_logits:
         return "fused"
     if WRITTEN in job.flags and stack.loss == "fused":
         return "compiled"

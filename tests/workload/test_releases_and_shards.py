@@ -196,3 +196,44 @@ def test_pipelines_take_their_size_in_billions_and_encoders_left_whole(zoo: Zoo)
     quantised: dict[str, Any] = {"model": "hunyuanvideo", "precision": "nf4", "quant": "bnb"}
     some, every = (estimate(zoo, flags=flags, **quantised, **clip).allocated_gib for flags in (["whole_encoders"], []))
     assert some == pytest.approx(42.96, rel=0.06) and every < some - 8
+
+
+def test_a_frozen_base_that_is_offloaded_is_not_gathered_whole(zoo: Zoo) -> None:
+    """Llama 2 70B in NF4 on two cards, off-loaded: it ran on 24 GB cards at 14 GB each (axolotl's pull request 1428)."""
+    usual: dict[str, Any] = {"model": "llama-2-70b", "task": "train_qlora", "precision": "nf4", "quant": "bnb", "stack": "axolotl",
+                             "batch_per_gpu": 4, "seq_len": 512, "gradient_checkpointing": True}  # fmt: skip
+    there, waiting = (estimate(zoo, 2, parallelism=Parallelism(zero=3, offload=kind), **usual) for kind in ("none", "cpu"))
+    assert waiting.device_gib < 14 < 34 < there.device_gib
+
+
+def test_the_fused_loss_of_megatron_reads_whole_logits(zoo: Zoo) -> None:
+    """Logits of a rank in 16 bits at the least: 152,064 words over four ranks of 8,192 tokens."""
+    usual: dict[str, Any] = {"model": "qwen2.5-7b", "task": "train_full", "precision": "bf16", "batch_per_gpu": 1, "seq_len": 32768,
+                             "gradient_checkpointing": True}  # fmt: skip
+    ways = Parallelism(tensor=4, data=1, zero=1)
+    spared = {
+        stack: estimate(zoo, 4, stack=stack, parallelism=ways, **usual).parts.activations_gib
+        - estimate(zoo, 4, stack=stack, parallelism=ways, flags=["fused_cross_entropy"], **usual).parts.activations_gib
+        for stack in ("megatron-lm", "deepspeed")
+    }
+    assert spared["megatron-lm"] == 0.0 and spared["deepspeed"] > 2 * 32768 * 152064 / 4 / GIB
+
+
+@pytest.mark.parametrize(("steps", "share"), [(2, 0.5), (3, 0.75), (4, 1.0), (64, 1.0)])
+def test_a_stage_holds_its_layers_for_as_many_micro_batches_as_there_are_stages(zoo: Zoo, steps: int, share: float) -> None:
+    usual: dict[str, Any] = {"model": "llama-2-7b", "task": "train_full", "precision": "bf16", "stack": "megatron-lm",
+                             "batch_per_gpu": 1, "seq_len": 4096}  # fmt: skip
+    many, one = (
+        estimate(zoo, count, parallelism=Parallelism(data=1, pipeline=count), gradient_accumulation=accumulated, **usual)
+        for count, accumulated in ((4, steps), (1, 2))
+    )
+    assert many.parts.activations_gib == pytest.approx(share * one.parts.activations_gib, rel=0.02)
+
+
+def test_ms_swift_shards_weights_in_float(zoo: Zoo) -> None:
+    """Qwen2.5 7B over four A100s, 16,384 tokens each: 42 GiB (ms-swift, examples/train/long_text)."""
+    usual: dict[str, Any] = {"model": "qwen2.5-7b", "task": "train_full", "precision": "bf16", "batch_per_gpu": 1, "seq_len": 16384,
+                             "gradient_checkpointing": True, "flags": ["liger"], "parallelism": Parallelism(zero=3)}  # fmt: skip
+    swift = estimate(zoo, 4, stack="ms-swift", **usual)
+    assert swift.parts.optimizer_gib + swift.parts.weights_gib == pytest.approx(12 * 7.615616e9 / 4 / GIB, rel=0.02)
+    assert swift.device_gib == pytest.approx(42, rel=0.1)
