@@ -272,11 +272,11 @@ def _from_variant(workload: Workload, key: str) -> int | None:
 
 def _language_task(task: str, shape: Shape, workload: Workload) -> str:
     """Inference of a language model is its generation: one stream is decode, more are served together by stacks that can, else
-    they walk in step."""
+    they walk in step. Stacks that are measured in forward passes alone count those, unless tokens are to be written."""
     if (
         task != "inference"
         or shape.kind not in ("llm", "moe")
-        or (workload.stack and "decode" not in find_stack(workload.stack, task).tasks)
+        or (workload.stack and not workload.output_tokens and "decode" not in find_stack(workload.stack, task).tasks)
     ):
         return task
     serves = not workload.stack or "serve" in find_stack(workload.stack, task).tasks

@@ -137,3 +137,13 @@ def test_many_streams_and_prompts_take_plain_kernels_on_chips_that_engines_have_
     plain, built = (stream(gpu, stack=stack, **asked) for gpu in ("MI100", "MI210"))
     slower = (plain.matrix_s + plain.traffic_s) / (built.matrix_s + built.traffic_s)
     assert slower > 1.8 if stack == "vllm" and task != "decode" else slower < 1.5
+
+
+@pytest.mark.parametrize("stack", ["pytorch-eager", "torch-compile", "tensorrt", "jetson", "hf-transformers", "vllm"])
+def test_tokens_that_are_written_pass_all_weights_through_memory_whatever_the_stack(stack: str) -> None:
+    workload = Workload(
+        model="llama-3.1-8b", task="inference", precision="bf16", batch_per_gpu=1, stack=stack, input_tokens=256, output_tokens=64
+    )
+    card = find_gpu("RTX 4090")
+    answer = predict_speed(workload, card, 1, 1, "none", shipped_zoo())
+    assert card.bandwidth_gbs and answer.value < card.bandwidth_gbs / (8.0 * 2)
