@@ -96,7 +96,9 @@ def _of_part_number(text: str, kits: list[MemoryKit]) -> list[MemoryKit]:
 
 def contradicts(text: str, kit: MemoryKit) -> bool:
     """Say whether a text gives a transfer rate or sizes that are not this kit's."""
-    rate = _OWN_RATE.search(text)
+    rate, counted = _OWN_RATE.search(text), _counted_modules(text)
+    if counted is not None and counted[1] != kit.module_gib:
+        return True
     sizes = {float(size) for size in _ONE_MODULE.findall(text)}
     own = {kit.module_gib, kit.modules * kit.module_gib}
     return bool((rate and int(next(filter(None, rate.groups()))) != kit.speed_mts) or (sizes and not sizes & own))

@@ -75,7 +75,8 @@ class PhraseTable:
                     bearers.append((part, bare))
 
     def named_in(self, text: str, kind: str | None = None) -> Naming:
-        """Return the part with the longest name that begins and ends with words of the text."""
+        """Return the part with the longest name that begins and ends with words of the text; one plain word ("desktop") names a
+        part only beside its maker."""
         words, joined = shop_words(text), set(_JOINED.findall(text.casefold()))
         rates = {rate for memory, rate in pairwise(words) if memory.startswith("ddr")}
         for phrase, last, after in _runs(words):
@@ -83,6 +84,8 @@ class PhraseTable:
                 continue
             bearers = [pair for pair in self._bearers.get(phrase, ()) if kind is None or kind_of(pair[0]) == kind]
             bearers = [pair for pair in bearers if _agrees(pair[0], words) and _is_of(pair[0], after)]
+            if phrase.isalpha() and last == phrase:
+                bearers = [(part, bare) for part, bare in bearers if not bare or set(words_of(part.vendor)) & set(words)]
             if phrase.isdigit() and kind is None and len(words) > 1 and not CPU_WORDS & set(words):
                 bearers = [pair for pair in bearers if kind_of(pair[0]) != "cpu"]
             if not bearers:

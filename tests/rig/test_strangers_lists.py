@@ -1,0 +1,120 @@
+"""Lists in the shapes and languages in which strangers publish them: what is read, how many, and what is left unknown."""
+
+import pytest
+
+from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.load import shipped_catalog
+from rigplanner.rig.from_words import read_wish
+from rigplanner.rig.parts_list import by_figures, read_parts_list
+
+SHIPPED = PartIndex(shipped_catalog().parts.values())
+
+
+def read(text: str) -> list[tuple[int, str]]:
+    entries = read_parts_list(text, SHIPPED, "2026-11-22")
+    return [(entry.wish.quantity, entry.wish.parts[0].id if entry.wish.parts else "?") for entry in entries]
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        (
+            "| Part | Brand / Link | Quantity |\n|---|---|---|\n| Motherboard | [Asus X99-E WS](https://x.test) | 1 |\n"
+            "| GPUs | 1080Ti | 4 |",
+            [(1, "asus.x99.x99-e-ws"), (4, "nvidia.geforce.gtx-1080-ti")],
+        ),
+        (
+            "| 配件 | 商品 | 价格 |\n|--|--|--:|\n| CPU | 英特尔（Intel） i5 8400 酷睿六核 | 1269 |\n"
+            "| 硬盘 | 希捷 酷鱼 4TB 机械硬盘 | 619 |",
+            [(1, "intel.core.i5-8400"), (1, "seagate.barracuda.st4000dm004-4-tb")],
+        ),
+        (
+            "|零件|型號|大略價位|\n|--|--|--|\n|CPU|AMD Ryzen 5 3600|2500|\n|MB |Nemo board|2000|",
+            [(1, "amd.ryzen.5-3600"), (1, "?")],
+        ),
+        ("| Spec | Pro Tier |\n|---|---|\n| CPU | AMD EPYC 7252 |", [(1, "amd.epyc.7252")]),
+        ("| CPU | AMD Ryzen 5 3600 | 2500 |", [(1, "amd.ryzen.5-3600")]),
+        (
+            "CPU：i9-10980XE\n电源：美商海盗船 额定1200W HX1200 台式机电源 ￥1899",
+            [(1, "intel.core.i9-10980xe"), (1, "corsair.hx.hx1200-2017")],
+        ),
+        (
+            "- CPU - Ryzen Threadripper 2950X\n- GPU 1 - RTX 2080 Ti\n- GPU 2 - Titan RTX",
+            [(1, "amd.threadripper.2950x"), (1, "nvidia.geforce.rtx-2080-ti"), (1, "nvidia.titan.rtx")],
+        ),
+        (
+            "1. 2x Crucial MX500 2TB\n2. Fractal Design Core 500 case",
+            [(2, "crucial.mx500.2-tb"), (1, "fractal-design.core.core-500")],
+        ),
+        (
+            "記憶體: G.Skill Ripjaws V 32G(16G*2) DDR4-3200\n硬碟*2: 威剛XPG SX8200Pro 2TB",
+            [(1, "g-skill.ripjaws-v.f4-3200c16d-32gvk"), (2, "adata.xpg-sx8200-pro.2-tb")],
+        ),
+        ("**_Case:_**<br>\n**Fractal Design Define R6**\n\n**_Display:_**<br>\n", [(1, "fractal-design.define.r6")]),
+        (
+            "Component | Model | Notes\n--- | --- | ---\n"
+            "**Storage** | <li>`Samsung SSD 970 Pro 512GB`</li><li>`Samsung 860 EVO 1TB`</li> | x",
+            [(1, "samsung.ssd-970-pro.512-gb"), (1, "samsung.ssd-860-evo.1-tb")],
+        ),
+        (
+            "GPU: Titan RTX\nNVIDIA GEFORCE NVLINK TITAN RTX 3-SLOT",
+            [(1, "nvidia.titan.rtx"), (1, "nvidia.nvlink-bridge.geforce-rtx-3-slot")],
+        ),
+        ("G.Skill Trident Z RGB 4x8GB @ 4133MHz", [(1, "g-skill.trident-z-rgb.f4-4133c17q-32gtzr")]),
+    ],
+)
+def test_shapes_of_published_lists(text: str, parts: list[tuple[int, str]]) -> None:
+    assert read(text) == parts
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Asus 850 W 80+ Platinum Certified Fully Modular",
+        "Dell PERC H200 SAS controller",
+        "ASUS ROG ZENITH II EXTREME ALPHA",
+        "Fractal Torrent XL",
+        "Intel i7 (6+ cores)",
+        "ROG MAXIMUS XI HERO",
+        "Samsung 970 EVO 4TB",
+        "5600MHz Desktop Memory UDIMM 288-pin",
+        "Samsung 870 EVO 8 TB",
+    ],
+)
+def test_what_names_another_part_takes_none(line: str) -> None:
+    assert [part for _, part in read(line)] in ([], ["?"])
+
+
+@pytest.mark.parametrize(
+    ("line", "stands_in"),
+    [
+        ("G.Skill Ripjaws V 32 GB (2 x 16 GB) DDR4-3200 CL16", False),
+        ("G.Skill Aegis 32 GB (2 x 16 GB) DDR4-3200 CL16", True),
+        ("Corsair 1500 W", True),
+        ("Seagate FireCuda (2TB)", True),
+        ("Seagate FireCuda 530 2TB", False),
+    ],
+)
+def test_another_series_or_model_is_told_as_a_stand_in(line: str, stands_in: bool) -> None:
+    (entry,) = read_parts_list(line, SHIPPED, "2026-11-22")
+    assert entry.wish.parts and by_figures(entry.wish) is stands_in
+
+
+@pytest.mark.parametrize(
+    ("number", "part"),
+    [
+        ("BX8071512900K", "intel.core.i9-12900k"),
+        ("BX80684I99900K", "intel.core.i9-9900k"),
+        ("BX80768285K", "intel.core-ultra.9-285k"),
+        ("100-100000589WOF", "amd.ryzen.9-7900x"),
+        ("MZ-V9P2T0BW", "samsung.ssd-990-pro.2-tb"),
+        ("MZ-V8P2T0B/AM", "samsung.ssd-980-pro.2-tb"),
+        ("CP-9020087-NA", "corsair.axi.ax1600i"),
+        ("220-T2-1600-X1", "evga.supernova.1600-t2"),
+        ("WDS200T2X0E", "western-digital.black-sn850x.2-tb"),
+        ("CMK64GX5M2B6000C30", "corsair.vengeance.cmk64gx5m2b6000c30"),
+        ("ST16000NM001G", "seagate.exos-x16.st16000nm001g-16-tb"),
+    ],
+)
+def test_a_part_number_names_its_part(number: str, part: str) -> None:
+    assert [found.id for found in read_wish(number, SHIPPED).parts[:1]] == [part]
