@@ -20,7 +20,7 @@ _OWN_RATE = re.compile(r"\b(\d{4})\s?(?:M[Hh]z|MT/?s)\b|\bDDR[345]\W{0,3}(\d{4})
 """A transfer rate that a text gives as such: "2666MHz", "DDR4 2666", "F4-3600C18"."""
 _PART_NUMBER = re.compile(r"\b(?=\w*[A-Z])(?=\w*\d)[A-Z0-9][A-Z0-9-/]{8,}\b")
 _CAS = re.compile(r"\bCL\s?(\d{1,2})\b", re.IGNORECASE)
-REGISTERED = {"registered", "rdimm"}
+REGISTERED = {"registered", "rdimm", "reg", "reg.ecc"}
 BUFFERED = ("rdimm", "lrdimm", "mrdimm")
 
 
@@ -127,7 +127,7 @@ def is_of_form(kit: MemoryKit, words: set[str]) -> bool:
     """Say whether a kit's modules are of the form that the words ask for; plain words ask for plain modules."""
     if asked := {"rdimm", "lrdimm", "mrdimm", "sodimm", "cudimm"} & words:
         return kit.module in asked
-    if "registered" in words:
+    if REGISTERED & words:
         return kit.module in BUFFERED
     if "ecc" in words:
         return kit.module == "ecc-udimm" or (kit.module in BUFFERED and not {"udimm", "unbuffered"} & words)

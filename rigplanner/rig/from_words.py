@@ -59,11 +59,15 @@ def read_wish(text: str, index: PartIndex, kind: str | None = None) -> Wish:
         if kits:
             return Wish(text=text, quantity=count, parts=tuple(kits))
     quantity, words = counted(latin)
+    if drives := _DRIVES.search(words):
+        quantity, words = quantity * int(drives[1]), f"{words[: drives.start()]} {drives[2]} {words[drives.end() :]}"
     parts = _found(words, index, kind)
     if not parts and (singular := _PLURAL.sub("", words)) != words:
         parts = _found(singular, index, kind)
     if not parts and (bare := _ASIDE.sub(_capacity_of, words).strip()) != words:
         parts = _found(bare, index, kind)
+    if not parts and (first := _SENTENCE.split(words)[0]) != words:
+        parts = _found(first, index, kind)
     if not parts and (plain := _ROMAN.sub(lambda found: str(len(found[0])), words)) != words:
         parts = _found(plain, index, kind)
     parts = [part for part in _of_standard(parts, text, index) if not _is_another(part, words)]
@@ -120,6 +124,9 @@ def _of_standard(parts: list[Part], text: str, index: PartIndex) -> list[Part]:
     return [*meant, *(part for part in parts if part not in meant)]
 
 
+_DRIVES = re.compile(r"\(?\b(\d{1,2})\s?[x×]\s?(\d[\d.]*\s?TB)\b\)?", re.IGNORECASE)
+"""Several drives of a capacity: "Rocket 4 Plus (2x4TB)"."""
+_SENTENCE = re.compile(r"\.\s+(?=[A-Z])")
 _ROMAN = re.compile(r"\bI{2,3}\b")
 _YEAR = re.compile(r"\(?\b20\d\d\b\)?")
 _STANDARD = re.compile(r"\bATX ?(\d\.\d)", re.IGNORECASE)
