@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SAMPLE ?= resources/samples/rtx-5090.rig
 JUDGED := $(addprefix tests/workload/,traced_steps.jsonl traced_random.jsonl traced_kinds.jsonl traced_layers.jsonl traced_widened.jsonl measured_memory.jsonl) \
-          $(addprefix tests/performance/held_out_speeds,.jsonl _second.jsonl _third.jsonl _fourth.jsonl _fifth.jsonl _sixth.jsonl _seventh.jsonl _eighth.jsonl _ninth.jsonl _language.jsonl _vision.jsonl)
+          $(wildcard tests/performance/foreign_speeds/*.jsonl)
 
 .PHONY: run test lint bench screenshots translations rules wheel accuracy setup clean
 

@@ -7,6 +7,7 @@ from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.cloud import shipped_cloud
 from rigplanner.catalog.gpu_names import shipped_gpu_names
@@ -182,7 +183,7 @@ class Evidence:
 
 def _keys(words: Words) -> tuple[Words, ...]:
     """What settings are found by, from the closest kin to the widest: stack, kind of job in the family, family, anything."""
-    stack, family, _, kind, task, _, _ = words
+    stack, family, _, kind, task, *_ = words
     return (stack,), (family, kind, task), (family,), ()
 
 
@@ -217,6 +218,7 @@ def place(job: Job) -> Point:
         precision=precision,
         lane=job.lane if job.count > 1 else "none",
         release=job.release,
+        maker=job.silicon.vendor,
         data=str(job.variant.get("data", "synthetic")),
         silicon=silicon_coordinates(job.silicon),
         count=math.log2(job.count),
@@ -263,7 +265,8 @@ def find_gpu(name: str | None) -> GPU:
 
 
 def read_evidence(rows: Iterable[Measured], zoo: Any) -> Evidence:
-    """Return the evidence of the rows that the model can express; collectives and rows of unknown GPUs are left out."""
+    """Return the evidence of the rows that the model can express; collectives and rows of unknown GPUs are left out. Software whose
+    release a row does not tell is of the row's year."""
     placed, paired = [], []
     for row in rows:
         gpu = gpus_by_name().get(row.gpu.casefold())
@@ -278,7 +281,10 @@ def read_evidence(rows: Iterable[Measured], zoo: Any) -> Evidence:
             residual = math.log(measured / modelled_samples_per_second(job))
         except WorkloadFault:
             continue
-        placed.append(Placed(row, place(job), residual))
+        point = place(job)
+        if row.year and not job.release:
+            point = replace(point, year=float(row.year))
+        placed.append(Placed(row, point, residual))
     return Evidence(placed, paired)
 
 

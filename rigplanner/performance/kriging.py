@@ -22,7 +22,7 @@ TERMS: dict[str, tuple[tuple[str, ...], str]] = {
     "family": (("family",), ""),
     "family_kind": (("family", "kind", "task"), ""),
     "cell": (("stack", "model", "precision", "task"), ""),
-    "silicon_task": (("task", "precision"), "w"), "silicon_cell": (("stack", "model", "precision", "task"), "n"),
+    "silicon_task": (("task", "precision", "maker"), "w"), "silicon_cell": (("stack", "model", "precision", "task"), "n"),
     "row": (("stack", "model", "precision", "task", "silicon"), "bc"),
     "tokens": (("stack", "model"), "t"), "release": (("stack", "release"), ""),
     "year_stack": (("stack",), "y"), "year_model": (("stack", "model"), "y"),
@@ -31,7 +31,7 @@ TERMS: dict[str, tuple[tuple[str, ...], str]] = {
 """Term of the covariance -> what two rows must share, and the factors that it falls with: distance of (w)ide and (n)arrow silicon,
 (b)atch, (c)ount, (t)okens, (y)ear of the stack; (m): it grows with the logarithm of the smaller count, 0 on one GPU. Silicon and
 lane are no words: they are compared where the distances are, in `covariance` and `covariances`."""
-WORDS = ("stack", "family", "model", "kind", "task", "precision", "release")
+WORDS = ("stack", "family", "model", "kind", "task", "precision", "release", "maker")
 BY_STACK = WORDS.index("model"), WORDS.index("release")
 """Words that no term knows but together with the stack."""
 FACTORS = ("", "w", "n", "bc", "t", "y", "m")
@@ -45,8 +45,9 @@ _words = attrgetter(*WORDS)
 class Point(Struct, frozen=True, cache_hash=True, dict=True):
     """Where a row lies: what it shares with others by name, and its coordinates. `release` is the version of the stack,
     empty where unknown (and then shared with nobody); `data` says whether samples were real or synthetic.
-    `silicon` holds the coordinates of the GPU; `lane` is the class of link of several GPUs, `year` that of the stack's release;
-    `batch` is the log of the batch per GPU or `NO_BATCH`; `count` the log2 of the GPUs; `tokens` and `written` are logs too."""
+    `maker` made the GPU, whose coordinates `silicon` holds; `lane` is the class of link of several GPUs, `year` that of the
+    stack's release; `batch` is the log of the batch per GPU or `NO_BATCH`; `count` the log2 of the GPUs; `tokens` and `written`
+    are logs too."""
 
     stack: str
     family: str
@@ -56,6 +57,7 @@ class Point(Struct, frozen=True, cache_hash=True, dict=True):
     precision: str
     lane: str
     release: str
+    maker: str
     data: str
     silicon: tuple[float, ...]
     count: float

@@ -13,7 +13,7 @@ from rigplanner.performance.kriging import NO_BATCH, TERMS, Corrected, Field, He
 
 BASE = Point(
     stack="pytorch-ngc", family="tuned", model="resnet-50", kind="cnn", task="train", precision="half",
-    lane="none", release="", data="synthetic", silicon=(2.3, 4.0, 3.0, 8.0, 4.0, 3.0, 1.0, 1.5),
+    lane="none", release="", maker="nvidia", data="synthetic", silicon=(2.3, 4.0, 3.0, 8.0, 4.0, 3.0, 1.0, 1.5),
     count=0.0, tokens=0.0, written=0.0, year=2022.0, batch=5.0,
 )  # fmt: skip
 FAR = msgspec.structs.replace(BASE, stack="llama.cpp", family="local-llm", model="x", kind="llm", task="decode", precision="q4_k_m")
@@ -35,6 +35,11 @@ def krige(target: Point, rows: list[Point], residuals: list[float], own: float) 
 
 def covariance(a: Point, b: Point) -> float:
     return FIELD.covariance(a, b)
+
+
+def test_silicon_of_another_maker_shares_no_shape_of_the_silicon() -> None:
+    other = msgspec.structs.replace(BASE, maker="amd")
+    assert covariance(BASE, BASE) - covariance(BASE, other) == pytest.approx(VARIANCES["silicon_task"])
 
 
 def test_the_widest_interval_is_that_of_all_terms() -> None:
