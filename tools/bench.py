@@ -152,7 +152,7 @@ def _window(figure: str) -> Callable[[], float]:
 
 def _quote() -> float:
     from rigplanner.catalog.load import shipped_catalog
-    from rigplanner.report.quote_pdf import quote_pdf
+    from rigplanner.report.quote.pdf import quote_pdf
     from rigplanner.rules.assess import assess
 
     catalog = shipped_catalog()

@@ -26,23 +26,23 @@ TABLES = {
     "rigplanner.desktop.start_page.view": ("TOUR", "TILES:1", "TILES:2"),
     "rigplanner.desktop.window": ("TABS",),
     "rigplanner.desktop.workloads.form": ("TASKS:1",),
-    "rigplanner.report.comparison_pdf": ("NOTE",),
-    "rigplanner.report.export": ("PART_COLUMNS", "JOB_COLUMNS"),
-    "rigplanner.report.quote_jobs": ("PART_WORDS:1",),
-    "rigplanner.report.quote_pdf": ("PART_COLUMNS:0", "RENTING_COLUMNS"),
-    "rigplanner.report.quote_sheets": ("PART_HEADS", "JOB_HEADS", "FINDING_HEADS", "SETUP_HEADS"),
-    "rigplanner.report.setup_sheet": ("OWN_SOFTWARE",),
-    "rigplanner.report.words_faults": ("FAULTS",),
-    "rigplanner.report.words_fields": ("VALUE_WORDS", "FIELD_WORDS"),
-    "rigplanner.report.words_findings": ("FINDING_TEXTS", "FIX_TEXTS"),
-    "rigplanner.report.words_guide": ("PURPOSES", "AIM_WORDS", "RUNS_WORDS", "REASON_TEXTS"),
-    "rigplanner.report.words_import": ("REASON_WORDS",),
+    "rigplanner.report.comparison.pdf": ("NOTE",),
+    "rigplanner.report.quote.export": ("PART_COLUMNS", "JOB_COLUMNS"),
+    "rigplanner.report.quote.jobs": ("PART_WORDS:1",),
+    "rigplanner.report.quote.pdf": ("PART_COLUMNS:0", "RENTING_COLUMNS"),
+    "rigplanner.report.quote.workbook": ("PART_HEADS", "JOB_HEADS", "FINDING_HEADS", "SETUP_HEADS"),
+    "rigplanner.report.quote.setup_sheet": ("OWN_SOFTWARE",),
+    "rigplanner.report.words.faults": ("FAULTS",),
+    "rigplanner.report.words.fields": ("VALUE_WORDS", "FIELD_WORDS"),
+    "rigplanner.report.words.finding_texts": ("FINDING_TEXTS", "FIX_TEXTS"),
+    "rigplanner.report.words.guide": ("PURPOSES", "AIM_WORDS", "RUNS_WORDS", "REASON_TEXTS"),
+    "rigplanner.report.words.importing": ("REASON_WORDS",),
     "rigplanner.rules.topics": ("RULES_BY_CODE:title", "RULES_BY_CODE:reason"),
     "rigplanner.workload.users": ("POOLS",),
 }
 """Module to its tables of English texts; after a colon the field or position that holds the text."""
 
-PLURAL_TABLES = {"rigplanner.report.words_guide": ("CAUSE_TEXTS",), "rigplanner.report.format": ("COUNTED",)}
+PLURAL_TABLES = {"rigplanner.report.words.guide": ("CAUSE_TEXTS",), "rigplanner.report.format": ("COUNTED",)}
 """Module to its tables of pairs for `trn`."""
 
 CODES = ("fits", "tight", "does not fit", "unknown", "error", "warning", "info", "waived", "held in reserve", "ok", "placement",

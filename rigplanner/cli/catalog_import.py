@@ -16,8 +16,8 @@ from rigplanner.catalog.load import CatalogFault
 from rigplanner.catalog.prices import Offers
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_catalog
-from rigplanner.report.words_import import list_notes, refusal_counts, refusal_text, summary
-from rigplanner.report.words_rates import without_rate_text
+from rigplanner.report.words.importing import list_notes, refusal_counts, refusal_text, summary
+from rigplanner.report.words.rates import without_rate_text
 from rigplanner.rig.edits import set_exchange, set_notes
 from rigplanner.rig.files import RigFault, write_rig
 from rigplanner.rig.parts_list import by_figures, read_parts_list, rig_from_entries

@@ -13,8 +13,8 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.reading import open_catalog
 from rigplanner.report.language import listed, tr
-from rigplanner.report.words import count_text, finding_text, fix_text, rule_title, subject_name, verdict_text
-from rigplanner.report.words_machine import absent_texts
+from rigplanner.report.words.findings import count_text, finding_text, fix_text, rule_title, subject_name, verdict_text
+from rigplanner.report.words.machine import absent_texts
 from rigplanner.rig.document import Rig
 from rigplanner.rig.files import RigFault, read_rig
 from rigplanner.rules.assess import Assessment, assess

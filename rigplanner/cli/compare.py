@@ -10,7 +10,7 @@ from rigplanner.cli.reading import open_assessment, open_catalog
 from rigplanner.cli.written import written
 from rigplanner.planning.compare import compare
 from rigplanner.planning.renting import hires_for
-from rigplanner.report.comparison import FORMATS, comparison
+from rigplanner.report.comparison.content import FORMATS, comparison
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,12 +35,12 @@ def run(args: argparse.Namespace) -> int:
     if args.format in ("pdf", "xlsx") and args.output is None:
         raise InputFault(f"--format {args.format} needs -o FILE.{args.format}.")
     if args.format == "xlsx":
-        from rigplanner.report.comparison_sheets import comparison_workbook
+        from rigplanner.report.comparison.workbook import comparison_workbook
 
         shown = [row for row in rows if row.differs or not args.only_differences]
         content = comparison_workbook([a.rig.name for a in assessments], shown)
     elif args.format == "pdf":
-        from rigplanner.report.comparison_pdf import comparison_pdf
+        from rigplanner.report.comparison.pdf import comparison_pdf
 
         content = comparison_pdf(made)
     else:

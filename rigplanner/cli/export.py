@@ -7,8 +7,8 @@ from pathlib import Path
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_assessment
 from rigplanner.cli.written import written
-from rigplanner.report.export import FORMATS, export
-from rigplanner.report.quote import quote_content
+from rigplanner.report.quote.content import quote_content
+from rigplanner.report.quote.export import FORMATS, export
 
 WORKBOOK = "xlsx"
 
@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     assessment, catalog = open_assessment(args.rig)
     quote = quote_content(assessment, catalog, date.today())
     if args.format == WORKBOOK:
-        from rigplanner.report.quote_sheets import quote_workbook
+        from rigplanner.report.quote.workbook import quote_workbook
 
         content = quote_workbook(quote)
     else:

@@ -14,9 +14,9 @@ from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_catalog
 from rigplanner.planning.aims import AIMS, Purpose
 from rigplanner.planning.guide import Advice, Answers, Proposal, advise
-from rigplanner.report import words_guide as words
 from rigplanner.report.format import money
 from rigplanner.report.language import tr
+from rigplanner.report.words import guide as words
 from rigplanner.rig.document import Site
 from rigplanner.rig.files import RigFault, write_rig
 from rigplanner.rules.mains import USUAL

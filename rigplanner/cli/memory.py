@@ -13,7 +13,7 @@ from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.cli.asked import add_job_arguments, asked_cases, is_cases
 from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault, own_fault
 from rigplanner.cli.hardware import Place, place_of
-from rigplanner.report.words_memory import memory_lines
+from rigplanner.report.words.memory import memory_lines
 from rigplanner.rig.task import Case
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
 from rigplanner.workload.cards import CardPlan, card_plan, deals_layers

@@ -10,7 +10,7 @@ from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.memory import lines_of
 from rigplanner.performance.anchors import find_gpu
-from rigplanner.report.words_mig import layout_lines, packing_lines, partition_lines
+from rigplanner.report.words.mig import layout_lines, packing_lines, partition_lines
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.cases import BadCase, read_cases

@@ -11,7 +11,7 @@ from rigplanner.cli.faults import InputFault
 from rigplanner.machine.formats.nccl_beside import beside
 from rigplanner.machine.formats.nccl_log import read_nccl
 from rigplanner.machine.machine import Machine
-from rigplanner.report.words_machine import beside_text, run_lines
+from rigplanner.report.words.machine import beside_text, run_lines
 
 
 def found_text(machine: Machine | None, path: Path, form: str) -> str:

@@ -16,7 +16,7 @@ from rigplanner.cli.reading import open_catalog, open_rig
 from rigplanner.economics.totals import totals
 from rigplanner.machine.this_machine import recognise
 from rigplanner.report.language import tr
-from rigplanner.report.words_rates import uncounted_text
+from rigplanner.report.words.rates import uncounted_text
 from rigplanner.rig.choices import with_choice
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import add_workload, change_site, rename, set_exchange, set_notes

@@ -20,8 +20,8 @@ from rigplanner.performance.own import read_own, with_own
 from rigplanner.performance.predict import predict_speed
 from rigplanner.report.format import quantity
 from rigplanner.report.language import tr
-from rigplanner.report.words_memory import verdict
-from rigplanner.report.words_speed import speed_lines
+from rigplanner.report.words.memory import verdict
+from rigplanner.report.words.speed import speed_lines
 from rigplanner.rig.task import Case, Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.cards import card_plan, deals_layers

@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the quote."""
-    from rigplanner.report.quote_pdf import quote_pdf
+    from rigplanner.report.quote.pdf import quote_pdf
 
     assessment, catalog = open_assessment(args.rig)
     content = quote_pdf(assessment, catalog, args.date, args.paper)

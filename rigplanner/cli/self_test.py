@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
 def _steps() -> list[str]:
     from rigplanner.catalog.load import shipped_catalog
     from rigplanner.report.language import LANGUAGES, use_language
-    from rigplanner.report.quote_pdf import quote_pdf
+    from rigplanner.report.quote.pdf import quote_pdf
     from rigplanner.rig.files import read_rig
     from rigplanner.rules.assess import assess
 

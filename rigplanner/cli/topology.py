@@ -33,7 +33,7 @@ from rigplanner.machine.machine import Machine
 from rigplanner.machine.this_machine import read_this_machine, recognise
 from rigplanner.report.language import tr
 from rigplanner.report.machine_files import WRITERS
-from rigplanner.report.words_machine import move_text
+from rigplanner.report.words.machine import move_text
 
 FORMATS = ("matrix", "json", "nccl", "svg", "dot")
 SPREAD = ("value", "low", "high")

@@ -15,7 +15,7 @@ from rigplanner.cli.asked import add_job_arguments, asked_case
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.hardware import place_of
 from rigplanner.cli.memory import estimate_record
-from rigplanner.report.words_memory import compared_lines, memory_lines
+from rigplanner.report.words.memory import compared_lines, memory_lines
 from rigplanner.rig.task import Case, Workload
 from rigplanner.whole_file import write_whole
 from rigplanner.workload import torch_step

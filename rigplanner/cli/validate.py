@@ -11,9 +11,9 @@ import msgspec
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.written import written
 from rigplanner.performance.own import keep
-from rigplanner.report.accuracy import AccuracyTable, as_text
-from rigplanner.report.accuracy_page import accuracy_page
-from rigplanner.report.accuracy_tables import bracket_table, memory_tables, shipped_tables, speed_tables, traced_table
+from rigplanner.report.accuracy.judged import bracket_table, memory_tables, shipped_tables, speed_tables, traced_table
+from rigplanner.report.accuracy.page import accuracy_page
+from rigplanner.report.accuracy.table import AccuracyTable, as_text
 from rigplanner.whole_file import read_within
 from rigplanner.workload.answer import WorkloadFault
 

@@ -21,7 +21,7 @@ from rigplanner.desktop.widgets import button, column, label, row
 from rigplanner.desktop.words import cell, quantity
 from rigplanner.evidence import Step
 from rigplanner.report.language import listed, tr
-from rigplanner.report.words_memory import step_title
+from rigplanner.report.words.memory import step_title
 
 Index = QModelIndex | QPersistentModelIndex
 WIDTHS = (9, 5, 14, 10)

@@ -59,7 +59,7 @@ def paper_of(session: Session) -> str:
 
 def quote_bytes(session: Session) -> bytes | None:
     """Return the quote's PDF; None, and a word of it, when the rig could not be assessed."""
-    from rigplanner.report.quote_pdf import quote_pdf
+    from rigplanner.report.quote.pdf import quote_pdf
 
     assessment = session.assessment
     if assessment is None:
@@ -80,9 +80,9 @@ def ask_save_quote(parent: QWidget, session: Session) -> None:
 
 def exported(session: Session, form: str) -> bytes | None:
     """Return the quote in one of the forms of export; None, and a word of it, when the rig could not be assessed."""
-    from rigplanner.report.export import export
-    from rigplanner.report.quote import quote_content
-    from rigplanner.report.quote_sheets import quote_workbook
+    from rigplanner.report.quote.content import quote_content
+    from rigplanner.report.quote.export import export
+    from rigplanner.report.quote.workbook import quote_workbook
 
     assessment = session.assessment
     if assessment is None:
@@ -101,8 +101,8 @@ def copy_as(session: Session, form: str) -> None:
 
 def copy_findings(session: Session) -> None:
     """Put the verdict and all findings on the clipboard."""
-    from rigplanner.report.export import findings_text
-    from rigplanner.report.quote import quote_content
+    from rigplanner.report.quote.content import quote_content
+    from rigplanner.report.quote.export import findings_text
 
     assessment = session.assessment
     if assessment is None:

@@ -165,7 +165,7 @@ class GaugeRow(QWidget):
         if assessment is None:
             return
         from rigplanner.planning.limits import limits
-        from rigplanner.report.quote_jobs import workload_title
+        from rigplanner.report.quote.jobs import workload_title
 
         shown = []
         for limit in limits(assessment):

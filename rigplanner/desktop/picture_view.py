@@ -5,7 +5,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QApplication, QWidget
 
 from rigplanner.desktop.theme import look, sized_font, text_px
-from rigplanner.report.shapes import SHADED, TEXT_SIZE, Box, Label, Line, Picture
+from rigplanner.report.drawing.shapes import SHADED, TEXT_SIZE, Box, Label, Line, Picture
 
 MARGIN_PX = 8.0
 

@@ -15,10 +15,10 @@ from rigplanner.evidence import Step
 from rigplanner.planning.limits import Limit
 from rigplanner.report.format import unit_text
 from rigplanner.report.language import Words, listed, tr
-from rigplanner.report.quote_jobs import workload_title
-from rigplanner.report.words_faults import fault_text
-from rigplanner.report.words_hire import provider_text
-from rigplanner.report.words_workloads import assumed_text
+from rigplanner.report.quote.jobs import workload_title
+from rigplanner.report.words.faults import fault_text
+from rigplanner.report.words.hire import provider_text
+from rigplanner.report.words.workloads import assumed_text
 from rigplanner.rules.assess import Assessment, Job
 from rigplanner.workload.answer import MemoryEstimate
 

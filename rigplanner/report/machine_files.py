@@ -6,8 +6,8 @@ from rigplanner.machine.formats.graphviz import dot
 from rigplanner.machine.formats.nccl_xml import nccl_xml
 from rigplanner.machine.formats.smi_matrix import format_matrix
 from rigplanner.machine.machine import Machine
-from rigplanner.report.picture import machine_picture, svg
-from rigplanner.report.slot_picture import slot_picture
+from rigplanner.report.drawing.machine import machine_picture, svg
+from rigplanner.report.drawing.slots import slot_picture
 
 
 def matrix_text(machine: Machine) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rigplanner.cli.main import main
-from rigplanner.report.words_memory import CHANGES, STEPS
+from rigplanner.report.words.memory import CHANGES, STEPS
 from rigplanner.workload.changes import candidates
 
 JOB = ["--gpu", "RTX 4090", "--task", "train_lora", "--precision", "bf16", "--set", "seq_len=1024"]

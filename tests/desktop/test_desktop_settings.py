@@ -26,7 +26,7 @@ from rigplanner.desktop.theme import look
 from rigplanner.desktop.tokens import DARK
 from rigplanner.report.format import quantity
 from rigplanner.report.language import language, use_language
-from rigplanner.report.logo import logo_fault, logo_name
+from rigplanner.report.quote.logo import logo_fault, logo_name
 from rigplanner.rules.mains import USUAL
 
 ECB = (

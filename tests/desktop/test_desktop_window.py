@@ -27,7 +27,7 @@ from rigplanner.desktop.parts.model import NAME
 from rigplanner.desktop.theme import look
 from rigplanner.desktop.window import TABS
 from rigplanner.planning.limits import limits
-from rigplanner.report.quote import verdict_text
+from rigplanner.report.quote.content import verdict_text
 from rigplanner.rig.document import Site
 from rigplanner.rig.edits import Edit
 from rigplanner.rig.files import read_rig

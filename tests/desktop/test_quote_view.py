@@ -16,9 +16,8 @@ from rigplanner.desktop import documents, exports
 from rigplanner.desktop.quote.figures import figure_entries
 from rigplanner.desktop.quote.logos import usable_logo
 from rigplanner.desktop.reasons import cost_steps
-from rigplanner.report import export
-from rigplanner.report.logo import logo_content, logo_fault, logo_name
-from rigplanner.report.quote import quote_content
+from rigplanner.report.quote.content import export, quote_content
+from rigplanner.report.quote.logo import logo_content, logo_fault, logo_name
 from rigplanner.rig.edits import Edit
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="60" height="20"><rect width="60" height="20" fill="#0b5c8a"/></svg>'

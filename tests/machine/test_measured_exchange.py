@@ -4,7 +4,7 @@ import statistics
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.machine.exchange import judge_exchange, judge_sweeps, measured_exchange, measured_sweeps
-from rigplanner.report.exchange_table import exchange_table, sizes_table
+from rigplanner.report.accuracy.exchange import exchange_table, sizes_table
 
 
 def test_ranges_cover_four_of_five(catalog: Catalog) -> None:

@@ -3,7 +3,7 @@
 from rigplanner.catalog.load import Catalog
 from rigplanner.machine.assemble import assemble
 from rigplanner.machine.machine import Machine
-from rigplanner.report.words import finding_text
+from rigplanner.report.words.findings import finding_text
 from rigplanner.rig.document import Item, Rig
 from rigplanner.rules.assess import assess
 

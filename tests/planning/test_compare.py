@@ -13,9 +13,9 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import Price
 from rigplanner.planning.compare import CompareRow, compare
 from rigplanner.planning.renting import Hire
-from rigplanner.report.comparison import FORMATS, comparison
-from rigplanner.report.comparison_pdf import comparison_pdf
-from rigplanner.report.comparison_sheets import comparison_workbook
+from rigplanner.report.comparison.content import FORMATS, comparison
+from rigplanner.report.comparison.pdf import comparison_pdf
+from rigplanner.report.comparison.workbook import comparison_workbook
 from rigplanner.rig.document import Site
 from rigplanner.rig.files import read_rig
 from rigplanner.rig.task import Workload

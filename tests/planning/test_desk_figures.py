@@ -7,7 +7,7 @@ from rigplanner.data import data_path
 from rigplanner.planning.effects import effects_of, vram_gib
 from rigplanner.planning.limits import Limit, limits
 from rigplanner.planning.moves import moves, split_piece
-from rigplanner.report.words import finding_text
+from rigplanner.report.words.findings import finding_text
 from rigplanner.rig.edits import Edit, apply
 from rigplanner.rig.files import read_rig
 from rigplanner.rules.assess import assess

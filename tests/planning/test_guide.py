@@ -9,8 +9,8 @@ from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.planning.aims import AIMS, USUAL_AIM
 from rigplanner.planning.guide import Advice, Answers, advise, advising, hours_against
 from rigplanner.planning.host import Market, Need, bases, wide_slots
-from rigplanner.report import words_guide as words
 from rigplanner.report.format import number
+from rigplanner.report.words import guide as words
 from rigplanner.rig.document import Site
 from rigplanner.rules.assess import assess
 

@@ -10,7 +10,7 @@ from rigplanner.catalog.exchange import ExchangeRates
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import Price
 from rigplanner.planning.renting import hires_for, offers, own_hires
-from rigplanner.report.quote_costs import renting_rows
+from rigplanner.report.quote.costs import renting_rows
 from rigplanner.rig.document import Rig, Site
 from rigplanner.rig.files import read_rig
 from rigplanner.rig.task import Parallelism, Workload

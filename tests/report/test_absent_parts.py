@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.cli.check import check_lines
-from rigplanner.report.quote import quote_content
-from rigplanner.report.words_machine import absent_texts
+from rigplanner.report.quote.content import quote_content
+from rigplanner.report.words.machine import absent_texts
 from rigplanner.rig.document import Rig
 from rigplanner.rig.files import read_rig
 from rigplanner.rules.assess import assess

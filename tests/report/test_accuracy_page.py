@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from rigplanner.errors import Errors
-from rigplanner.report.accuracy import AccuracyTable
-from rigplanner.report.accuracy_page import accuracy_page, reached
-from rigplanner.report.accuracy_targets import TARGETS, Target
+from rigplanner.report.accuracy.page import accuracy_page, reached
+from rigplanner.report.accuracy.table import AccuracyTable
+from rigplanner.report.accuracy.targets import TARGETS, Target
 
 PAGE = Path(__file__).parents[2] / "docs" / "accuracy.md"
 SCREEN_LINES = 45

@@ -10,8 +10,8 @@ from pypdf import PdfReader
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import Price
 from rigplanner.planning.compare import compare
-from rigplanner.report.comparison import Comparison, comparison
-from rigplanner.report.comparison_pdf import comparison_pdf
+from rigplanner.report.comparison.content import Comparison, comparison
+from rigplanner.report.comparison.pdf import comparison_pdf
 from rigplanner.rig.files import read_rig
 from rigplanner.rules.assess import Assessment, assess
 

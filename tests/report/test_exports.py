@@ -16,9 +16,9 @@ from openpyxl.worksheet.worksheet import Worksheet
 
 from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.load import Catalog
-from rigplanner.report.export import export
-from rigplanner.report.quote import Quote, quote_content
-from rigplanner.report.quote_sheets import quote_workbook
+from rigplanner.report.quote.content import Quote, quote_content
+from rigplanner.report.quote.export import export
+from rigplanner.report.quote.workbook import quote_workbook
 from rigplanner.report.spreadsheet import Amount, SheetOf, workbook
 from rigplanner.rig.files import decode_rig, read_rig
 from rigplanner.rig.parts_list import read_parts_list

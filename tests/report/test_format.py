@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rigplanner.report import format as fmt
-from rigplanner.report.type import REPLACEMENT, STRONG, face_of, markup, printable
+from rigplanner.report.paper.type import REPLACEMENT, STRONG, face_of, markup, printable
 
 S = fmt.THIN
 

@@ -8,10 +8,10 @@ import pytest
 from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.load import Catalog
 from rigplanner.report import format as fmt
-from rigplanner.report.export import export
 from rigplanner.report.language import LANGUAGES, THIN, tr, trn, use_language
-from rigplanner.report.quote import quote_content
-from rigplanner.report.words import finding_text, fix_text, rule_title
+from rigplanner.report.quote.content import quote_content
+from rigplanner.report.quote.export import export
+from rigplanner.report.words.findings import finding_text, fix_text, rule_title
 from rigplanner.rig.files import read_rig
 from rigplanner.rig.parts_list import OWN_HEADS, read_parts_list
 from rigplanner.rules.assess import Assessment, assess
@@ -116,7 +116,7 @@ def test_the_quote_has_all_its_characters(code: str, assessment: Assessment, cat
 
     from pypdf import PdfReader
 
-    from rigplanner.report.quote_pdf import quote_pdf
+    from rigplanner.report.quote.pdf import quote_pdf
 
     use_language(code)
     text = "".join(page.extract_text() for page in PdfReader(BytesIO(quote_pdf(assessment, catalog, DAY))).pages)

@@ -6,7 +6,7 @@ from rigplanner.catalog.exchange import ExchangeRates
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import Accessory, Price
 from rigplanner.report import format as fmt
-from rigplanner.report.quote import quote_content
+from rigplanner.report.quote.content import quote_content
 from rigplanner.rig.document import Item, Rig
 from rigplanner.rules.assess import assess
 

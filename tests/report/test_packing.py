@@ -8,8 +8,8 @@ from pypdf import PdfReader
 from pypdf.generic import DictionaryObject
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.report.packing import packed
-from rigplanner.report.quote_pdf import quote_pdf
+from rigplanner.report.paper.packing import packed
+from rigplanner.report.quote.pdf import quote_pdf
 from rigplanner.rig.document import Rig
 from rigplanner.rules.assess import assess
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.report.picture import Box, Label, Line, link_weight, machine_picture, svg
+from rigplanner.report.drawing.machine import Box, Label, Line, link_weight, machine_picture, svg
 from rigplanner.rig.document import Rig
 from rigplanner.rig.files import read_rig
 from rigplanner.rules.assess import assess

@@ -12,11 +12,11 @@ from pypdf import PdfReader
 
 from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.load import Catalog
-from rigplanner.report.export import FORMATS, export
-from rigplanner.report.logo import carried, logo_fault, logo_flowable, logo_name
-from rigplanner.report.quote import quote_content
-from rigplanner.report.quote_machine import links_text
-from rigplanner.report.quote_pdf import quote_pdf, render
+from rigplanner.report.quote.content import quote_content
+from rigplanner.report.quote.export import FORMATS, export
+from rigplanner.report.quote.logo import carried, logo_fault, logo_flowable, logo_name
+from rigplanner.report.quote.machine import links_text
+from rigplanner.report.quote.pdf import quote_pdf, render
 from rigplanner.rig.document import Party, QuoteDetails, Rig
 from rigplanner.rig.edits import waive
 from rigplanner.rig.files import read_rig, write_rig

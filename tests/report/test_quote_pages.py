@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from pypdf import PdfReader
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.report.flow import Figure, floating
-from rigplanner.report.paper import Sheet, document
-from rigplanner.report.quote import QuoteSource, quote_content
-from rigplanner.report.quote_pdf import quote_pdf, render
+from rigplanner.report.paper.flow import Figure, floating
+from rigplanner.report.paper.sheet import Sheet, document
+from rigplanner.report.quote.content import QuoteSource, quote_content
+from rigplanner.report.quote.pdf import quote_pdf, render
 from rigplanner.rig.files import read_rig
 from rigplanner.rules.assess import Assessment, assess
 
@@ -101,9 +101,9 @@ import hashlib, sys
 from datetime import date
 from pathlib import Path
 from rigplanner.catalog.load import shipped_catalog
-from rigplanner.report.quote import QuoteSource, quote_content
-from rigplanner.report.quote_pdf import quote_pdf
-from rigplanner.report.quote_sheets import quote_workbook
+from rigplanner.report.quote.content import QuoteSource, quote_content
+from rigplanner.report.quote.pdf import quote_pdf
+from rigplanner.report.quote.workbook import quote_workbook
 from rigplanner.rig.files import read_rig
 from rigplanner.rules.assess import assess
 catalog = shipped_catalog()

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import Price
 from rigplanner.report.format import quantity
-from rigplanner.report.quote import quote_content
-from rigplanner.report.quote_machine import noise_row
+from rigplanner.report.quote.content import quote_content
+from rigplanner.report.quote.machine import noise_row
 from rigplanner.rig.document import Rig
 from rigplanner.rig.files import read_rig
 from rigplanner.rules.assess import assess, machine_of

@@ -7,9 +7,9 @@ import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.report.offered import alternatives_offered, price_text
-from rigplanner.report.quote import quote_content
-from rigplanner.report.setup_sheet import SetupRow, setup_rows, software_sources
+from rigplanner.report.quote.content import quote_content
+from rigplanner.report.quote.offered import alternatives_offered, price_text
+from rigplanner.report.quote.setup_sheet import SetupRow, setup_rows, software_sources
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, apply
 from rigplanner.rig.files import read_rig

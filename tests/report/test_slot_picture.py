@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU
 from rigplanner.machine.machine import Edge, Machine
-from rigplanner.report.gpu_tracks import gpu_tracks
-from rigplanner.report.picture import machine_picture
-from rigplanner.report.shapes import Box, Label, Line, Picture, cut, svg, text_width
-from rigplanner.report.slot_picture import PITCH, slot_picture
+from rigplanner.report.drawing.gpu_tracks import gpu_tracks
+from rigplanner.report.drawing.machine import machine_picture
+from rigplanner.report.drawing.shapes import Box, Label, Line, Picture, cut, svg, text_width
+from rigplanner.report.drawing.slots import PITCH, slot_picture
 from rigplanner.rig.document import Rig
 from rigplanner.rig.files import read_rig
 from rigplanner.rules.assess import assess

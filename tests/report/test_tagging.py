@@ -9,7 +9,7 @@ from pypdf import PdfReader
 from pypdf.generic import DictionaryObject
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.report.quote_pdf import quote_pdf
+from rigplanner.report.quote.pdf import quote_pdf
 from rigplanner.rig.files import read_rig
 from rigplanner.rules.assess import assess
 

@@ -7,7 +7,7 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.predict import predict_speed
-from rigplanner.report.words_faults import FAULTS, fault_text
+from rigplanner.report.words.faults import FAULTS, fault_text
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 

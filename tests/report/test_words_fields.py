@@ -1,7 +1,7 @@
 """Fields that findings name have words."""
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.report.words_fields import FIELD_WORDS
+from rigplanner.report.words.fields import FIELD_WORDS
 
 
 def test_every_disputed_field_has_words(catalog: Catalog) -> None:

@@ -3,7 +3,7 @@
 from typing import get_args
 
 from rigplanner.catalog.foreign import Reason, Refusal
-from rigplanner.report.words_import import REASON_WORDS, refusal_counts, refusal_text
+from rigplanner.report.words.importing import REASON_WORDS, refusal_counts, refusal_text
 
 
 def test_every_reason_has_words() -> None:

@@ -1,7 +1,7 @@
 """Findings whose figures are those of all supplies name all of them."""
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.report.words import finding_text
+from rigplanner.report.words.findings import finding_text
 from rigplanner.rig.document import Item, Rig
 from rigplanner.rules.finding import Finding
 

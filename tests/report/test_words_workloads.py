@@ -10,8 +10,8 @@ from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.answer import Anchor, Bound
 from rigplanner.performance.explain import LIFTS
 from rigplanner.planning.presets import ENCODER, IMAGE, OTHER, PICTURES, TEXT
-from rigplanner.report.quote_jobs import BOUND_WORDS, anchor_texts
-from rigplanner.report.words_workloads import CHANGE_WORDS, LIFT_WORDS, PRESET_WORDS
+from rigplanner.report.words.speed import BOUND_WORDS, anchor_texts
+from rigplanner.report.words.workloads import CHANGE_WORDS, LIFT_WORDS, PRESET_WORDS
 from rigplanner.rig.task import Workload
 from rigplanner.workload.changes import candidates
 

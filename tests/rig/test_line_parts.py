@@ -4,7 +4,7 @@ import pytest
 
 from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.load import shipped_catalog
-from rigplanner.report.words_import import list_notes
+from rigplanner.report.words.importing import list_notes
 from rigplanner.rig.line_parts import pieces_of
 from rigplanner.rig.parts_list import Entry, by_figures, read_parts_list
 

@@ -15,7 +15,7 @@ from real_rigs import RIG_BUILDS, RIG_FAILURES, RIG_PARTS, RIG_RUNS
 from real_strangers import STRANGE_BUILDS, STRANGE_FAILURES, STRANGE_PARTS, STRANGE_RUNS
 
 from rigplanner.catalog.load import shipped_catalog
-from rigplanner.report.words import finding_text
+from rigplanner.report.words.findings import finding_text
 from rigplanner.rig.document import Item, Rig
 from rigplanner.rules.assess import assess
 

@@ -11,7 +11,7 @@ from rule_bench import RuleCase, bench_catalog
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU
-from rigplanner.report.words import finding_text, fix_text
+from rigplanner.report.words.findings import finding_text, fix_text
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import apply
 from rigplanner.rig.task import Workload

@@ -9,7 +9,7 @@ from test_rule_cases import found, judge
 
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.parts import GPU
-from rigplanner.report.words import finding_text
+from rigplanner.report.words.findings import finding_text
 from rigplanner.rig.document import Item, Rig, Site
 from rigplanner.rig.task import Workload
 from rigplanner.rules.assess import assess, link_of, machine_of

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QToolTip, QWi
 from rigplanner.desktop.theme import look, row_px, sized_font, small_font
 from rigplanner.desktop.widgets import clear, column, label, row
 from rigplanner.desktop.words import interval, number, quantity, shortened
-from rigplanner.report.comparison import Chart
+from rigplanner.report.comparison.content import Chart
 from rigplanner.report.format import unit_text
 from rigplanner.report.language import tr
 

@@ -11,7 +11,7 @@ from rigplanner.desktop import icons
 from rigplanner.desktop.theme import look, sized_font, small_font
 from rigplanner.desktop.words import interval, shortened
 from rigplanner.planning.compare import CompareRow
-from rigplanner.report.comparison import ATTRIBUTE_WORDS, GROUP_WORDS, delta_text, row_text, row_title, subject_text
+from rigplanner.report.comparison.content import ATTRIBUTE_WORDS, GROUP_WORDS, delta_text, row_text, row_title, subject_text
 from rigplanner.report.language import tr
 
 Index = QModelIndex | QPersistentModelIndex

@@ -20,12 +20,12 @@ from rigplanner.desktop.reasons import (
 )
 from rigplanner.evidence import Step
 from rigplanner.planning.compare import CompareRow, Hires, job_behind, offers_behind
-from rigplanner.report.comparison import ATTRIBUTE_WORDS, row_text, row_title, subject_text
+from rigplanner.report.comparison.content import ATTRIBUTE_WORDS, row_text, row_title, subject_text
 from rigplanner.report.format import unit_text
 from rigplanner.report.language import listed, tr
-from rigplanner.report.words import finding_text, rule_title
-from rigplanner.report.words_faults import fault_text
-from rigplanner.report.words_hire import provider_text
+from rigplanner.report.words.faults import fault_text
+from rigplanner.report.words.findings import finding_text, rule_title
+from rigplanner.report.words.hire import provider_text
 from rigplanner.rules.assess import Assessment
 
 COUNTED = {"errors": "error", "warnings": "warning", "unknown": "unknown"}

@@ -23,7 +23,7 @@ from rigplanner.desktop.theme import look, row_px
 from rigplanner.desktop.widgets import button, clear, column, icon_button, label, panel, row, strip
 from rigplanner.desktop.words import shortened
 from rigplanner.planning.compare import CompareRow
-from rigplanner.report.comparison import comparison, markdown
+from rigplanner.report.comparison.content import comparison, markdown
 from rigplanner.report.language import tr
 from rigplanner.rig.files import RigFault, read_rig
 
@@ -250,15 +250,15 @@ class CompareView(QWidget):
 
     def content(self, form: str) -> bytes:
         """Return the comparison that is shown in one of the forms of export."""
-        from rigplanner.report.comparison import FORMATS
+        from rigplanner.report.comparison.content import FORMATS
 
         names, rows = self.model.names, self.model.rows
         if form == "pdf":
-            from rigplanner.report.comparison_pdf import comparison_pdf
+            from rigplanner.report.comparison.pdf import comparison_pdf
 
             return comparison_pdf(comparison(names, rows), paper_of(self._session))
         if form == "xlsx":
-            from rigplanner.report.comparison_sheets import comparison_workbook
+            from rigplanner.report.comparison.workbook import comparison_workbook
 
             return comparison_workbook(names, rows)
         return FORMATS[form](comparison(names, rows)).encode()

@@ -49,7 +49,7 @@ class GuideDialog(QDialog):
     """Answers are worked out aside, each time a question changes; a stale answer never shows."""
 
     def __init__(self, desk: Desk) -> None:
-        from rigplanner.report import words_guide
+        from rigplanner.report.words import guide as words_guide
 
         super().__init__(desk.window())
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -22,7 +22,7 @@ from rigplanner.desktop.theme import row_px
 from rigplanner.desktop.widgets import button, column, label, row
 from rigplanner.desktop.words import KIND_WORDS, money
 from rigplanner.report.language import Words, digits, tr
-from rigplanner.report.words_import import refusal_counts, refusal_text, summary
+from rigplanner.report.words.importing import refusal_counts, refusal_text, summary
 from rigplanner.rig.edits import Edit
 
 SOURCE_WORDS = Words(

@@ -30,7 +30,7 @@ from rigplanner.desktop.theme import row_px
 from rigplanner.desktop.widgets import button, column, indented, label, panel, restyle, row
 from rigplanner.report.format import use_inches
 from rigplanner.report.language import LANGUAGES, tr
-from rigplanner.report.logo import logo_name
+from rigplanner.report.quote.logo import logo_name
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.mains import USUAL
 

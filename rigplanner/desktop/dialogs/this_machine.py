@@ -22,7 +22,7 @@ from rigplanner.machine.formats.nccl_beside import beside
 from rigplanner.machine.formats.nccl_log import NcclRun
 from rigplanner.machine.this_machine import Recognised, read_this_machine, recognise
 from rigplanner.report.language import Words, tr
-from rigplanner.report.words_machine import beside_cells, run_lines
+from rigplanner.report.words.machine import beside_cells, run_lines
 
 TOPIC = "this machine"
 WHY_NOT = Words(

@@ -16,7 +16,7 @@ from rigplanner.desktop.tokens import STATE_OF
 from rigplanner.desktop.widgets import button, column, icon_button, label, panel, restyle, row
 from rigplanner.desktop.words import SEVERITY_WORDS, VERDICT_ICONS, day, quantity, signed
 from rigplanner.report.language import tr
-from rigplanner.report.words import finding_text, fix_text, rule_title
+from rigplanner.report.words.findings import finding_text, fix_text, rule_title
 from rigplanner.rig.document import Waiver
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding, Fix

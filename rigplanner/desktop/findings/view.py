@@ -84,7 +84,7 @@ class FindingsView(QWidget):
             self.counts.setText(tr("The rig could not be assessed: {fault}", fault=fault) if fault else tr("Open or start a rig."))
             self._show_cards([])
             return
-        from rigplanner.report.words import count_text, verdict_text
+        from rigplanner.report.words.findings import count_text, verdict_text
 
         report = assessment.report
         if not assessment.rig.items:
@@ -129,8 +129,8 @@ class FindingsView(QWidget):
 
     def _show_unchecked(self) -> None:
         assessment = self._session.assessment
-        from rigplanner.report.words import rule_title
-        from rigplanner.report.words_machine import absent_texts
+        from rigplanner.report.words.findings import rule_title
+        from rigplanner.report.words.machine import absent_texts
 
         clear(self._ignored)
         if assessment is None or not assessment.rig.items:

@@ -11,8 +11,8 @@ from rigplanner.desktop.widgets import button, clear, label, row
 from rigplanner.machine.alternatives import Alternative, Change, alternatives
 from rigplanner.machine.machine import Machine
 from rigplanner.report.language import tr
-from rigplanner.report.quote_machine import link_text
-from rigplanner.report.words import subject_name
+from rigplanner.report.quote.machine import link_text
+from rigplanner.report.words.findings import subject_name
 
 if TYPE_CHECKING:
     from rigplanner.rules.assess import Assessment

@@ -28,8 +28,8 @@ def open_export(at: QPushButton, session: Session) -> QMenu:
 
 def _is_drawn(machine: Machine, form: str) -> bool:
     """Say whether a form has anything to show; of many systems the positions of the slots are not known."""
-    from rigplanner.report.picture import machine_picture
-    from rigplanner.report.slot_picture import slot_picture
+    from rigplanner.report.drawing.machine import machine_picture
+    from rigplanner.report.drawing.slots import slot_picture
 
     drawn = slot_picture if form == "slots" else machine_picture
     return bool(drawn(machine).shapes)

@@ -10,10 +10,10 @@ from itertools import pairwise
 from rigplanner.desktop.machine.leaves import WEIGHTS, Leaf, leaves
 from rigplanner.desktop.machine.shapes import NARROWEST, TALLEST, WIDEST, Box, Drawing, Scale, Wire
 from rigplanner.machine.machine import Edge, Machine
+from rigplanner.report.drawing.gpu_tracks import clear_height
 from rigplanner.report.format import quantity
-from rigplanner.report.gpu_tracks import clear_height
 from rigplanner.report.language import tr, trn
-from rigplanner.report.quote_machine import link_text
+from rigplanner.report.quote.machine import link_text
 
 
 def machine_drawing(

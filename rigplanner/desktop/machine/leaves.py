@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from rigplanner.machine.machine import DriveUse, Machine, SlotUse
 from rigplanner.report.format import quantity
 from rigplanner.report.language import tr
-from rigplanner.report.quote_machine import link_text
+from rigplanner.report.quote.machine import link_text
 
 WEIGHTS = {1: 1.0, 2: 1.4, 4: 2.0, 8: 3.0, 16: 4.4}
 

@@ -22,9 +22,9 @@ from rigplanner.desktop.widgets import button, column, label, panel, row, scroll
 from rigplanner.desktop.words import problem_words
 from rigplanner.machine.machine import DriveUse, Machine, SlotUse
 from rigplanner.planning.moves import Move, moves, split_piece
+from rigplanner.report.drawing.slots import slot_picture
 from rigplanner.report.language import tr
-from rigplanner.report.quote_machine import link_text
-from rigplanner.report.slot_picture import slot_picture
+from rigplanner.report.quote.machine import link_text
 
 
 class Room(QScrollArea):

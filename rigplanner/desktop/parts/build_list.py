@@ -34,7 +34,7 @@ from rigplanner.desktop.tokens import STATE_OF
 from rigplanner.desktop.widgets import button, column, give_viewport, icon_button, indented, label, panel, restyle, row, rule, strip
 from rigplanner.desktop.words import KIND_WORDS, VERDICT_ICONS, money
 from rigplanner.report.language import listed, tr, trn
-from rigplanner.report.words_rates import uncounted_text
+from rigplanner.report.words.rates import uncounted_text
 from rigplanner.rig.document import Item, part_of
 from rigplanner.rig.edits import LARGEST_QUANTITY, Edit
 

@@ -11,7 +11,7 @@ from rigplanner.desktop.parts.carried import ITEMS
 from rigplanner.desktop.parts.model import PartsModel
 from rigplanner.desktop.session import Session
 from rigplanner.report.language import tr, trn
-from rigplanner.report.words_import import taken_text
+from rigplanner.report.words.importing import taken_text
 from rigplanner.rig.document import Item, Rig, part_of
 from rigplanner.rig.edits import Edit, new_uid
 from rigplanner.rig.parts_list import Entry, read_parts_list

@@ -185,7 +185,7 @@ def _styled(body: str) -> str:
 
 def effects_html(found: "Effects | None", session: Session) -> str:
     """Return the errors that would come, the changed figures, and the other findings that would come and go."""
-    from rigplanner.report.words import finding_text, rule_title
+    from rigplanner.report.words.findings import finding_text, rule_title
 
     if found is None:
         return f"<p class=soft>{tr('This cannot be done to the rig as it stands.')}</p>"
@@ -224,7 +224,7 @@ def _line(text: str, code: str, word: str = "") -> str:
 
 def effect_title(figure: "Effect", rig: Rig, catalog: Catalog) -> str:
     """Return what a figure measures, with the workload's name where the rig has several."""
-    from rigplanner.report.words import subject_name
+    from rigplanner.report.words.findings import subject_name
 
     measure = MEASURES[figure.measure]
     if figure.job is None or len(rig.workloads) < 2:

@@ -9,7 +9,7 @@ from rigplanner.desktop.parts.model import figure_cell
 from rigplanner.desktop.words import day, shortened
 from rigplanner.evidence import Source
 from rigplanner.report.language import listed, tr
-from rigplanner.report.words_fields import FIELD_WORDS
+from rigplanner.report.words.fields import FIELD_WORDS
 
 MATRIX_RATES = ("dense_tflops.fp16", "dense_tflops.bf16", "dense_tflops.fp8")
 MOST_SOURCES = 2

@@ -240,7 +240,7 @@ class PartsModel(QAbstractTableModel):
 
     def _reasons(self, part: AnyPart) -> str | None:
         """Why a part has its badge, one rule a line."""
-        from rigplanner.report.words import rule_title
+        from rigplanner.report.words.findings import rule_title
 
         fit = self._shown_fit(part.id)
         if fit is None:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF
 from rigplanner.catalog.load import Catalog
 from rigplanner.desktop.reasons import Reason, lanes_reason, load_reason, memory_reason, price_reason, slots_reason, speed_reason
 from rigplanner.report.language import tr
-from rigplanner.report.quote_jobs import workload_title
+from rigplanner.report.quote.jobs import workload_title
 from rigplanner.rules.assess import Assessment, Job
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import row_px
 from rigplanner.desktop.widgets import column, icon_button, indented, label, panel, restyle, row
 from rigplanner.report.language import THIN, tr
-from rigplanner.report.logo import logo_name
+from rigplanner.report.quote.logo import logo_name
 from rigplanner.rig.document import MOST_CIRCUITS, QuoteDetails, part_of
 from rigplanner.rig.edits import Edit
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
 from PySide6.QtGui import QImage, QImageWriter, QPainter
 
 from rigplanner.report.language import tr
-from rigplanner.report.logo import LOGO_TYPES, carried, logo_content, logo_fault, logo_name
+from rigplanner.report.quote.logo import LOGO_TYPES, carried, logo_content, logo_fault, logo_name
 
 LARGEST_SVG_BYTES = 1_000_000
 DRAWN_WIDTH_PX, DRAWN_HEIGHT_PX = 1250, 384

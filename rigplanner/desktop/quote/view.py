@@ -32,7 +32,7 @@ from rigplanner.desktop.widgets import button, column, label, panel, scrolled
 from rigplanner.desktop.words import money
 from rigplanner.evidence import Step
 from rigplanner.report.language import THIN, tr, trn
-from rigplanner.report.paper import SIZES
+from rigplanner.report.paper.sheet import SIZES
 
 PREVIEW_DELAY_MS = 250
 
@@ -178,7 +178,7 @@ class QuoteView(QWidget):
         catalog, today, paper = session.catalog, date.fromisoformat(session.today), paper_of(session)
 
         def work(_: object) -> bytes:
-            from rigplanner.report.quote_pdf import quote_pdf
+            from rigplanner.report.quote.pdf import quote_pdf
 
             return quote_pdf(assessment, catalog, today, paper)
 

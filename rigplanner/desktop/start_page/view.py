@@ -140,7 +140,7 @@ class StartView(QWidget):
 
     def make_from_list(self) -> None:
         """Start a rig with the best match of each line; lines without a match stay in the field."""
-        from rigplanner.report.words_import import list_notes, taken_text
+        from rigplanner.report.words.importing import list_notes, taken_text
 
         session, preferences = self._session, self._session.preferences.now
         try:

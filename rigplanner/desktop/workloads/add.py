@@ -13,7 +13,7 @@ from rigplanner.desktop.words import number, shortened
 from rigplanner.planning.model_files import SUFFIXES, workload_of_file
 from rigplanner.planning.presets import Preset, preset_fields, presets
 from rigplanner.report.language import THIN, tr
-from rigplanner.report.words_workloads import PRESET_WORDS
+from rigplanner.report.words.workloads import PRESET_WORDS
 from rigplanner.rig.edits import Edit
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault

@@ -13,8 +13,8 @@ from rigplanner.desktop.workloads.step_slider import BATCHES, LENGTHS, StepSlide
 from rigplanner.planning.presets import Preset, preset_fields, presets
 from rigplanner.planning.what_if import TEXT_KINDS, gpu_item
 from rigplanner.report.language import THIN, Words, tr
-from rigplanner.report.quote_jobs import workload_title
-from rigplanner.report.words_workloads import PRESET_WORDS
+from rigplanner.report.quote.jobs import workload_title
+from rigplanner.report.words.workloads import PRESET_WORDS
 from rigplanner.rig.edits import Edit
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.rules.assess import Assessment, Job

@@ -10,7 +10,7 @@ from rigplanner.desktop.theme import look, row_px, sized_font, small_font
 from rigplanner.desktop.tokens import STATE_OF
 from rigplanner.desktop.words import VERDICT_ICONS, VERDICT_WORDS, interval, number, percent, quantity
 from rigplanner.report.language import tr
-from rigplanner.report.quote_jobs import MemoryBar
+from rigplanner.report.quote.jobs import MemoryBar
 
 HUES = {
     "weights": "weights", "gradients": "gradients", "optimizer": "optimizer", "activations": "activations", "KV cache": "kv_cache",

@@ -17,8 +17,9 @@ from rigplanner.performance.answer import TIME_METRICS
 from rigplanner.planning.what_if import CapPoint, Room, ScalePoint, Scaling, changed_fields, gpu_item, power_caps, room, scaling
 from rigplanner.report.format import unit_text
 from rigplanner.report.language import listed, tr, trn
-from rigplanner.report.quote_jobs import BOUND_WORDS, memory_bars
-from rigplanner.report.words_workloads import CHANGE_WORDS
+from rigplanner.report.quote.jobs import memory_bars
+from rigplanner.report.words.speed import BOUND_WORDS
+from rigplanner.report.words.workloads import CHANGE_WORDS
 from rigplanner.rig.edits import Edit
 from rigplanner.workload.changes import Change
 from rigplanner.workload.reach import Reach

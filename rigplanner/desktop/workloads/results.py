@@ -14,10 +14,10 @@ from rigplanner.desktop.words import interval, percent, quantity, shortened
 from rigplanner.desktop.workloads.memory_bars import MemoryBars
 from rigplanner.desktop.workloads.prospects import Prospects, ProspectsPanel
 from rigplanner.report.language import tr
-from rigplanner.report.quote_jobs import BOUND_WORDS, host_text, memory_bars, workload_title
-from rigplanner.report.words_faults import fault_text
-from rigplanner.report.words_speed import speed_facts
-from rigplanner.report.words_workloads import LIFT_WORDS, STAGE_WORDS, assumed_text
+from rigplanner.report.quote.jobs import host_text, memory_bars, workload_title
+from rigplanner.report.words.faults import fault_text
+from rigplanner.report.words.speed import BOUND_WORDS, speed_facts
+from rigplanner.report.words.workloads import LIFT_WORDS, STAGE_WORDS, assumed_text
 from rigplanner.rig.edits import Edit
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from rigplanner.desktop.workloads.prospects import Prospects, prospects
 from rigplanner.desktop.workloads.results import WorkloadResults
 from rigplanner.planning.limits import limits
 from rigplanner.report.language import tr
-from rigplanner.report.quote_jobs import BOUND_WORDS, workload_title
+from rigplanner.report.quote.jobs import workload_title
+from rigplanner.report.words.speed import BOUND_WORDS
 
 if TYPE_CHECKING:
     from rigplanner.rules.assess import Assessment, Job

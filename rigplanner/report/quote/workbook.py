@@ -2,7 +2,7 @@
 
 from rigplanner.catalog.money import WHOLE_CURRENCIES
 from rigplanner.report.language import tr
-from rigplanner.report.quote import Quote, sum_rows
+from rigplanner.report.quote.content import Quote, sum_rows
 from rigplanner.report.spreadsheet import Amount, Cell, SheetOf, workbook
 
 Row = tuple[Cell, ...]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.errors import Errors, errors_of
 from rigplanner.machine.exchange import Judged, JudgedTime, judge_exchange, judge_sweeps, measured_exchange, measured_sweeps
-from rigplanner.report.accuracy import AccuracyTable
+from rigplanner.report.accuracy.table import AccuracyTable
 
 GROUPS = {"all": None, "all-reduce bus bandwidth": "allreduce", "copy between two GPUs": "copy", "copy from the host": "host"}
 NOTE = (

@@ -1,14 +1,21 @@
 """The answers of the performance model in words: speed, what limits it, latencies, length of a training, what it rests on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.evidence import Step
-from rigplanner.performance.answer import SpeedEstimate
+from rigplanner.performance.answer import Anchor, SpeedEstimate
 from rigplanner.report.format import interval, number, percent, quantity
-from rigplanner.report.language import tr
-from rigplanner.report.quote_jobs import BOUND_WORDS, anchor_texts, leading_anchors
-from rigplanner.report.words_workloads import LIFT_WORDS, assumed_text
+from rigplanner.report.language import Words, listed, tr
+from rigplanner.report.words.workloads import LIFT_WORDS, assumed_text
+
+MOST_ANCHORS = 3
+BOUND_WORDS = Words({
+    "compute": "arithmetic of the GPU", "bandwidth": "memory bandwidth of the GPU", "link": "links between GPUs",
+    "cpu": "the CPU that feeds the GPUs", "memory capacity": "memory of the GPU", "launch": "kernel launches",
+    "power": "the power cap", "heat": "heat of cards side by side", "storage": "storage",
+    "offload": "what is offloaded to the host", "unknown": "what is not known",
+})  # fmt: skip
 
 
 def speed_lines(name: str, speed: SpeedEstimate, memory: str, catalog: Catalog, steps: bool = False) -> list[str]:
@@ -28,6 +35,29 @@ def _below(speed: SpeedEstimate, memory: str, catalog: Catalog, steps: bool) -> 
         yield tr("Measured: {anchor}", anchor=text)
     if steps:
         yield from map(step_line, speed.steps)
+
+
+def leading_anchors(speed: SpeedEstimate | None) -> list[Anchor]:
+    """Return the measured rows that carry a prediction most, at most MOST_ANCHORS."""
+    found = [anchor for anchor in speed.anchors if anchor.weight > 0] if speed else []
+    return sorted(found, key=lambda anchor: -anchor.weight)[:MOST_ANCHORS]
+
+
+def anchor_texts(anchors: Sequence[Anchor], catalog: Catalog) -> list[str]:
+    """Return measured rows in words, with their weights and where they were published; those of one network, card, stack and place
+    stand together."""
+    alike: dict[tuple[str, str, str, str], list[Anchor]] = {}
+    for anchor in anchors:
+        alike.setdefault((anchor.gpu, anchor.model, anchor.stack, anchor.source), []).append(anchor)
+    texts = []
+    for (card, model, stack, source), rows in alike.items():
+        gpu = catalog.get(card)
+        values = [
+            tr("{value} (weight {weight})", value=quantity(row.value, row.metric), weight=percent(row.weight)) for row in rows
+        ]
+        machine = listed([gpu.name if gpu else card, model, stack])
+        texts.append(tr("{machine}: {values}; {source}", machine=machine, values=listed(values), source=source))
+    return texts
 
 
 def step_line(step: Step) -> str:

@@ -9,8 +9,8 @@ from itertools import combinations
 from msgspec import Struct
 
 from rigplanner.machine.machine import Edge, Machine
+from rigplanner.report.drawing.shapes import SMALL_SIZE, Box, Label, Line, text_width
 from rigplanner.report.language import tr
-from rigplanner.report.shapes import SMALL_SIZE, Box, Label, Line, text_width
 
 TRACK = 20.0
 FIRST_TRACK = 16.0

@@ -6,8 +6,8 @@ from rigplanner.economics.running import energy_per_year, three_year_total
 from rigplanner.planning.renting import Offer, OwnHire, offers, own_hires
 from rigplanner.report import format as fmt
 from rigplanner.report.language import listed, tr, trn
-from rigplanner.report.quote_jobs import workload_title
-from rigplanner.report.words_hire import provider_text
+from rigplanner.report.quote.jobs import workload_title
+from rigplanner.report.words.hire import provider_text
 from rigplanner.rules.assess import Assessment
 
 HOURS_PER_DAY = 24.0

@@ -10,9 +10,9 @@ from msgspec import Struct
 
 from rigplanner.catalog.parts import Chassis, System
 from rigplanner.machine.machine import Machine, SlotUse
+from rigplanner.report.drawing.shapes import SMALL_SIZE, TEXT_SIZE, Box, Label, Line, Picture, cut, text_width
 from rigplanner.report.format import MANY
 from rigplanner.report.language import tr, trn
-from rigplanner.report.shapes import SMALL_SIZE, TEXT_SIZE, Box, Label, Line, Picture, cut, text_width
 
 POINTS_PER_MM = 0.82
 COLUMN_MM = 20.32

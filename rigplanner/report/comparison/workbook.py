@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rigplanner.planning.compare import CompareRow
-from rigplanner.report.comparison import ATTRIBUTE_WORDS, row_text, subject_text
+from rigplanner.report.comparison.content import ATTRIBUTE_WORDS, row_text, subject_text
 from rigplanner.report.language import tr
 from rigplanner.report.spreadsheet import Cell, SheetOf, workbook
 

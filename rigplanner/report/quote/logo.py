@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from rigplanner.report.language import tr
-from rigplanner.report.tagging import drawn_as
+from rigplanner.report.paper.tagging import drawn_as
 from rigplanner.whole_file import read_within
 
 LOGO_SIZE = (150.0, 46.0)

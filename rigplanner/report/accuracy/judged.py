@@ -25,8 +25,8 @@ from rigplanner.performance.anchors import find_gpu, shipped_evidence
 from rigplanner.performance.measured import Measured, shipped_measured
 from rigplanner.performance.own import read_own
 from rigplanner.performance.repeated import same_job, same_network, told_by_others
-from rigplanner.report.accuracy import AccuracyTable
-from rigplanner.report.exchange_table import exchange_table, sizes_table
+from rigplanner.report.accuracy.exchange import exchange_table, sizes_table
+from rigplanner.report.accuracy.table import AccuracyTable
 from rigplanner.workload.accuracy import compare, compare_first, compare_traced, error_table
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.brackets import brackets

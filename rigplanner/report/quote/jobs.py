@@ -1,16 +1,14 @@
 """Workloads in words and bars: what window, quote and exports say of memory and speed."""
 
-from collections.abc import Sequence
-
 from msgspec import Struct
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.machine.machine import Machine
-from rigplanner.performance.answer import Anchor, SpeedEstimate
 from rigplanner.report import format as fmt
-from rigplanner.report.language import Words, listed, tr
-from rigplanner.report.words_faults import fault_text
-from rigplanner.report.words_workloads import title_of
+from rigplanner.report.language import tr
+from rigplanner.report.words.faults import fault_text
+from rigplanner.report.words.speed import BOUND_WORDS, anchor_texts, leading_anchors
+from rigplanner.report.words.workloads import title_of
 from rigplanner.rules.assess import Job
 from rigplanner.rules.vram import part_seen
 from rigplanner.workload.room import usable_gib
@@ -45,13 +43,6 @@ class QuoteJob(Struct, frozen=True, kw_only=True):
     host: str = ""
 
 
-MOST_ANCHORS = 3
-BOUND_WORDS = Words({
-    "compute": "arithmetic of the GPU", "bandwidth": "memory bandwidth of the GPU", "link": "links between GPUs",
-    "cpu": "the CPU that feeds the GPUs", "memory capacity": "memory of the GPU", "launch": "kernel launches",
-    "power": "the power cap", "heat": "heat of cards side by side", "storage": "storage",
-    "offload": "what is offloaded to the host", "unknown": "what is not known",
-})  # fmt: skip
 PART_WORDS = (
     ("weights_gib", "weights"), ("gradients_gib", "gradients"), ("optimizer_gib", "optimizer"), ("activations_gib", "activations"),
     ("kv_cache_gib", "KV cache"), ("workspace_gib", "workspace"), ("context_gib", "context"),
@@ -103,30 +94,6 @@ def workload_settings(job: Job) -> str:
         (tr("tensor parallel"), work.parallelism.tensor if work.parallelism and work.parallelism.tensor > 1 else None),
     )  # fmt: skip
     return ", ".join(f"{word} {value}".strip() for word, value in named if value not in (None, False, 0, ""))
-
-
-def leading_anchors(speed: SpeedEstimate | None) -> list[Anchor]:
-    """Return the measured rows that carry a prediction most, at most MOST_ANCHORS."""
-    found = [anchor for anchor in speed.anchors if anchor.weight > 0] if speed else []
-    return sorted(found, key=lambda anchor: -anchor.weight)[:MOST_ANCHORS]
-
-
-def anchor_texts(anchors: Sequence[Anchor], catalog: Catalog) -> list[str]:
-    """Return measured rows in words, with their weights and where they were published; those of one network, card, stack and place
-    stand together."""
-    alike: dict[tuple[str, str, str, str], list[Anchor]] = {}
-    for anchor in anchors:
-        alike.setdefault((anchor.gpu, anchor.model, anchor.stack, anchor.source), []).append(anchor)
-    texts = []
-    for (card, model, stack, source), rows in alike.items():
-        gpu = catalog.get(card)
-        values = [
-            tr("{value} (weight {weight})", value=fmt.quantity(row.value, row.metric), weight=fmt.percent(row.weight))
-            for row in rows
-        ]
-        machine = listed([gpu.name if gpu else card, model, stack])
-        texts.append(tr("{machine}: {values}; {source}", machine=machine, values=listed(values), source=source))
-    return texts
 
 
 def host_text(job: Job) -> str:

@@ -7,8 +7,8 @@ from rigplanner.performance.answer import TIME_METRICS
 from rigplanner.planning.effects import Effect, Effects, effects
 from rigplanner.report import format as fmt
 from rigplanner.report.language import tr
-from rigplanner.report.quote_jobs import workload_title
-from rigplanner.report.words import fix_text, rule_title
+from rigplanner.report.quote.jobs import workload_title
+from rigplanner.report.words.findings import fix_text, rule_title
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, EditFault, apply
 from rigplanner.rules.assess import Assessment, assess

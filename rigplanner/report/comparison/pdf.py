@@ -4,14 +4,14 @@ import io
 from itertools import groupby
 from typing import Any
 
-from rigplanner.report.comparison import GROUP_WORDS, Chart, Comparison, ComparisonCell, ComparisonLine
-from rigplanner.report.drawings import interval_bars
-from rigplanner.report.flow import outline_flowable
+from rigplanner.report.comparison.bars import interval_bars
+from rigplanner.report.comparison.content import GROUP_WORDS, Chart, Comparison, ComparisonCell, ComparisonLine
 from rigplanner.report.format import unit_text
 from rigplanner.report.language import listed, tr
-from rigplanner.report.packing import packed
-from rigplanner.report.paper import Sheet, document
-from rigplanner.report.tagging import drawn_as
+from rigplanner.report.paper.flow import outline_flowable
+from rigplanner.report.paper.packing import packed
+from rigplanner.report.paper.sheet import Sheet, document
+from rigplanner.report.paper.tagging import drawn_as
 
 MOST_UPRIGHT = 3
 LONGEST_NAME = 90

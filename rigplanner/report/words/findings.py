@@ -7,8 +7,8 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import CPU, PowerSupply
 from rigplanner.report.format import money, number, quantity
 from rigplanner.report.language import listed, tr, trn
-from rigplanner.report.words_fields import FIELD_WORDS, VALUE_WORDS
-from rigplanner.report.words_findings import FINDING_TEXTS, FIX_TEXTS
+from rigplanner.report.words.fields import FIELD_WORDS, VALUE_WORDS
+from rigplanner.report.words.finding_texts import FINDING_TEXTS, FIX_TEXTS
 from rigplanner.rig.document import Rig, part_of
 from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.topics import RULES_BY_CODE

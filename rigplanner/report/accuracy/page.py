@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from rigplanner.report.accuracy import AccuracyTable, as_markdown, markdown_table
-from rigplanner.report.accuracy_targets import TARGETS, Target
+from rigplanner.report.accuracy.table import AccuracyTable, as_markdown, markdown_table
+from rigplanner.report.accuracy.targets import TARGETS, Target
 
 PREFACE = """# How right the predictions are
 

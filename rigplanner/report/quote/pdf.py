@@ -8,19 +8,20 @@ from typing import Any
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.report import format as fmt
-from rigplanner.report.drawings import TALLEST, memory_bar, picture_flowable
-from rigplanner.report.flow import Figure, floating
-from rigplanner.report.inks import QUIET, STATES
+from rigplanner.report.drawing.machine import machine_picture
+from rigplanner.report.drawing.slots import slot_picture
 from rigplanner.report.language import Words, tr
-from rigplanner.report.logo import logo_flowable
-from rigplanner.report.packing import packed
-from rigplanner.report.paper import Sheet, document
-from rigplanner.report.picture import machine_picture
-from rigplanner.report.quote import Quote, QuoteFinding, QuoteSource, quote_content
-from rigplanner.report.quote_jobs import QuoteJob
-from rigplanner.report.setup_sheet import SetupRow
-from rigplanner.report.slot_picture import slot_picture
-from rigplanner.report.tagging import drawn_as
+from rigplanner.report.paper.drawings import TALLEST, picture_flowable
+from rigplanner.report.paper.flow import Figure, floating
+from rigplanner.report.paper.inks import QUIET, STATES
+from rigplanner.report.paper.packing import packed
+from rigplanner.report.paper.sheet import Sheet, document
+from rigplanner.report.paper.tagging import drawn_as
+from rigplanner.report.quote.content import Quote, QuoteFinding, QuoteSource, quote_content
+from rigplanner.report.quote.jobs import QuoteJob
+from rigplanner.report.quote.logo import logo_flowable
+from rigplanner.report.quote.memory_bar import memory_bar
+from rigplanner.report.quote.setup_sheet import SetupRow
 from rigplanner.rig.document import Party
 from rigplanner.rules.assess import Assessment
 

@@ -10,7 +10,7 @@ from rigplanner.machine.formats.nccl_log import NcclRun
 from rigplanner.machine.machine import Machine
 from rigplanner.report.format import number
 from rigplanner.report.language import tr
-from rigplanner.report.words import subject_name
+from rigplanner.report.words.findings import subject_name
 from rigplanner.rig.document import Rig
 
 Link = tuple[int | None, int | None]

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rigplanner.report.drawings import mark_flowable
-from rigplanner.report.flow import in_halves, outline_flowable, whole_rows
-from rigplanner.report.inks import ACCENT, INK, LINE, PALE, QUIET, STATES
+from rigplanner.report.drawing.shapes import cut
 from rigplanner.report.language import language, tr
-from rigplanner.report.shapes import cut
-from rigplanner.report.tagging import Tree, artifact, drawn_as, paragraph_class, table_class, write_tree
-from rigplanner.report.type import CHINESE, REGULAR, STRONG, face_of, font, is_chinese, markup
+from rigplanner.report.paper.drawings import mark_flowable
+from rigplanner.report.paper.flow import in_halves, outline_flowable, whole_rows
+from rigplanner.report.paper.inks import ACCENT, INK, LINE, PALE, QUIET, STATES
+from rigplanner.report.paper.tagging import Tree, artifact, drawn_as, paragraph_class, table_class, write_tree
+from rigplanner.report.paper.type import CHINESE, REGULAR, STRONG, face_of, font, is_chinese, markup
 
 SIZES = {"A4": (595.2756, 841.8898), "Letter": (612.0, 792.0)}
 MARGIN = 51.02

@@ -10,9 +10,9 @@ from itertools import groupby
 from msgspec import Struct
 
 from rigplanner.machine.machine import Edge, Machine
-from rigplanner.report.gpu_tracks import gpu_tracks
+from rigplanner.report.drawing.gpu_tracks import gpu_tracks
+from rigplanner.report.drawing.shapes import SMALL_SIZE, TEXT_SIZE, Box, Label, Line, Picture, cut, svg, text_width
 from rigplanner.report.language import tr
-from rigplanner.report.shapes import SMALL_SIZE, TEXT_SIZE, Box, Label, Line, Picture, cut, svg, text_width
 
 __all__ = ["Box", "Label", "Line", "Picture", "link_weight", "machine_picture", "svg"]
 

@@ -11,14 +11,14 @@ from rigplanner.evidence import Source
 from rigplanner.machine.machine import Machine
 from rigplanner.report import format as fmt
 from rigplanner.report.language import listed, tr, trn
-from rigplanner.report.offered import Offered, alternatives_offered
-from rigplanner.report.quote_costs import renting_rows, running_rows
-from rigplanner.report.quote_jobs import QuoteJob, job_content
-from rigplanner.report.quote_machine import SlotRow, links_text, noise_row, power_rows, slot_rows
-from rigplanner.report.setup_sheet import SetupRow, setup_rows, software_sources
-from rigplanner.report.words import finding_text, fix_text, rule_title
-from rigplanner.report.words_machine import absent_texts
-from rigplanner.report.words_rates import uncounted_text
+from rigplanner.report.quote.costs import renting_rows, running_rows
+from rigplanner.report.quote.jobs import QuoteJob, job_content
+from rigplanner.report.quote.machine import SlotRow, links_text, noise_row, power_rows, slot_rows
+from rigplanner.report.quote.offered import Offered, alternatives_offered
+from rigplanner.report.quote.setup_sheet import SetupRow, setup_rows, software_sources
+from rigplanner.report.words.findings import finding_text, fix_text, rule_title
+from rigplanner.report.words.machine import absent_texts
+from rigplanner.report.words.rates import uncounted_text
 from rigplanner.rig.document import Party, QuoteDetails, Rig, part_of
 from rigplanner.rig.files import with_snapshot
 from rigplanner.rules.assess import Assessment

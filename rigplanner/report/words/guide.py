@@ -9,8 +9,8 @@ from rigplanner.planning.aims import Aim, Purpose
 from rigplanner.planning.guide import Ability, Advice, Cause, Proposal, Reason, Rented, hours_against
 from rigplanner.report.format import day, money, number, quantity, unit_text
 from rigplanner.report.language import listed, tr, trn
-from rigplanner.report.words_faults import fault_text
-from rigplanner.report.words_hire import provider_text
+from rigplanner.report.words.faults import fault_text
+from rigplanner.report.words.hire import provider_text
 from rigplanner.rig.document import part_of
 
 PURPOSES: dict[Purpose, tuple[str, str]] = {

@@ -11,8 +11,8 @@ from rigplanner.planning.compare import CompareRow, Value
 from rigplanner.report import format as fmt
 from rigplanner.report.format import columns_of, padded
 from rigplanner.report.language import THIN, Words, tr
-from rigplanner.report.words_hire import machine_text
-from rigplanner.report.words_workloads import title_of
+from rigplanner.report.words.hire import machine_text
+from rigplanner.report.words.workloads import title_of
 
 ATTRIBUTE_WORDS = Words(
     {

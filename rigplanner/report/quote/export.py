@@ -9,7 +9,7 @@ import msgspec
 
 from rigplanner.report import format as fmt
 from rigplanner.report.language import tr
-from rigplanner.report.quote import Quote
+from rigplanner.report.quote.content import Quote
 from rigplanner.rig.files import encode_rig
 
 Rows = Sequence[Sequence[str]]

@@ -8,7 +8,7 @@ from rigplanner.catalog.parts import GPU, Layout, MemoryKit, Motherboard, System
 from rigplanner.evidence import Source
 from rigplanner.report import format as fmt
 from rigplanner.report.language import tr
-from rigplanner.report.quote_machine import places_text
+from rigplanner.report.quote.machine import places_text
 from rigplanner.rules.assess import Assessment
 from rigplanner.rules.finding import Finding
 from rigplanner.rules.software_tables import (

@@ -1,0 +1,1 @@
+"""What does the machine look like? Pictures of plain shapes, without a toolkit."""

@@ -1,0 +1,1 @@
+"""How is it printed? Sheets, type, colours, flow and tags, as reportlab makes them."""

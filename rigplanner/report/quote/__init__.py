@@ -1,0 +1,1 @@
+"""What does the customer get? The quote's content, and the same as PDF, workbook and text."""

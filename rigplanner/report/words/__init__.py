@@ -1,0 +1,1 @@
+"""How is it said? Findings, machines, memory, speed and faults in words, one module per subject."""
