@@ -57,7 +57,7 @@ def _with_own_severity(rig: Rig, finding: Finding) -> Finding:
     wished = rig.severities.get(finding.code)
     if wished not in SEVERITIES or finding.severity == "unknown":
         return finding
-    return replace(finding, severity=wished)
+    return replace(finding, severity=wished, rated=finding.severity)
 
 
 def _apply_waivers(rig: Rig, found: list[Finding], today: str) -> tuple[list[Finding], list[Finding]]:

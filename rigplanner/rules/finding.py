@@ -20,7 +20,8 @@ class Fix(Struct, frozen=True, kw_only=True):
 
 class Finding(Struct, frozen=True, kw_only=True):
     """`needed` and `actual` in `unit`; `subjects` are pieces ("gpu.0"), places ("PCIE2") or workloads ("workload.0");
-    `missing` names the fields ("asrock.deskmini.250:cooler_height_mm") that an unknown waits for; `values` fill the words."""
+    `missing` names the fields ("asrock.deskmini.250:cooler_height_mm") that an unknown waits for; `values` fill the words;
+    `rated` is the rule's own severity where the rig gives it another."""
 
     code: str
     severity: Severity
@@ -32,6 +33,12 @@ class Finding(Struct, frozen=True, kw_only=True):
     values: dict[str, Any] = {}
     fixes: tuple[Fix, ...] = ()
     waived_by: str | None = None
+    rated: Severity | None = None
+
+    @property
+    def told_as(self) -> Severity:
+        """The severity that picks the words: the rule's own, for what was found is the same under any other."""
+        return self.rated or self.severity
 
 
 class CheckReport(Struct, frozen=True, kw_only=True):

@@ -13,10 +13,10 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU
 from rigplanner.report.words.findings import finding_text, fix_text
 from rigplanner.rig.document import Rig
-from rigplanner.rig.edits import apply
+from rigplanner.rig.edits import apply, set_severity
 from rigplanner.rig.task import Workload
 from rigplanner.rules.assess import facts_of, job_on, machine_of
-from rigplanner.rules.check import check, counted
+from rigplanner.rules.check import SEVERITIES, check, counted
 from rigplanner.rules.finding import CheckReport, Finding
 from rigplanner.rules.situation import JobFacts, Situation
 from rigplanner.rules.topics import RULES_BY_CODE
@@ -120,6 +120,18 @@ def test_a_rule_fires_and_its_fixes_remove_the_finding_and_add_no_error(case: Ru
             ]
             assert not still, fix.code
             assert {other.code for other in after.findings if other.severity == "error"} <= errors, fix.code
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.kind == "fires"], ids=lambda case: case.title)
+def test_a_severity_of_the_rigs_own_changes_no_word_of_the_text(case: RuleCase) -> None:
+    catalog = catalog_of(case)
+    findings = said(case)
+    texts = [finding_text(finding, case.rig, catalog) for finding in findings]
+    for severity in SEVERITIES:
+        again = counted(situated(set_severity(case.rig, case.code, severity), catalog), (case.code,))
+        assert [finding_text(finding, case.rig, catalog) for finding in again] == texts
+        judged = [(one.severity, other.severity) for one, other in zip(findings, again, strict=True)]
+        assert all(new == ("unknown" if old == "unknown" else severity) for old, new in judged)
 
 
 @pytest.mark.parametrize(("code", "cases"), of_kind("limit", "silent"))

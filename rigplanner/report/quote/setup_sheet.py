@@ -109,7 +109,7 @@ def _firmware(assessment: Assessment) -> Iterator[SetupRow]:
 
 
 def _firmware_of(finding: Finding, stated: bool) -> Iterator[SetupRow]:
-    if finding.code == "PCI005" and finding.severity == "info":
+    if finding.code == "PCI005" and finding.told_as == "info":
         place = str(finding.values.get("place", ""))
         yield SetupRow(
             area="firmware",

@@ -332,7 +332,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     },
     "RIG003": {"": "Sources disagree on {a}: {disputes}."},
 }
-"""By code, then by severity; "" serves all others, "none" findings without an actual value."""
+"""By code, then by the rule's own severity; "" serves all others, "none" findings without an actual value."""
 
 FIX_TEXTS = {
     "other-cpu": "Take {part}",
