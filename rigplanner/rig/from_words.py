@@ -10,7 +10,7 @@ from rigplanner.catalog.find import PartIndex, spec_words, words_of
 from rigplanner.catalog.gpu_names import GpuNames
 from rigplanner.catalog.kits import contradicts, is_of_form, kit_in, kits_of_modules
 from rigplanner.catalog.naming import in_latin, shop_words
-from rigplanner.catalog.parts import GPU, MemoryKit, Part, PowerSupply, Storage, kind_of
+from rigplanner.catalog.parts import GPU, Chassis, MemoryKit, Part, PowerSupply, Storage, kind_of
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
 
@@ -82,6 +82,7 @@ def _capacity_of(aside: re.Match[str]) -> str:
 
 _CAPACITY = re.compile(r"\b\d[\d.]*\s?[TG]B\b", re.IGNORECASE)
 _DRIVE_MODELS = frozenset(("pro", "plus", "evo", "qvo", "max", "lite", "se"))
+_CASE_MODELS = frozenset(("mini", "compact", "xl", "evo"))
 _EFFICIENCIES = frozenset(("bronze", "silver", "gold", "platinum", "titanium"))
 _LETTERS = re.compile(r"[a-z]+")
 _DRIVE_NUMBER = re.compile(r"\b(?=\w*\d)(?=\w*[A-Z])[A-Z0-9]{7,}\b")
@@ -100,8 +101,8 @@ def _is_of_other_form(part: Storage, words: str) -> bool:
 
 
 def _is_another(part: Part, words: str) -> bool:
-    """Say whether words that fit a part yet mean another: a drive's "970 EVO" is no EVO Plus, a Platinum supply none of Gold, and
-    a RAID controller's H200 is no GPU."""
+    """Say whether words that fit a part yet mean another: a drive's "970 EVO" is no EVO Plus, a Platinum supply none of Gold, an
+    O11 Air no O11 Air Mini, and a RAID controller's H200 is no GPU."""
     held = {piece for word in words_of(words) for piece in (word, *_LETTERS.findall(word))}
     if isinstance(part, Storage):
         other = bool(_DRIVE_MODELS & set(words_of(part.name)) - held) and "".join(words_of(words)) not in _squeezed_names(part)
@@ -111,6 +112,8 @@ def _is_another(part: Part, words: str) -> bool:
         return bool(_EFFICIENCIES & held) and not _EFFICIENCIES & held & (label | set(words_of(part.name)))
     if isinstance(part, MemoryKit):
         return contradicts(words, part)
+    if isinstance(part, Chassis):
+        return bool(_CASE_MODELS & set(words_of(part.name)) - held) and "".join(words_of(words)) not in _squeezed_names(part)
     return isinstance(part, GPU) and _NO_CARD.search(words) is not None
 
 
