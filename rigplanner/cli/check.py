@@ -12,8 +12,8 @@ from rigplanner import __version__
 from rigplanner.catalog.load import Catalog
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.reading import open_catalog
-from rigplanner.report.language import listed, tr
-from rigplanner.report.words.findings import count_text, finding_text, fix_text, rule_title, subject_name, verdict_text
+from rigplanner.report.language import tr
+from rigplanner.report.words.findings import counts_text, finding_text, fix_text, rule_title, subject_name, verdict_text
 from rigplanner.report.words.machine import absent_texts
 from rigplanner.rig.document import Rig
 from rigplanner.rig.files import RigFault, read_rig
@@ -112,8 +112,8 @@ def _waiver(finding: Finding, rig: Rig) -> dict[str, Any] | None:
 def check_lines(assessment: Assessment, catalog: Catalog, severity: str = "info") -> list[str]:
     """Return the answer of `check` as lines of text."""
     report, rig = assessment.report, assessment.rig
-    counts = listed([count_text(word, report.count(word)) for word in SEVERITIES if report.count(word)])
-    lines = [f"{rig.name}: {verdict_text(report.verdict())}{f' ({counts})' if counts else ''}."]
+    counts = counts_text(report)
+    lines = [f"{rig.name}: {verdict_text(report)}{f' ({counts})' if counts else ''}."]
     shown = [finding for finding in report.findings if ORDER[finding.severity] <= ORDER[severity]]
     for (word, code), alike in groupby(shown, key=lambda finding: (finding.severity, finding.code)):
         lines += ["", f"{MARKS[word]} {code} {rule_title(code)}"]

@@ -55,7 +55,9 @@ class CheckReport(Struct, frozen=True, kw_only=True):
         return sum(finding.severity == severity for finding in self.findings)
 
     def verdict(self) -> Severity | Literal["ok"]:
-        """Return the worst of error, unknown, warning; "ok" when none of them is there."""
+        """Return the worst of error, unknown, warning; "ok" when none of them is there, "unknown" when no rule judged anything."""
+        if not self.ran:
+            return "unknown"
         found = {finding.severity for finding in self.findings}
         for severity in ("error", "unknown", "warning"):
             if severity in found:

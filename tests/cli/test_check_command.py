@@ -12,6 +12,7 @@ from rigplanner.data import data_path
 from rigplanner.rig.document import Item, Rig, Site
 from rigplanner.rig.edits import set_ignored, waive
 from rigplanner.rig.files import write_rig
+from rigplanner.rules.topics import RULES_BY_CODE
 
 SCHEMA = json.loads((data_path("resources") / "check.schema.json").read_text("utf-8"))
 KINDS = {"object": dict, "array": list, "string": str, "number": (int, float), "integer": int, "null": type(None)}
@@ -105,6 +106,25 @@ def test_json_follows_the_published_schema(tmp_path: Path, overloaded: Rig, caps
     assert answer["verdict"] == "error"
     assert [entry["code"] for entry in answer["waived"]] == ["PWR013"]
     assert answer["waived"][0]["waiver"] == {"by": "Ada", "reason": "they share a switch", "until": None}
+
+
+def test_where_nothing_is_judged_nothing_is_said_to_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hushed = Rig(name="bare", items=(Item(uid="cooler", part="nowhere.cooler"),), ignored=tuple(RULES_BY_CODE))
+    for rig in (Rig(name="bare"), hushed):
+        path = _write(tmp_path, rig)
+        assert main(["check", path]) == 0
+        assert capsys.readouterr().out.startswith("bare: Nothing was judged.")
+        assert main(["check", path, "--format", "json"]) == 0
+        answer = json.loads(capsys.readouterr().out)
+        conforms(answer, SCHEMA)
+        assert (answer["verdict"], answer["ran"]) == ("unknown", [])
+        assert main(["export", path]) == 0
+        assert "othing was checked" in capsys.readouterr().out
+
+
+def test_the_heading_counts_what_is_waived(tmp_path: Path, overloaded: Rig, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["check", _write(tmp_path, waive(overloaded, "PWR012", "two circuits are there", "Ada"))])
+    assert "1 finding waived)." in capsys.readouterr().out.splitlines()[0]
 
 
 def test_severity_hides_what_is_milder(tmp_path: Path, overloaded: Rig, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ from rigplanner.desktop.fade import Figure
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.theme import look, row_px
 from rigplanner.desktop.widgets import button, clear, column, icon_button, label, panel, row, scrolled, stretchy, strip
-from rigplanner.report.language import listed, tr, trn
+from rigplanner.report.language import tr, trn
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding
 
@@ -84,16 +84,15 @@ class FindingsView(QWidget):
             self.counts.setText(tr("The rig could not be assessed: {fault}", fault=fault) if fault else tr("Open or start a rig."))
             self._show_cards([])
             return
-        from rigplanner.report.words.findings import count_text, verdict_text
+        from rigplanner.report.words.findings import counts_text, verdict_text
 
         report = assessment.report
         if not assessment.rig.items:
             self.verdict.show_text(tr("Nothing to check yet"))
             self.counts.setText(tr("Add parts; findings appear here with ways to fix them."))
         else:
-            parts = [count_text(s, report.count(s)) for s in ("error", "warning", "unknown", "info") if report.count(s)]
-            self.verdict.show_text(verdict_text(report.verdict()))
-            self.counts.setText(listed(parts) or trn("{count} rule checked", "{count} rules checked", len(report.ran)))
+            self.verdict.show_text(verdict_text(report))
+            self.counts.setText(counts_text(report) or trn("{count} rule checked", "{count} rules checked", len(report.ran)))
         self.copy.setVisible(bool(assessment.rig.items))
         self._show_cards([(f, False) for f in report.findings] + [(f, True) for f in report.waived])
         self._show_unchecked()

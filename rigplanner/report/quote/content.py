@@ -99,7 +99,6 @@ def quote_content(assessment: Assessment, catalog: Catalog, today: date) -> Quot
     """Return the content of a rig's quote. `today` dates a quote that names no date of its own."""
     rig, details, report = assessment.rig, assessment.rig.quote, assessment.report
     issued = _day(details.date) or today
-    verdict = report.verdict() if rig.items else "unknown"
     return Quote(
         title=rig.name,
         number=details.number,
@@ -110,7 +109,7 @@ def quote_content(assessment: Assessment, catalog: Catalog, today: date) -> Quot
         lines=tuple(_lines(assessment, catalog)),
         sums=tuple(_sums(assessment)),
         money_notes=tuple(_money_notes(assessment, catalog)),
-        verdict=verdict,
+        verdict=report.verdict(),
         verdict_text=verdict_text(assessment),
         findings=tuple(_finding(f, rig, catalog) for f in report.findings),
         waived=tuple(_finding(f, rig, catalog) for f in report.waived),
@@ -146,6 +145,8 @@ def verdict_text(assessment: Assessment) -> str:
     report = assessment.report
     if not assessment.rig.items:
         return tr("No parts are chosen yet, so nothing was checked.")
+    if not report.ran:
+        return tr("Nothing was checked: every rule is ignored or had nothing to judge.")
     errors, warnings, unknown = (report.count(s) for s in ("error", "warning", "unknown"))
     if errors:
         head = trn("This rig does not work as planned: {count} error", "This rig does not work as planned: {count} errors", errors)

@@ -10,7 +10,8 @@ from rigplanner.report.language import listed, tr, trn
 from rigplanner.report.words.fields import FIELD_WORDS, VALUE_WORDS
 from rigplanner.report.words.finding_texts import FINDING_TEXTS, FIX_TEXTS
 from rigplanner.rig.document import Rig, part_of
-from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.check import SEVERITIES
+from rigplanner.rules.finding import CheckReport, Finding, Fix
 from rigplanner.rules.topics import RULES_BY_CODE
 
 LONGEST_LIST = 6
@@ -24,14 +25,23 @@ def rule_title(code: str) -> str:
     return tr(rule.title) if rule else code
 
 
-def verdict_text(verdict: str) -> str:
-    """Return the verdict on a rig ("error", "unknown", "warning", "ok") as a sentence without its full stop."""
+def verdict_text(report: CheckReport) -> str:
+    """Return the verdict on a rig as a sentence without its full stop."""
+    if not report.ran:
+        return tr("Nothing was judged")
     return {
         "error": tr("Does not work as planned"),
         "unknown": tr("Cannot be judged fully"),
         "warning": tr("Works, with conditions"),
         "ok": tr("Works"),
-    }[verdict]
+    }[report.verdict()]
+
+
+def counts_text(report: CheckReport) -> str:
+    """Return how many findings of each severity there are, and how many are waived, "" for none."""
+    counts = [count_text(severity, report.count(severity)) for severity in SEVERITIES if report.count(severity)]
+    waived = [trn("{count} finding waived", "{count} findings waived", len(report.waived))] if report.waived else []
+    return listed([*counts, *waived])
 
 
 def count_text(severity: str, count: int) -> str:
