@@ -52,6 +52,15 @@ class Finding(Struct, frozen=True, kw_only=True):
     feed: Feed | None
 
 
+def _efficiency(found: Finding) -> float | None:
+    """Speed over that of as many GPUs that wait for none; where states are spread over the GPUs, which one alone seldom holds, the
+    share of a step that does not wait."""
+    job, modelled = found.job, found.modelled
+    if job.zero and modelled.times and job.count > 1:
+        return modelled.times.total_s / (modelled.times.total_s + modelled.exposed_s)
+    return min(1.0, found.anchored_s / found.alone_s / job.count) if found.alone_s else None
+
+
 def cited(anchored: Anchored) -> tuple[Anchor, ...]:
     """Return the rows that a prediction leans on most."""
     weights = anchored.correction.weights
@@ -81,7 +90,7 @@ def estimate(found: Finding) -> SpeedEstimate:
         step_ms=1e3 * job.batch * job.count / found.samples_s if times else None,
         exchange_share=found.modelled.exposed_s / (times.total_s + found.modelled.exposed_s) if times and job.count > 1 else None,
         mfu=utilisation(job, found.samples_s) if times else None,
-        scaling_efficiency=min(1.0, found.anchored_s / found.alone_s / job.count) if found.alone_s else None,
+        scaling_efficiency=_efficiency(found),
         lift=LIFTS.get(bound),
         assumed=job.assumed,
         steps=steps_of(found),

@@ -14,18 +14,18 @@ from rigplanner.catalog.zoo import Zoo
 from rigplanner.machine.machine import Machine
 from rigplanner.performance.arithmetic import arithmetic_of, usual_precision
 from rigplanner.performance.host import host_pace
-from rigplanner.performance.links import bus_gbs, lane
+from rigplanner.performance.links import bus_gbs, check_link, lane
 from rigplanner.performance.measured import release_of
 from rigplanner.performance.offload import Offload, offload_of
 from rigplanner.performance.pictured import pictured
 from rigplanner.performance.resolve import resolve_shape
 from rigplanner.performance.shapes import Shape, asked_steps
 from rigplanner.performance.silicon import Silicon, arithmetic_path, matrix_tflops, silicon_of
-from rigplanner.performance.stacks import Stack, find_stack, usual_stack
+from rigplanner.performance.stacks import Stack, find_stack, usual_stack, why_not
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.job import OPTIMIZERS
-from rigplanner.workload.limits import LARGEST, check_workload
+from rigplanner.workload.limits import LARGEST, check_shares, check_workload
 from rigplanner.workload.quant import frozen_as, stored_as
 from rigplanner.workload.stored import as_stored
 
@@ -72,11 +72,11 @@ it, and rows without it (DLPerf, aws-samples) were predicted 1.2 to 1.7 times to
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """One definite job on `count` equal GPUs; `stack` is the profile computed with, `named` the one
-    asked for (another where that one is known by its kin only); `batch` counts samples per GPU and forward pass; `superchip`: the
-    CPU is the GPU's own; `node_gbs`: the bus bandwidth within one node; `word_gbs`: what the link's word alone would give where
-    `bus_gbs` is that of the machine's own links, else 0; `fused_attention`: as the workload says, else as the stack does;
-    `host_pace`: host time of a launch over the usual."""
+    """One definite job on `count` equal GPUs; `stack` is the profile computed with, `named` the one asked for (another where that
+    one is known by its kin only); `batch` counts samples per GPU and forward pass; `zero`: what is spread over the GPUs (1 states,
+    2 gradients too, 3 weights too: ZeRO and FSDP); `superchip`: the CPU is the GPU's own; `node_gbs`: the bus bandwidth within one
+    node; `word_gbs`: what the link's word alone would give where `bus_gbs` is that of the machine's own links, else 0;
+    `fused_attention`: as the workload says, else as the stack does; `host_pace`: host time of a launch over the usual."""
 
     shape: Shape
     silicon: Silicon
@@ -99,7 +99,7 @@ class Job(Struct, frozen=True, kw_only=True):
     bus_gbs: float
     tensor: int
     pipeline: int
-    sharded: bool
+    zero: int
     split_by_layer: bool
     release: str
     variant: dict[str, Any]
@@ -184,9 +184,11 @@ def _definite(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, z
         assumed["precision"] = precision
     named = find_stack(workload.stack, task) if workload.stack else None
     if named is None or (task.startswith("train") and named.family in ENGINES and named.tasks[-1] != "train_lora"):
-        embedded = gpu.form_factor in ("embedded", "chip")
-        named = usual_stack(task, shape.kind, precision, silicon.generation, embedded, _shares_a_copy(workload))
+        named = usual_stack(task, shape.kind, precision, gpu, silicon.generation, _shares_a_copy(workload))
         assumed["stack"] = named.slug
+    elif fault := why_not(named, gpu, shape.kind, precision):
+        usual = usual_stack(task, shape.kind, precision, gpu, silicon.generation, _shares_a_copy(workload))
+        raise WorkloadFault(f"stack: {named.framework} {fault}; usual for this job on this GPU: {usual.slug}.")
     if shape.steps > 1 and not asked_steps(workload):
         assumed["steps"] = f"{shape.steps}"
     if not precision:
@@ -198,17 +200,18 @@ def _definite(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, z
         if accumulate > 1 and not _accumulate(workload):
             assumed["gradient_accumulation"] = f"{accumulate}"
     stack = _as_built(find_stack(named.kin.like) if named.kin else named, workload.framework_text or "")
+    check_link(link, gpu, count)
     link = _link(link, count, gpu)
     arithmetic = arithmetic_of(precision, stack, shape, silicon)
     rate = matrix_tflops(silicon, arithmetic, gpu.name)
-    degrees = _degrees(workload, task, count, stack)
+    degrees = _degrees(workload, task, count, stack, shape)
     return Job(
         shape=shape, silicon=silicon, stack=stack, named=named, task=task, precision=precision, matrix_tflops=rate,
         path=arithmetic_path(arithmetic, rate, silicon), batch=batch, batch_given=given, accumulate=accumulate,
         input_tokens=workload.input_tokens or 0, output_tokens=workload.output_tokens or 0,
         checkpointing=_checkpointing(workload, task, stack),
         count=count, nodes=nodes, link=link, lane=lane(link, gpu, count), bus_gbs=bus_gbs(gpu, count, nodes, link, machine),
-        tensor=degrees.tensor, pipeline=degrees.pipeline, sharded=stack.sharded or degrees.zero >= 2,
+        tensor=degrees.tensor, pipeline=degrees.pipeline, zero=degrees.zero or (3 if stack.sharded else 0),
         split_by_layer=count > 1 and (stack.splits_layers or workload.variant.get("split") == "layer"),
         release=release_of(workload.framework_text), variant=workload.variant, assumed=assumed,
         superchip=gpu.form_factor == "superchip", node_gbs=bus_gbs(gpu, count // nodes, 1, link, None) if nodes > 1 else 0.0,
@@ -301,7 +304,7 @@ def _degrees_in_words(workload: Workload) -> Parallelism | None:
     return Parallelism(tensor=found.get("tp", 1), pipeline=found.get("pp", 1), context=found.get("cp", 1), zero=zero)
 
 
-def _degrees(workload: Workload, task: str, count: int, stack: Stack) -> Parallelism:
+def _degrees(workload: Workload, task: str, count: int, stack: Stack, shape: Shape) -> Parallelism:
     asked = workload.parallelism or _degrees_in_words(workload)
     if asked is None:
         whole = task in ("decode", "prefill", "serve") and count > 1 and not stack.splits_layers
@@ -313,6 +316,8 @@ def _degrees(workload: Workload, task: str, count: int, stack: Stack) -> Paralle
             f"parallelism: tensor {asked.tensor} x pipeline {asked.pipeline} x context {asked.context} x expert {asked.expert} "
             f"x data {asked.data or 1} does not divide {count} GPUs."
         )
+    if workload.parallelism is not None:
+        check_shares(asked, count, shape.heads, shape.layers, shape.experts if shape.layers else None)
     return asked
 
 

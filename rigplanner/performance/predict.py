@@ -168,10 +168,10 @@ def nearness(point: Point, anchored: Anchored) -> Nearness:
 
 def _alone(job: Job, known: Evidence, allowed: Callable[[Measured], bool] | None) -> float | None:
     """Anchored samples per second of one of the GPUs by itself, to tell the efficiency of scaling; None where nothing is scaled,
-    and for experts, which one GPU would have to hold all."""
-    if job.count == 1 or job.shape.experts or job.task not in ("train", "train_lora") or job.tensor * job.pipeline > 1:
+    and for experts and states that are spread, which one GPU would have to hold all."""
+    if job.count == 1 or job.zero or job.shape.experts or job.task not in ("train", "train_lora") or job.tensor * job.pipeline > 1:
         return None
-    single = replace(job, count=1, nodes=1, link="none", lane="pcie", sharded=False)
+    single = replace(job, count=1, nodes=1, link="none", lane="pcie")
     return model_speed(single).samples_s * known.factor(place(single), NEIGHBOURS, allowed)
 
 

@@ -113,7 +113,7 @@ def local_experts(job: Job) -> float:
     """Return the experts of a layer that one GPU of a training holds: dealt out over the GPUs of a node that no tensor or
     pipeline takes (Lepikhin et al. 2020, arXiv 2006.16668), all of them where weights are gathered instead."""
     shape = job.shape
-    if not shape.experts or job.sharded:
+    if not shape.experts or job.zero == 3:
         return float(shape.experts)
     beside = min(job.count // job.nodes, job.count // (job.tensor * job.pipeline))
     return shape.experts / min(max(1, beside), shape.experts)
@@ -312,7 +312,7 @@ def _weight_seconds(job: Job, params: float, bandwidth: float) -> float:
         seconds += params * DEQUANTISE_BYTES * passes_through(job) / bandwidth
     if job.task == "train":
         update = OPTIMIZER_BYTES["adam" if shape.kind in ADAM_KINDS else "sgd"]
-        seconds += params * update / (job.count if job.sharded else 1) / bandwidth / job.accumulate
+        seconds += params * update / (job.count if job.zero else 1) / bandwidth / job.accumulate
     return seconds
 
 

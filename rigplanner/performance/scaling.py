@@ -31,8 +31,8 @@ def exchange_bytes(job: Job) -> float:
     n, wide = replicas(job), job.precision in ("fp32", "tf32")
     values = dense_params(job) / (job.tensor * job.pipeline)
     if job.task != "train_lora":
-        size = values * (4.0 if wide else 2.0) * (1.5 if job.sharded else 1.0)
-    elif job.sharded:
+        size = values * (4.0 if wide else 2.0) * (1.5 if job.zero == 3 else 1.0)
+    elif job.zero == 3:
         size = values * weight_bits(job.precision) / 8
     else:
         size = values * (4.0 if wide else 2.0) * ADAPTER_SHARE
@@ -83,20 +83,24 @@ def pipeline_bubble(job: Job) -> float:
 def _crowding(job: Job) -> float:
     """Return by what an exchange over PCIe slows as more than two GPUs share the host. It was learned from rows that tell no more
     of their links than a word; what a machine's own rate already accounts for is not counted again. Staged through the host it was
-    learned from small buckets; whole layers gathered keep NCCL's rate (14.5 GB/s on eight RTX 4090 at 128 MB, blog.chlc.cc)."""
+    learned from small buckets; states spread over the GPUs travel in large ones at NCCL's rate (14.5 GB/s on eight RTX 4090 at
+    128 MB, blog.chlc.cc)."""
     if job.lane not in ("pcie", "staged", "bridge"):
         return 1.0
     physics = speed_model().physics
-    learned = (job.count / 2) ** (physics.crowd_staged if job.lane == "staged" and not job.sharded else physics.crowd)
+    learned = (job.count / 2) ** (physics.crowd_staged if job.lane == "staged" and not job.zero else physics.crowd)
     return float(max(1.0, learned * job.bus_gbs / job.word_gbs) if job.word_gbs else learned)
 
 
 def exchange_seconds(job: Job) -> float:
-    """Return the seconds that one synchronous exchange takes if nothing hides it."""
-    physics, word = speed_model().physics, job.lane
-    taken = exchange_bytes(job) / (job.bus_gbs * 1e9) + replicas(job) * PER_GPU_LATENCY_S
-    taken *= physics.exchange.get(word, 1.0) * (physics.exchange.get("network", 1.0) if job.nodes > 1 else 1.0)
-    return taken * _crowding(job) if job.sharded else taken * _crowding(job) / job.accumulate
+    """Return the seconds that one synchronous exchange takes if nothing hides it, over several computers no less than within one of
+    them; gradients or weights that are spread over the GPUs are exchanged for every micro-batch."""
+    physics, moved, started = speed_model().physics, exchange_bytes(job), replicas(job) * PER_GPU_LATENCY_S
+    taken = moved / (job.bus_gbs * 1e9) + started
+    if job.nodes > 1:
+        taken = max(taken * physics.exchange["network"], moved / (job.node_gbs * 1e9) + started)
+    taken *= physics.exchange.get(job.lane, 1.0) * _crowding(job)
+    return taken if job.zero >= 2 else taken / job.accumulate
 
 
 def exposed_seconds(job: Job, step_s: float) -> float:

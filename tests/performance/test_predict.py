@@ -308,3 +308,40 @@ def test_widths_know_the_task_and_the_family_of_stacks() -> None:
     assert width("GPU", 0.02, "serve") > 2 * width("GPU", 0.02, "train"), (
         "lengths and streams differ though network and GPU are the same"
     )
+
+
+FULL = {"model": "llama-2-7b", "task": "train", "precision": "bf16", "seq_len": 2048, "batch_per_gpu": 1}
+
+
+def test_weights_that_are_gathered_cost_half_as_much_exchange_again() -> None:
+    states, gradients, weights = (
+        predict("RTX 4090", 8, stack="deepspeed", parallelism={"zero": stage}, **FULL).value for stage in (1, 2, 3)
+    )
+    assert states == gradients and 1.2 * weights < states < 1.6 * weights
+    assert predict("RTX 4090", 8, stack="deepspeed", **FULL).value == weights
+
+
+def test_gradients_that_are_spread_are_exchanged_for_every_micro_batch() -> None:
+    often = {**FULL, "stack": "deepspeed", "gradient_accumulation": 8}
+    states, gradients = (predict("RTX 4090", 8, parallelism={"zero": stage}, **often).value for stage in (1, 2))
+    assert states > 2 * gradients
+
+
+def test_spread_states_scale_by_what_waits() -> None:
+    found = [predict("H100-SXM5-80GB", count, "nvswitch", count // 8, stack="fsdp", **FULL) for count in (8, 16, 64)]
+    kept = [one.scaling_efficiency or 0.0 for one in found]
+    assert kept == sorted(kept, reverse=True) and 0.5 < kept[-1] < kept[0] < 1
+    assert all(one.exchange_share == pytest.approx(1 - share) for one, share in zip(found, kept, strict=True))
+
+
+def test_two_computers_scale_no_better_than_one() -> None:
+    asked = {
+        "model": "bert-large",
+        "task": "train",
+        "stack": "pytorch-ngc",
+        "precision": "amp_fp16",
+        "seq_len": 384,
+        "batch_per_gpu": 32,
+    }
+    one, two = (predict("H100-SXM5-80GB", nodes * 8, "nvswitch", nodes, **asked).scaling_efficiency or 0.0 for nodes in (1, 2))
+    assert two <= one
