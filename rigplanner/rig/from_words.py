@@ -8,9 +8,10 @@ from msgspec import Struct
 
 from rigplanner.catalog.find import PartIndex, spec_words, words_of
 from rigplanner.catalog.gpu_names import GpuNames
-from rigplanner.catalog.kits import contradicts, is_of_form, kit_in, kits_of_modules
+from rigplanner.catalog.kits import is_of_form, kit_in, kits_of_modules
 from rigplanner.catalog.naming import in_latin, shop_words
-from rigplanner.catalog.parts import GPU, Chassis, MemoryKit, Part, PowerSupply, Storage, kind_of
+from rigplanner.catalog.parts import GPU, MemoryKit, Part, PowerSupply, kind_of
+from rigplanner.rig.another import is_another, squeezed_names
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
 
@@ -70,7 +71,7 @@ def read_wish(text: str, index: PartIndex, kind: str | None = None) -> Wish:
         parts = _found(first, index, kind)
     if not parts and (plain := _ROMAN.sub(lambda found: str(len(found[0])), words)) != words:
         parts = _found(plain, index, kind)
-    parts = [part for part in _of_standard(parts, text, index) if not _is_another(part, words)]
+    parts = [part for part in _of_standard(parts, text, index) if not is_another(part, words)]
     return Wish(text=text, quantity=quantity, parts=tuple(parts))
 
 
@@ -81,40 +82,6 @@ def _capacity_of(aside: re.Match[str]) -> str:
 
 
 _CAPACITY = re.compile(r"\b\d[\d.]*\s?[TG]B\b", re.IGNORECASE)
-_DRIVE_MODELS = frozenset(("pro", "plus", "evo", "qvo", "max", "lite", "se"))
-_CASE_MODELS = frozenset(("mini", "compact", "xl", "evo"))
-_EFFICIENCIES = frozenset(("bronze", "silver", "gold", "platinum", "titanium"))
-_LETTERS = re.compile(r"[a-z]+")
-_DRIVE_NUMBER = re.compile(r"\b(?=\w*\d)(?=\w*[A-Z])[A-Z0-9]{7,}\b")
-_FORMS = {"2.5": re.compile(r"\b2[.,]5\b"), "3.5": re.compile(r"\b3[.,]5\b"), "m2": re.compile(r"\bm\.2\b", re.IGNORECASE)}
-_SPINS = re.compile(r"\b(?:hdds?|hard drives?|\d{4} ?rpm)\b|机械", re.IGNORECASE)
-_FLASH = re.compile(r"\b(?:ssds?|nvme|solid state)\b|固态|固態", re.IGNORECASE)
-_NO_CARD = re.compile(r"\b(?:hba|raid|perc|controllers?|backplane)\b", re.IGNORECASE)
-
-
-def _is_of_other_form(part: Storage, words: str) -> bool:
-    """Say whether a drive is not of the one form, or not of the sort, that words give it."""
-    forms = {form for form, pattern in _FORMS.items() if pattern.search(words)}
-    spins, flash = _SPINS.search(words) is not None, _FLASH.search(words) is not None
-    of_form = len(forms) != 1 or part.form_factor in forms
-    return not of_form or (spins is not flash and spins is not (part.rotation_rpm is not None))
-
-
-def _is_another(part: Part, words: str) -> bool:
-    """Say whether words that fit a part yet mean another: a drive's "970 EVO" is no EVO Plus, a Platinum supply none of Gold, an
-    O11 Air no O11 Air Mini, and a RAID controller's H200 is no GPU."""
-    held = {piece for word in words_of(words) for piece in (word, *_LETTERS.findall(word))}
-    if isinstance(part, Storage):
-        other = bool(_DRIVE_MODELS & set(words_of(part.name)) - held) and "".join(words_of(words)) not in _squeezed_names(part)
-        return (other and not _DRIVE_NUMBER.search(words)) or _is_of_other_form(part, words)
-    if isinstance(part, PowerSupply):
-        label = set(words_of(part.supply.efficiency_label or ""))
-        return bool(_EFFICIENCIES & held) and not _EFFICIENCIES & held & (label | set(words_of(part.name)))
-    if isinstance(part, MemoryKit):
-        return contradicts(words, part)
-    if isinstance(part, Chassis):
-        return bool(_CASE_MODELS & set(words_of(part.name)) - held) and "".join(words_of(words)) not in _squeezed_names(part)
-    return isinstance(part, GPU) and _NO_CARD.search(words) is not None
 
 
 def _of_standard(parts: list[Part], text: str, index: PartIndex) -> list[Part]:
@@ -156,12 +123,12 @@ def is_named(wish: Wish, least: int = 1) -> bool:
     words = shop_words(wish.text)
     telling = [word for word in words if word not in figures | _CLASS_WORDS | maker and not _FIGURE.fullmatch(word)]
     telling = [word for word in telling if len(word) >= least]
-    if any(name in "".join(words) for name in _squeezed_names(part)):
+    if any(name in "".join(words) for name in squeezed_names(part)):
         return True
     return any(
         any(word in name for word in telling)
         and (kind_of(part) in UNNUMBERED or _has_model(words_of(text), "".join(words), figures))
-        for text, name in zip((part.name, *part.aliases), _squeezed_names(part), strict=True)
+        for text, name in zip((part.name, *part.aliases), squeezed_names(part), strict=True)
     )
 
 
@@ -171,10 +138,6 @@ UNNUMBERED = ("memory", "bridge", "riser", "accessory", "system")
 
 def _stands_in(word: str, name: list[str], squeezed: str) -> bool:
     return word in squeezed if len(word) > 2 else word in name
-
-
-def _squeezed_names(part: Part) -> list[str]:
-    return ["".join(words_of(text)) for text in (part.name, *part.aliases)]
 
 
 def _has_model(name: list[str], squeezed: str, figures: set[str]) -> bool:
