@@ -362,3 +362,19 @@ def test_a_video_decoder_that_goes_frame_by_frame_needs_no_more_for_a_longer_cli
     whole, turn = (estimate(zoo, gpu, 1, model="cogvideox-5b", frames=49, flags=words, stack=stack, **usual)
                    for stack, words in (("diffusers", ["model_cpu_offload"]), ("comfyui", [])))  # fmt: skip
     assert turn.device_gib < whole.device_gib
+
+
+@pytest.mark.parametrize(
+    ("bits", "tokens", "cache"),
+    [(2.4, 21504, "fp16"), (2.65, 30720, "int8"), (2.65, 15360, "fp16"), (3.0, 12288, "int8"), (3.0, 6144, "fp16")],
+)
+def test_longest_contexts_of_a_120b_fill_two_cards_of_24_gb(zoo: Zoo, bits: float, tokens: int, cache: str) -> None:
+    """The longest contexts that the maker of Miquliz 120B (140 layers of Llama 2 70B) names for his exllamav2 files on 48 GB."""
+    config = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 8192, "intermediate_size": 28672,
+              "num_hidden_layers": 140, "num_attention_heads": 64, "num_key_value_heads": 8, "vocab_size": 32000,
+              "tie_word_embeddings": False}  # fmt: skip
+    params = 140 * (2 * 8192**2 + 2 * 8192 * 1024 + 3 * 8192 * 28672) + 2 * 32000 * 8192
+    told = estimate(zoo, card("nvidia.geforce.rtx-3090"), 2, config=config, task="inference", precision="int4", quant="exl2",
+                    weights_gib=params * bits / 8 / GIB, stack="exllamav2", batch_per_gpu=1, input_tokens=tokens,
+                    kv_precision=cache, parallelism=Parallelism(pipeline=2))  # fmt: skip
+    assert told.device_gib == pytest.approx(24, rel=0.04)
