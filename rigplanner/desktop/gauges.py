@@ -116,9 +116,10 @@ class Gauge(QWidget):
             painter.setPen(tokens.color(state if limit.verdict != "fits" else "text"))
             painter.drawText(end, baseline, share)
             if limit.verdict in ("error", "warning"):
-                end -= 18
-                sign = icons.pixmap(VERDICT_ICONS[limit.verdict], state, 16, self.devicePixelRatioF())
-                painter.drawPixmap(end, baseline - 13, sign)
+                side = icons.size_px()
+                end -= side + 2
+                sign = icons.pixmap(VERDICT_ICONS[limit.verdict], state, self.devicePixelRatioF())
+                painter.drawPixmap(end, baseline + 3 - side, sign)
         painter.setFont(small_font())
         painter.setPen(tokens.color("soft"))
         painter.drawText(left, baseline, small.elidedText(self.title, Qt.TextElideMode.ElideRight, end - left - 6))

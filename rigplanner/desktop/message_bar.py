@@ -42,7 +42,7 @@ class MessageBar(QFrame):
         from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 
         self._message = message
-        self._sign.setPixmap(icons.pixmap(ICONS[message.level], TOKENS[message.level], 16, self.devicePixelRatioF()))
+        self._sign.setPixmap(icons.pixmap(ICONS[message.level], TOKENS[message.level], self.devicePixelRatioF()))
         self._sign.setAccessibleName(SEVERITY_WORDS.get(message.level, message.level))
         self.text.setText(message.text[:1000])
         self.action.setText(message.action)

@@ -12,8 +12,8 @@ def style_sheet(tokens: Tokens, body_px: int) -> str:
     return (
         _frame(tokens)
         + _labels(tokens, small_px, large_px)
-        + _fields(tokens, arrows, base)
-        + _buttons(tokens, large_px, arrows, base)
+        + _fields(tokens, body_px, arrows, base)
+        + _buttons(tokens, body_px, large_px, arrows, base)
         + _views(tokens, small_px)
     )
 
@@ -55,31 +55,35 @@ QLabel[state="soft"] {{ color: {t.soft}; }}
 """
 
 
-def _fields(t: Tokens, arrows: str, base: str) -> str:
-    """Fields to type and choose in."""
+def _fields(t: Tokens, body_px: int, arrows: str, base: str) -> str:
+    """Fields to type and choose in; their lower line has the contrast of 3 : 1 that tells a control (WCAG 2.2, 1.4.11)."""
+    arrow_px, button_px = round(body_px * 0.8), round(body_px * 1.5)
     return f"""
 QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox, QDateEdit, QPlainTextEdit, QTextEdit {{
-  background: {t.surface}; border: 1px solid {t.line}; border-radius: 4px; padding: 3px 6px;
-  selection-background-color: {t.accent}; selection-color: {t.on_accent}; }}
+  background: {t.surface}; border: 1px solid {t.line}; border-bottom-color: {t.strong_line}; border-radius: 4px;
+  padding: 3px 6px; selection-background-color: {t.accent}; selection-color: {t.on_accent}; }}
 QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus, QPlainTextEdit:focus, QTextEdit:focus {{
   border-color: {t.accent}; }}
 QLineEdit[faulty="true"] {{ border-color: {t.fails}; }}
-QComboBox::drop-down {{ border: 0; width: 20px; }}
-QComboBox::down-arrow {{ image: url({arrows}/down-on-{base}.svg); width: 10px; height: 10px; }}
+QComboBox::drop-down {{ border: 0; width: {button_px + 2}px; }}
+QComboBox::down-arrow {{ image: url({arrows}/down-on-{base}.svg); width: {arrow_px}px; height: {arrow_px}px; }}
 QAbstractSpinBox QLineEdit {{ border: 0; padding: 0; background: transparent; }}
 QAbstractSpinBox {{ padding: 1px 0; }}
-QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ border: 0; background: transparent; width: 18px; }}
+QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ border: 0; background: transparent; width: {button_px}px; }}
 QAbstractSpinBox::up-button {{ subcontrol-position: top right; }}
 QAbstractSpinBox::down-button {{ subcontrol-position: bottom right; }}
-QAbstractSpinBox::up-arrow {{ image: url({arrows}/up-on-{base}.svg); width: 9px; height: 9px; }}
-QAbstractSpinBox::down-arrow {{ image: url({arrows}/down-on-{base}.svg); width: 9px; height: 9px; }}
+QAbstractSpinBox::up-arrow {{ image: url({arrows}/up-on-{base}.svg); width: {arrow_px - 1}px; height: {arrow_px - 1}px; }}
+QAbstractSpinBox::down-arrow {{ image: url({arrows}/down-on-{base}.svg); width: {arrow_px - 1}px; height: {arrow_px - 1}px; }}
 QComboBox QAbstractItemView {{ background: {t.surface}; border: 1px solid {t.line}; selection-background-color: {t.selection};
   selection-color: {t.text}; }}
 """
 
 
-def _buttons(t: Tokens, large_px: int, arrows: str, base: str) -> str:
+def _buttons(t: Tokens, body_px: int, large_px: int, arrows: str, base: str) -> str:
     """Buttons by role, and check boxes."""
+    box_px = body_px + 1
+    ring_px, round_px = (box_px + 4) // 4, box_px // 2 + 1
+    dot_px = box_px + 2 - 2 * ring_px
     return f"""
 QPushButton {{ background: {t.surface}; border: 1px solid {t.line}; border-radius: 4px; padding: 4px 10px; }}
 QPushButton:hover {{ border-color: {t.strong_line}; }}
@@ -101,13 +105,14 @@ QPushButton[role="number"]:focus, QPushButton[role="link"]:focus {{ border-color
 QPushButton[role="search"] {{ color: {t.soft}; text-align: left; padding: 3px 8px; }}
 QCheckBox, QRadioButton {{ spacing: 6px; }}
 QCheckBox:focus, QRadioButton:focus {{ color: {t.accent}; }}
-QCheckBox::indicator {{ width: 13px; height: 13px; border: 1px solid {t.strong_line}; border-radius: 3px;
+QCheckBox::indicator {{ width: {box_px}px; height: {box_px}px; border: 1px solid {t.strong_line}; border-radius: 3px;
   background: {t.surface}; }}
 QCheckBox::indicator:checked {{ background: {t.accent}; border-color: {t.accent}; image: url({arrows}/tick-on-{base}.svg); }}
 QCheckBox::indicator:focus, QRadioButton::indicator:focus {{ border-color: {t.accent}; }}
-QRadioButton::indicator {{ width: 13px; height: 13px; border: 1px solid {t.strong_line}; border-radius: 7px;
+QRadioButton::indicator {{ width: {box_px}px; height: {box_px}px; border: 1px solid {t.strong_line}; border-radius: {round_px}px;
   background: {t.surface}; }}
-QRadioButton::indicator:checked {{ width: 7px; height: 7px; border: 4px solid {t.accent}; background: {t.on_accent}; }}
+QRadioButton::indicator:checked {{ width: {dot_px}px; height: {dot_px}px;
+  border: {ring_px}px solid {t.accent}; background: {t.on_accent}; }}
 """
 
 
@@ -128,8 +133,8 @@ QScrollArea {{ border: 0; background: transparent; }}
 QScrollArea > QWidget > QWidget {{ background: transparent; }}
 QScrollBar:vertical {{ background: transparent; width: 10px; margin: 0; }}
 QScrollBar:horizontal {{ background: transparent; height: 10px; margin: 0; }}
-QScrollBar::handle {{ background: {t.line}; border-radius: 3px; margin: 2px; min-height: 24px; min-width: 24px; }}
-QScrollBar::handle:hover {{ background: {t.strong_line}; }}
+QScrollBar::handle {{ background: {t.strong_line}; border-radius: 2px; margin: 3px; min-height: 24px; min-width: 24px; }}
+QScrollBar::handle:hover {{ background: {t.soft}; }}
 QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
 QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
 QAbstractScrollArea::corner {{ background: transparent; border: 0; }}

@@ -77,7 +77,7 @@ def icon_button(icon: str, name: str, clicked: Click) -> QToolButton:
     made = QToolButton()
     made.setAccessibleName(name)
     made.setToolTip(name)
-    made.setIconSize(QSize(16, 16))
+    made.setIconSize(QSize(icons.size_px(), icons.size_px()))
     made.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     tint(made, icon, "soft")
     made.clicked.connect(lambda: clicked())
@@ -88,7 +88,7 @@ def tint(widget: QPushButton | QToolButton, icon: str, token: str) -> None:
     """Give a button an icon in the colour of a token; `retint` paints it anew when the colours change."""
     widget.setProperty("icon_name", icon)
     widget.setProperty("icon_token", token)
-    widget.setIconSize(QSize(16, 16))
+    widget.setIconSize(QSize(icons.size_px(), icons.size_px()))
     widget.setIcon(icons.icon(icon, token))
 
 

@@ -47,6 +47,18 @@ def test_chart_hues_stand_out_from_the_surface(tokens):
         assert contrast(getattr(tokens, hue), tokens.surface) >= 2.5, hue
 
 
+@pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
+def test_fields_boxes_and_scroll_bars_stand_out_by_three_to_one(tokens):
+    """WCAG 2.2, 1.4.11: the lower line of a field, the edge of a box and the handle of a scroll bar."""
+    sheet = style_sheet(tokens, 12)
+    field = re.search(r"QLineEdit, QComboBox, QSpinBox[^{]*\{[^}]*border-bottom-color: (#\w+)", sheet)
+    box = re.search(r"QCheckBox::indicator \{[^}]*border: 1px solid (#\w+)", sheet)
+    handle = re.search(r"QScrollBar::handle \{ background: (#\w+)", sheet)
+    for found in (field, box, handle):
+        for back in (tokens.window, tokens.surface):
+            assert contrast(found[1], back) >= 3
+
+
 @pytest.mark.parametrize("path", ICONS, ids=lambda path: path.stem)
 def test_icons_are_of_one_set(path: Path):
     text = path.read_text("utf-8")
@@ -65,7 +77,7 @@ def test_icon_licence_is_named():
 
 
 def test_icons_take_the_colour_of_a_token(qapp: QApplication):
-    image = icons.pixmap("plus", "fails", 24).toImage()
+    image = icons.pixmap("plus", "fails", px=24).toImage()
     colours = {image.pixelColor(x, y).name() for x in range(24) for y in range(24) if image.pixelColor(x, y).alpha() == 255}
     assert colours == {LIGHT.fails} or colours == {DARK.fails}
 

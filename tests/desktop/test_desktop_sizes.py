@@ -7,9 +7,9 @@ from desktop_waiting import settled_session
 from pypdf import PdfReader
 from PySide6.QtCore import QLocale
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QMenu, QScrollArea
 
-from rigplanner.desktop import documents
+from rigplanner.desktop import documents, icons
 from rigplanner.desktop.exports import copy_findings, paper_of, quote_bytes
 from rigplanner.desktop.parts.model import NAME
 from rigplanner.desktop.parts.view import LEAST_NAME
@@ -73,6 +73,48 @@ def test_with_text_of_half_again_the_size_the_window_fits_a_small_screen(qtbot, 
     assert name >= LEAST_NAME / 2 * QFontMetrics(QApplication.font()).averageCharWidth()
     assert not fresh.parts.table.isColumnHidden(NAME + 1)
     fresh.close()
+
+
+def test_with_large_text_no_pane_scrolls_sideways_and_no_compared_value_is_cut(
+    qtbot, window: Window, usual_text, sample_folder
+) -> None:
+    documents.open_file(window, sample_folder / "quad-rtx-4090.rig", sample=True)
+    fresh = window.use_text(150)
+    qtbot.addWidget(fresh)
+    fresh.resize(1366, 768)
+    fresh.show_tab("Workloads")
+    settled_session(qtbot, fresh.session)
+    workloads = fresh.view("Workloads")
+    for area in workloads.findChildren(QScrollArea):
+        assert area.horizontalScrollBar().maximum() == 0, area.accessibleName()
+    assert workloads.list.isColumnHidden(3)
+    fresh.resize(2400, 768)
+    QApplication.processEvents()
+    assert not workloads.list.isColumnHidden(3)
+    fresh.resize(1366, 768)
+    fresh.view("Compare").add_file(sample_folder / "dual-rtx-3090.rig")
+    fresh.view("Compare").add_file(sample_folder / "rtx-5090.rig")
+    fresh.show_tab("Compare")
+    settled_session(qtbot, fresh.session)
+    table = fresh.view("Compare").table
+    qtbot.waitUntil(lambda: table.model().columnCount() == 4, timeout=20_000)
+    assert table.horizontalHeader().length() <= table.viewport().width()
+    for n in range(table.model().rowCount()):
+        assert table.rowHeight(n) >= max(row_px(), table.sizeHintForRow(n)), table.model().index(n, 0).data()
+    assert any(table.rowHeight(n) > 1.3 * row_px() for n in range(table.model().rowCount())), "long values go over two lines"
+    fresh.close()
+
+
+def test_icons_grow_with_the_text_in_the_sizes_of_their_set(qapp: QApplication, usual_text) -> None:
+    usual = text_px(QApplication.font())
+    found = []
+    for percent in (100, 125, 150):
+        look.use_text(percent)
+        found.append((text_px(QApplication.font()), icons.size_px()))
+        assert icons.pixmap("plus").width() == icons.size_px()
+    assert found == [
+        (round(usual * k), next(s for s, end in ((16, 15), (20, 18), (24, 99)) if round(usual * k) < end)) for k in (1, 1.25, 1.5)
+    ]
 
 
 def test_the_quote_takes_the_paper_that_was_chosen_or_the_usual_one(qtbot, window: Window, sample_folder) -> None:

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractTableModel, QMargins, QModelIndex, QObject, QPersistentModelIndex, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from rigplanner.desktop import icons
-from rigplanner.desktop.theme import look, sized_font, small_font
+from rigplanner.desktop.theme import look, row_px, sized_font, small_font
 from rigplanner.desktop.words import interval, shortened
 from rigplanner.planning.compare import CompareRow
 from rigplanner.report.comparison.content import ATTRIBUTE_WORDS, GROUP_WORDS, delta_text, row_text, row_title, subject_text
@@ -108,7 +108,11 @@ def _head_data(text: str, role: int) -> Any:
 
 
 class DeltaCells(QStyledItemDelegate):
-    """Paints the difference from the baseline in the colour of better or worse behind the value."""
+    """Paints the difference from the baseline in the colour of better or worse behind the value, or below it in a narrow column."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        size = super().sizeHint(option, index)
+        return size.grownBy(QMargins(0, 4, 0, 4)) if size.height() > 1.5 * row_px() else QSize(size.width(), row_px())
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         delta = index.data(DELTA_ROLE)
@@ -117,16 +121,22 @@ class DeltaCells(QStyledItemDelegate):
             return
         styled = QStyleOptionViewItem(option)
         self.initStyleOption(styled, index)
-        value = styled.text.removesuffix(delta[0]).rstrip()
-        styled.text = value
-        style = QApplication.style()
-        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, styled, painter, styled.widget)
+        styled.text = styled.text.removesuffix(delta[0]).rstrip()
+        style, small = QApplication.style(), QFontMetrics(small_font())
         area = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, styled, styled.widget)
-        taken = QFontMetrics(styled.font).horizontalAdvance(value)
+        taken = QFontMetrics(styled.font).horizontalAdvance(styled.text) + 16
+        below = area.width() < taken + small.horizontalAdvance(delta[0])
+        flags = Qt.AlignmentFlag.AlignTop if below else Qt.AlignmentFlag.AlignVCenter
+        styled.displayAlignment = Qt.AlignmentFlag.AlignLeft | flags
+        if below:
+            styled.rect = option.rect.adjusted(0, 4, 0, -4)
+            area = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, styled, styled.widget)
+        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, styled, painter, styled.widget)
         painter.save()
         painter.setFont(small_font())
         painter.setPen(look.tokens.color(delta[1]))
-        room = area.adjusted(taken + 16, 0, 0, 0)
-        shown = QFontMetrics(painter.font()).elidedText(delta[0], Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+        room = area if below else area.adjusted(taken, 0, 0, 0)
+        shown = small.elidedText(delta[0], Qt.TextElideMode.ElideRight, room.width())
+        flags = Qt.AlignmentFlag.AlignBottom if below else Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(room, Qt.AlignmentFlag.AlignLeft | flags, shown)
         painter.restore()

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QAbstractItemView, QCheckBox, QComboBox, QHeaderView, QMenu, QTableView, QWidget
+from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QFontMetrics, QGuiApplication, QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QAbstractItemView, QCheckBox, QComboBox, QMenu, QTableView, QWidget
 
 from rigplanner.data import sample_files
+from rigplanner.desktop import icons
 from rigplanner.desktop.ask_file import ask_file
 from rigplanner.desktop.change import Change
 from rigplanner.desktop.compare.charts import CompareCharts
@@ -19,7 +20,7 @@ from rigplanner.desktop.compare.model import CompareModel, DeltaCells
 from rigplanner.desktop.exports import EXPORT_WORDS, ask_export, paper_of, write
 from rigplanner.desktop.flow_row import flow_strip
 from rigplanner.desktop.session import Session
-from rigplanner.desktop.theme import look, row_px
+from rigplanner.desktop.theme import look, row_px, small_font
 from rigplanner.desktop.widgets import button, clear, column, icon_button, label, panel, row, strip
 from rigplanner.desktop.words import shortened
 from rigplanner.planning.compare import CompareRow
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from rigplanner.rules.assess import Assessment
 
 MOST_RIGS = 4
+ACROSS = Qt.Orientation.Horizontal
+WRAPPED = Qt.AlignmentFlag(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap)
 WITHOUT_STEPS = ("cpus", "nvlink_islands", "gpu_pairs")
 """Attributes in words, of which nothing is computed."""
 COMPARE_FORMS = ("pdf", "xlsx", "markdown", "csv", "table", "json")
@@ -53,6 +56,32 @@ class CompareTable(QTableView):
             self.asked.emit(self.currentIndex())
         else:
             super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.fit_rows()
+
+    def fit_rows(self) -> None:
+        """Share the width among the rigs, and give heads and rows as many lines as their texts need there."""
+        header, model = self.horizontalHeader(), self.model()
+        rigs = model.columnCount() - 1
+        if rigs < 1:
+            return
+        metrics = QFontMetrics(self.font())
+        words = [model.index(n, 0).data() for n in range(model.rowCount()) if self.columnSpan(n, 0) == 1]
+        first = min(max((metrics.horizontalAdvance(text) for text in words), default=0) + row_px(), self.viewport().width() // 3)
+        room = (self.viewport().width() - first) // rigs
+        for n in range(rigs + 1):
+            header.resizeSection(n, room if n else first)
+        small = QFontMetrics(small_font())
+        names = [small.boundingRect(0, 0, room - 16, 9999, WRAPPED, model.headerData(n + 1, ACROSS)) for n in range(rigs)]
+        header.setFixedHeight(max(row_px(), max(name.height() for name in names) + 8))
+        spare = 2 * row_px()
+        for n in range(model.rowCount()):
+            cells = (model.index(n, m) for m in range(rigs + 1)) if self.columnSpan(n, 0) == 1 else ()
+            wide = any(metrics.horizontalAdvance(c.data() or "") + spare > (room if c.column() else first + spare) for c in cells)
+            self.setRowHeight(n, max(row_px(), self.sizeHintForRow(n)) if wide else row_px())
 
 
 class CompareView(QWidget):
@@ -81,6 +110,9 @@ class CompareView(QWidget):
         self.table.setModel(self.model)
         self.table.setAccessibleName(tr("Comparison"))
         self.table.setShowGrid(False)
+        self.table.setIconSize(QSize(icons.size_px(), icons.size_px()))
+        self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.table.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.table.setTabKeyNavigation(False)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -88,10 +120,10 @@ class CompareView(QWidget):
         self.table.setMouseTracking(True)
         self.table.entered.connect(self._show_hand)
         self.table.verticalHeader().hide()
-        self.table.verticalHeader().setDefaultSectionSize(row_px())
+        self.table.verticalHeader().setMinimumSectionSize(row_px())
         self.table.horizontalHeader().setHighlightSections(False)
-        self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
-        self.table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)
+        self.table.horizontalHeader().setDefaultAlignment(WRAPPED)
         self.hint = label(
             tr("Add one to three rigs to see them beside the open one: from a file, a sample, or dropped here."), wrap=True
         )
@@ -212,9 +244,7 @@ class CompareView(QWidget):
                 self.table.setSpan(n, 0, 1, self.model.columnCount())
         self.charts.show_charts(self.model.names, comparison(self.model.names, rows).charts)
         self._hires.ask()
-        header = self.table.horizontalHeader()
-        for n in range(len(shown) + 1):
-            header.setSectionResizeMode(n, QHeaderView.ResizeMode.Stretch if n else QHeaderView.ResizeMode.ResizeToContents)
+        self.table.fit_rows()
 
     def _reason_at(self, index: QModelIndex) -> tuple[CompareRow, int] | None:
         line = self.model.lines[index.row()]

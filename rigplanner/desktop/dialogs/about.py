@@ -49,7 +49,7 @@ def about_dialog(desk: Desk) -> QDialog:
     dialog.resize(row_px() * 24, row_px() * 20)
     catalog = desk.session.catalog
     sign = label()
-    sign.setPixmap(icons.pixmap("rigplanner", "accent", 40, dialog.devicePixelRatioF()))
+    sign.setPixmap(icons.pixmap("rigplanner", "accent", dialog.devicePixelRatioF(), px=40))
     sign.setAccessibleName("RigPlanner")
     said = tr("Catalog {version}: {parts} parts from {sources} sources", version=catalog.version or tr("unknown"),
               parts=digits(f"{len(catalog.parts):,}"), sources=digits(f"{len(catalog.sources):,}"))  # fmt: skip

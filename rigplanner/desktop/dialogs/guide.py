@@ -265,7 +265,7 @@ class GuideDialog(QDialog):
         for n, ability in enumerate(abilities):
             icon, token = RUNS_ICONS[ability.runs]
             sign = label()
-            sign.setPixmap(icons.pixmap(icon, token, 16, self.devicePixelRatioF()))
+            sign.setPixmap(icons.pixmap(icon, token, self.devicePixelRatioF()))
             sign.setAccessibleName(tr(self._words.RUNS_WORDS[ability.runs]))
             figures = label(self._words.ability_text(ability), "small")
             figures.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

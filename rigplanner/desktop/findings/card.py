@@ -122,7 +122,7 @@ class FindingCard(QFrame):
     def paint_sign(self) -> None:
         """Draw the severity's icon in the colours in force."""
         state = "soft" if self._waived else STATE_OF[self.finding.severity]
-        self._sign.setPixmap(icons.pixmap(VERDICT_ICONS[self.finding.severity], state, 16, self.devicePixelRatioF()))
+        self._sign.setPixmap(icons.pixmap(VERDICT_ICONS[self.finding.severity], state, self.devicePixelRatioF()))
 
     def _fix_button(self, fix: Fix) -> QWidget:
         session = self._session

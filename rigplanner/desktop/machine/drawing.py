@@ -224,9 +224,10 @@ class MachineDrawing(QWidget):
         painter.setPen(tokens.color("soft" if box.empty or box.role == "place" else "text"))
         inner = area.adjusted(8, 0, -8, 0)
         if box.state and box.role in ("device", "loose"):
-            sign = icons.pixmap(VERDICT_ICONS[box.state], STATE_OF[box.state], 16, self.devicePixelRatioF())
-            painter.drawPixmap(inner.topRight() + QPointF(-16, (box.height - 16) / 2), sign)
-            inner.adjust(0, 0, -20, 0)
+            sign = icons.pixmap(VERDICT_ICONS[box.state], STATE_OF[box.state], self.devicePixelRatioF())
+            side = icons.size_px()
+            painter.drawPixmap(inner.topRight() + QPointF(-side, (box.height - side) / 2), sign)
+            inner.adjust(0, 0, -side - 4, 0)
         text = QFontMetricsF(painter.font()).elidedText(box.text, Qt.TextElideMode.ElideRight, inner.width())
         tall = box.height > QFontMetricsF(painter.font()).height() * 2.4
         flags = Qt.AlignmentFlag.AlignLeft | (Qt.AlignmentFlag.AlignTop if tall else Qt.AlignmentFlag.AlignVCenter)

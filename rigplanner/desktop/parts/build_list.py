@@ -60,19 +60,20 @@ class BuildDelegate(QStyledItemDelegate):
             painter.fillRect(area, tokens.color("selection"))
         ratio = painter.device().devicePixelRatio()
         token = "text" if line.uid else "soft"
-        top = area.top() + (6 if line.uid else (area.height() - 16) // 2)
-        painter.drawPixmap(area.left() + 12, top, icons.pixmap(line.kind, "soft", 16, ratio))
-        left, width = area.left() + 36, area.width() - 36 - 32
+        side = icons.size_px()
+        top = area.top() + (6 if line.uid else (area.height() - side) // 2)
+        painter.drawPixmap(area.left() + 12, top, icons.pixmap(line.kind, "soft", ratio))
+        left, width = area.left() + side + 20, area.width() - 2 * side - 36
         painter.setFont(sized_font(1.0))
         painter.setPen(tokens.color(token))
         metrics = QFontMetrics(painter.font())
         text = line.title if line.uid else tr("Choose {kind}", kind=_spoken(line.kind))
         height = metrics.height()
-        first = QRect(left, top - (height - 16) // 2, width, height)
+        first = QRect(left, top - (height - side) // 2, width, height)
         painter.drawText(first, Qt.AlignmentFlag.AlignVCenter, metrics.elidedText(text, Qt.TextElideMode.ElideRight, width))
         if line.verdict:
-            sign = icons.pixmap(VERDICT_ICONS[line.verdict], STATE_OF[line.verdict], 16, ratio)
-            painter.drawPixmap(area.right() - 24, top, sign)
+            sign = icons.pixmap(VERDICT_ICONS[line.verdict], STATE_OF[line.verdict], ratio)
+            painter.drawPixmap(area.right() - side - 8, top, sign)
         if line.uid:
             painter.setFont(small_font())
             small = QFontMetrics(painter.font())

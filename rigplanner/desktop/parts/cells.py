@@ -61,9 +61,10 @@ class PartsCells(QObject):
     def _paint_words(self, painter: QPainter, cell: Cell, area: QRect) -> None:
         left, room = area.x(), area.width()
         if cell.icon:
-            sign = icons.pixmap(cell.icon, cell.tone, icons.SIZE_PX, painter.device().devicePixelRatio())
-            painter.drawPixmap(left, area.y() + (area.height() - icons.SIZE_PX) // 2, sign)
-            left, room = left + icons.SIZE_PX + 4, room - icons.SIZE_PX - 4
+            sign = icons.pixmap(cell.icon, cell.tone, painter.device().devicePixelRatio())
+            side = icons.size_px()
+            painter.drawPixmap(left, area.y() + (area.height() - side) // 2, sign)
+            left, room = left + side + 4, room - side - 4
         painter.setPen(self._colors["text"])
         painter.drawStaticText(
             QPointF(left, area.y() + (area.height() - self._metrics.height()) / 2), self._text(cell.text, room)[0]

@@ -73,7 +73,7 @@ class Tile(Card):
         self.paint_icons()
 
     def paint_icons(self) -> None:
-        self._sign.setPixmap(icons.pixmap(self._icon, "accent", 20, self.devicePixelRatioF()))
+        self._sign.setPixmap(icons.pixmap(self._icon, "accent", self.devicePixelRatioF(), px=icons.size_px() + 4))
 
 
 class SampleCard(Card):
@@ -106,5 +106,5 @@ class SampleCard(Card):
 
     def paint_icons(self) -> None:
         if self._verdict:
-            sign = icons.pixmap(VERDICT_ICONS[self._verdict], STATE_OF[self._verdict], 16, self.devicePixelRatioF())
+            sign = icons.pixmap(VERDICT_ICONS[self._verdict], STATE_OF[self._verdict], self.devicePixelRatioF())
             self._sign.setPixmap(sign)

@@ -55,7 +55,8 @@ class WorkloadForm(QWidget):
         self._filling = False
         self._form = QFormLayout(self)
         self._form.setContentsMargins(0, 0, 0, 0)
-        self._form.setSpacing(3)
+        self._form.setVerticalSpacing(3)
+        self._form.setHorizontalSpacing(8)
         self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self.setMinimumWidth(row_px() * 10)
         self._fields: dict[str, QWidget] = {}

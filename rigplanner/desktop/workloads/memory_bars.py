@@ -99,8 +99,9 @@ class MemoryBars(QWidget):
         painter.setFont(sized_font(1.0))
         metrics = QFontMetricsF(painter.font())
         baseline = top + metrics.ascent() + 2
+        side = icons.size_px()
         painter.drawPixmap(
-            QPointF(0, baseline - 13), icons.pixmap(VERDICT_ICONS[verdict], STATE_OF[verdict], 16, self.devicePixelRatioF())
+            QPointF(0, baseline + 3 - side), icons.pixmap(VERDICT_ICONS[verdict], STATE_OF[verdict], self.devicePixelRatioF())
         )
         painter.setPen(tokens.color("text"))
         title = f"{bar.count} × {bar.gpu}" if bar.count > 1 else bar.gpu
@@ -118,8 +119,8 @@ class MemoryBars(QWidget):
         )
         room = self.width() - metrics.horizontalAdvance(right) - 12
         painter.drawText(QPointF(self.width() - metrics.horizontalAdvance(right), baseline), right)
-        left = metrics.elidedText(title, Qt.TextElideMode.ElideRight, room - 22 - metrics.horizontalAdvance(f", {word}"))
-        painter.drawText(QPointF(22, baseline), f"{left}, {word}")
+        left = metrics.elidedText(title, Qt.TextElideMode.ElideRight, room - side - 6 - metrics.horizontalAdvance(f", {word}"))
+        painter.drawText(QPointF(side + 6, baseline), f"{left}, {word}")
         scale, x, y, height = self._scale(bar), 0.0, top + metrics.height() + 5, row_px() * 0.62
         painter.fillRect(QRectF(0, y, (bar.capacity_gib or 0) * scale, height), tokens.color("raised"))
         for segment in segments(bar):

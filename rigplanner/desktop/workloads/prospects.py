@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rigplanner.desktop.breakdown import show_breakdown
+from rigplanner.desktop.flow_row import FlowRow
 from rigplanner.desktop.reasons import Reason, memory_reason
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.widgets import button, clear, column, icon_button, label, panel, row, rule, stretchy
@@ -54,7 +55,7 @@ class ProspectsPanel:
         self._job: Job | None = None
         self._assessment: Assessment | None = None
         self.sizes, self.curves = QWidget(), QWidget()
-        self._links = row(spacing=10)
+        self._links = FlowRow(spacing=10)
         self._ways = column(spacing=2)
         self._largest = label("", "small")
         self.sizes.setLayout(column(self._largest, self._links, self._ways, spacing=2))
@@ -124,8 +125,7 @@ class ProspectsPanel:
             if reach.at is not None:
                 opens = partial(self._open_reach, text, reach, fields)
                 pair.addWidget(icon_button("info", tr("Steps of {title}", title=text), opens))
-            self._links.addLayout(pair)
-        self._links.addStretch(1)
+            self._links.addWidget(panel(pair))
         self._show_ways(found)
         self.sizes.setVisible(bool(self._largest.isVisibleTo(self.sizes) or self._ways.count()))
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QHeaderView, QPushButton, QWidget
 
 from rigplanner.desktop.breakdown import show_breakdown
+from rigplanner.desktop.flow_row import FlowRow, flow_strip
 from rigplanner.desktop.reasons import memory_reason, speed_reason
 from rigplanner.desktop.session import Session
 from rigplanner.desktop.tables import fill, fit_height, plain_table
@@ -43,7 +44,8 @@ class WorkloadResults(QWidget):
         self.speed = button("", self._open_speed, role="number", name=tr("Speed"))
         self.speed_span = label("", "small")
         self.speed_note = label("", wrap=True)
-        self._facts = row(1, spacing=10, margins=(-4, 0, 0, 0))
+        self._facts = FlowRow(spacing=10)
+        self._facts.setContentsMargins(-4, 0, 0, 0)
         self._fact_buttons: list[QPushButton] = []
         self.stack_note = label("", "small", wrap=True)
         self.prospects = ProspectsPanel(session)
@@ -71,7 +73,7 @@ class WorkloadResults(QWidget):
                 self.prospects.sizes,
                 rule(),
                 label(tr("Speed").upper(), "section"),
-                row(self.speed, self.speed_span, 1),
+                flow_strip(self.speed, self.speed_span),
                 self.speed_note,
                 self._facts,
                 self.prospects.curves,
@@ -131,7 +133,7 @@ class WorkloadResults(QWidget):
         while len(self._fact_buttons) < len(facts):
             made = button("", self._open_speed, role="link")
             self._fact_buttons.append(made)
-            self._facts.insertWidget(len(self._fact_buttons) - 1, made)
+            self._facts.addWidget(made)
         for n, fact in enumerate(self._fact_buttons):
             fact.setVisible(n < len(facts))
             if n < len(facts) and fact.text() != facts[n][0]:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QShowEvent
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHeaderView, QSplitter, QWidget
 
 from rigplanner.desktop.change import Change
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 PROSPECTS_DELAY_MS = 90
 """What a workload could become is worked out when the settings have rested for so long."""
 MOST_ROWS = 4
+FIELD_ROWS, RESULT_ROWS = 9, 15
+"""Widths that fields and results want, in heights of a row."""
 
 
 class WorkloadsView(QWidget):
@@ -56,11 +58,9 @@ class WorkloadsView(QWidget):
         split = QSplitter(Qt.Orientation.Horizontal)
         split.addWidget(scrolled(panel(column(self.form, 1, margins=(12, 8, 12, 8))), tr("Settings of the workload")))
         split.addWidget(scrolled(self.results, tr("Results of the workload")))
-        split.setSizes([min(self.form.label_width() + row_px() * 9, row_px() * 14), row_px() * 24])
-        split.setStretchFactor(0, 0)
-        split.setStretchFactor(1, 1)
         split.setChildrenCollapsible(False)
         self._split = split
+        self._arrange(Qt.Orientation.Horizontal)
         self._rest = QWidget()
         self._none = strip(column(self._empty, margins=(12, 12, 12, 12)))
         self.setLayout(column(strip(column(self.add)), self.list, self._none, split, self._rest, spacing=0))
@@ -70,6 +70,23 @@ class WorkloadsView(QWidget):
         session.rig_changed.connect(self._rig_changed)
         session.subject_pointed.connect(self._point)
         self._refresh()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        narrow = event.size().width() < self.form.label_width() + row_px() * (FIELD_ROWS + RESULT_ROWS)
+        orientation = Qt.Orientation.Vertical if narrow else Qt.Orientation.Horizontal
+        if orientation != self._split.orientation():
+            self._arrange(orientation)
+
+    def _arrange(self, orientation: Qt.Orientation) -> None:
+        """Put the results beside the settings, or below them where both would be cut; what limits a workload they tell too."""
+        beside = orientation == Qt.Orientation.Horizontal
+        self._split.setOrientation(orientation)
+        self.list.setColumnHidden(3, not beside)
+        form = min(self.form.label_width() + row_px() * FIELD_ROWS, row_px() * 14) if beside else row_px() * 5
+        self._split.setSizes([form, row_px() * 24 if beside else row_px() * 8])
+        self._split.setStretchFactor(0, 0 if beside else 5)
+        self._split.setStretchFactor(1, 1 if beside else 8)
 
     def focus_zoo(self) -> None:
         """Put the cursor into the field that adds a model."""
