@@ -53,6 +53,16 @@ class Cloud(Struct, frozen=True):
     instances: dict[str, CloudInstance]
     sources: dict[str, Source]
 
+    def named(self, words: str) -> CloudInstance | None:
+        """Return the machine of this id or name, whatever the case of its letters."""
+        key = words.casefold()
+        return next((machine for machine in self.instances.values() if key in (machine.id, machine.name.casefold())), None)
+
+
+def newest(prices: tuple[Price, ...]) -> Price | None:
+    """Return the price of the latest day, the one that counts."""
+    return max(prices, key=lambda price: price.day, default=None)
+
 
 def read_cloud(folder: Path) -> Cloud:
     """Read every provider's file in `folder`; raise CatalogFault with path and field."""

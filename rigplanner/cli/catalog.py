@@ -2,10 +2,12 @@
 
 import argparse
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
+from rigplanner.catalog.cloud import CloudInstance, shipped_cloud
 from rigplanner.catalog.completeness import compared_fields, completeness, evidence
 from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.lint import lint
@@ -15,6 +17,7 @@ from rigplanner.cli import catalog_import, catalog_update
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.reading import open_catalog
 from rigplanner.data import data_path
+from rigplanner.evidence import Source
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listing.add_argument("--kind", choices=list(KINDS))
     listing.add_argument("--status", choices=("current", "classic", "legacy", "reference"))
     listing.add_argument("--format", choices=("text", "json"), default="text")
-    show = verbs.add_parser("show", help="show one part with the source of each figure")
+    show = verbs.add_parser("show", help="show one part, or a machine for hire, with the source of each figure")
     show.add_argument("words", nargs="+")
     show.add_argument("--format", choices=("text", "json"), default="text")
     check = verbs.add_parser("lint", help="check ids, sources and physics; print how complete the catalog is")
@@ -109,30 +112,47 @@ def _list(args: argparse.Namespace, catalog: Catalog) -> int:
 
 def _show(args: argparse.Namespace, catalog: Catalog) -> int:
     words = " ".join(args.words)
-    part = catalog.get(words) or next(iter(PartIndex(catalog.parts.values()).find(words, limit=1)), None)
-    if part is None:
+    part: Part | None = catalog.get(words)
+    hired = shipped_cloud().named(words)
+    if part is None and hired is None:
+        part = next(iter(PartIndex(catalog.parts.values()).find(words, limit=1)), None)
+    if part is not None:
+        _print_sourced("part", part, catalog.sources, args.format)
+    elif hired is not None:
+        _print_sourced("hire", hired, shipped_cloud().sources, args.format)
+    else:
         raise InputFault(f"no part in the catalog matches {words!r}.")
-    if args.format == "json":
-        sources = {key: catalog.sources[key] for key in part.sources if key in catalog.sources}
-        print(msgspec.json.format(msgspec.json.encode({"part": part, "sources": sources})).decode())
-        return FINE
-    print(f"{part.name}  ({part.id})")
-    for field in part.__struct_fields__:
-        if field not in ("id", "name", "sources", "doubts", "unpublished", "prices"):
-            _print_field(part, field)
-    for key, fields in part.sources.items():
-        source = catalog.sources[key]
-        print(f"  source [{source.trust}, read {source.read}] {source.title}  {source.url or ''}  settled: {', '.join(fields)}")
-    for field, doubt in part.doubts.items():
-        print(f"  {doubt.state}: {field} {' / '.join(doubt.values)} {doubt.note}")
-    for key, fields in part.unpublished.items():
-        print(f"  not published: {', '.join(fields)} ({catalog.sources[key].title})")
-    for price in part.prices:
-        print(f"  price {price.amount:,.2f} {price.currency} on {price.day}, {price.source}")
     return FINE
 
 
-def _print_field(part: Part, field: str) -> None:
+PRICE_WORDS = {"prices": "price", "on_demand": "on demand, an hour:", "spot": "spot, an hour:"}
+TOLD_APART = ("id", "name", "sources", "doubts", "unpublished", *PRICE_WORDS)
+
+
+def _print_sourced(what: str, shown: Part | CloudInstance, known: Mapping[str, Source], form: str) -> None:
+    """Print a part or a machine for hire with its sources, doubts and dated prices."""
+    if form == "json":
+        sources = {key: known[key] for key in shown.sources if key in known}
+        print(msgspec.json.format(msgspec.json.encode({what: shown, "sources": sources})).decode())
+        return
+    print(f"{shown.name}  ({shown.id})")
+    for field in shown.__struct_fields__:
+        if field not in TOLD_APART:
+            _print_field(shown, field)
+    for key, fields in shown.sources.items():
+        source = known[key]
+        print(f"  source [{source.trust}, read {source.read}] {source.title}  {source.url or ''}  settled: {', '.join(fields)}")
+    for field, doubt in shown.doubts.items():
+        print(f"  {doubt.state}: {field} {' / '.join(doubt.values)} {doubt.note}")
+    for key, fields in shown.unpublished.items() if isinstance(shown, Part) else ():
+        print(f"  not published: {', '.join(fields)} ({known[key].title})")
+    for field, word in PRICE_WORDS.items():
+        for price in getattr(shown, field, ()):
+            where = f", {price.region}" if price.region else ""
+            print(f"  {word} {price.amount:,.2f} {price.currency} on {price.day}{where}, {price.source}")
+
+
+def _print_field(part: Part | CloudInstance, field: str) -> None:
     value = getattr(part, field)
     if value in (None, (), {}, ""):
         return

@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import AnyPart
+from rigplanner.catalog.parts import AnyPart, Price
 from rigplanner.desktop.gauges import TITLES, gauge_text
 from rigplanner.desktop.parts.columns import sources_of
 from rigplanner.desktop.words import interval, money, quantity
@@ -238,7 +238,8 @@ def cost_steps(assessment: Assessment, catalog: Catalog) -> tuple[Step, ...]:
     steps = [*year_steps(assessment), *own_hire_steps(assessment)]
     for job in assessment.jobs:
         for offer in offers(assessment, job, catalog, shipped_cloud()):
-            steps += [step] if (step := hire_step(workload_title(job), offer, sums.total)) else []
+            pays = hire_step(workload_title(job), offer, sums.total)
+            steps += [*filter(None, (pays, spot_step(offer, sums.currency) if pays else None))]
     return tuple(steps)
 
 
@@ -269,6 +270,24 @@ def hire_step(job: str, offer: "Offer", total: float) -> Step | None:
     name = tr("{job}: cheaper than {machine} after", job=job, machine=f"{provider_text(offer.provider)} {offer.instance}")
     formula = tr("price / (rent × speed of the rig / speed of the hire − energy of an hour)")
     return Step(name, formula, inputs, offer.hours, "h", f"{offer.rent.source}, {offer.rent.day}")
+
+
+def work_step(name: str, rent: Price, counted: float, offer: "Offer", same_work: float, currency: str) -> Step:
+    """Return what the rig's work of an hour costs on a machine for hire at one of its prices."""
+    inputs: Inputs = {
+        tr("rent an hour"): counted, tr("speed of the rig"): offer.own, tr("speed of the hire"): offer.rented,
+        tr("unit of speed"): unit_text(offer.metric),
+    }  # fmt: skip
+    source = ", ".join(filter(None, (rent.source, rent.region, rent.day)))
+    return Step(name, tr("rent × speed of the rig / speed of the hire"), inputs, same_work, currency, source)
+
+
+def spot_step(offer: "Offer", currency: str) -> Step | None:
+    """Return the same at the spot price, where the provider may take the machine back; None where that is not known."""
+    if offer.spot is None or offer.spot_counted is None or offer.spot_work is None:
+        return None
+    name = tr("{machine} at its spot price: the same work of an hour", machine=f"{provider_text(offer.provider)} {offer.instance}")
+    return work_step(name, offer.spot, offer.spot_counted, offer, offer.spot_work, currency)
 
 
 def year_steps(assessment: Assessment) -> tuple[Step, ...]:

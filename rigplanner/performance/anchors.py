@@ -252,7 +252,7 @@ def find_gpu(name: str | None) -> GPU:
     meaning = shipped_gpu_names().meaning(name)
     if meaning.gpu:
         return meaning.gpu
-    hired = next((machine for machine in shipped_cloud().instances.values() if key in (machine.id, machine.name.casefold())), None)
+    hired = shipped_cloud().named(key)
     if hired:
         raise WorkloadFault(
             f"hardware.gpu: '{name}' is a machine for hire ({hired.provider}), not a GPU; name its GPU instead: {hired.count} x "

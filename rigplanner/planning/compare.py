@@ -39,7 +39,8 @@ class CompareRow(Struct, frozen=True, kw_only=True):
 
     `lows` and `highs` are the intervals of predicted values, () for the rest; rigs whose intervals overlap are all ahead.
     `partial` names the rigs of which only a part is known (a total without all prices): their values are lower bounds.
-    `workload` is what the row speaks of, None for rows of the rigs themselves."""
+    `workload` is what the row speaks of, None for rows of the rigs themselves. `days` are those of the prices that values rest on
+    (ISO, "" for none), () for rows without."""
 
     attribute: Attribute
     subject: str
@@ -51,6 +52,7 @@ class CompareRow(Struct, frozen=True, kw_only=True):
     highs: tuple[float | None, ...] = ()
     partial: tuple[int, ...] = ()
     workload: Workload | None = None
+    days: tuple[str, ...] = ()
 
 
 def _gpus(gpus: tuple[GpuNode, ...]) -> str:
@@ -139,6 +141,7 @@ OWN_HIRE = Attribute(code="own_hire", group="money", unit="h", direction="less")
 OWN_MONTHS = Attribute(code="own_hire", group="money", unit="months", direction="less")
 HIRE = Attribute(code="hire", group="workloads")
 HIRE_COST = Attribute(code="hire_cost", group="workloads")
+HIRE_SPOT = Attribute(code="hire_spot", group="workloads")
 HIRE_AFTER = Attribute(code="hire_after", group="workloads", unit="h")
 Hires = Callable[[Workload, int, str], tuple[Hire, ...]]
 """What gives the machines for hire that hold a workload of so many GPUs, with their speed in a metric."""
@@ -276,16 +279,22 @@ def _workload_rows(
 def _hire_rows(
     subject: str, jobs: Sequence[Job | None], assessments: Sequence[Assessment], baseline: int, hires: tuple[Hire, ...]
 ) -> list[CompareRow]:
-    """The machine for hire that does the work for the least, what an hour of each rig's work costs there, and when the rig pays."""
+    """The machine for hire that does the work for the least, what an hour of each rig's work costs there, on demand and spot, and
+    when the rig pays."""
     found = [offers_among(a, job, hires) if job else () for job, a in zip(jobs, assessments, strict=True)]
     best = [offers[0] if offers else None for offers in found]
     currencies = {a.totals.currency for a in assessments}
     if not any(best) or len(currencies) != 1:
         return []
     after: list[Value] = [None if offer is None else "never" if offer.hours is None else offer.hours for offer in best]
+    currency = currencies.pop()
+    cost = _row(_with_unit(HIRE_COST, currency), subject, [offer.same_work if offer else None for offer in best], baseline)
+    spot = _row(_with_unit(HIRE_SPOT, currency), subject, [offer.spot_work if offer else None for offer in best], baseline)
+    spots = [offer.spot if offer else None for offer in best]
     return [
         _row(HIRE, subject, [f"{offer.provider} {offer.instance}" if offer else None for offer in best], baseline),
-        _row(_with_unit(HIRE_COST, currencies.pop()), subject, [offer.same_work if offer else None for offer in best], baseline),
+        replace(cost, days=tuple(offer.rent.day if offer else "" for offer in best)),
+        *([replace(spot, days=tuple(price.day if price else "" for price in spots))] if any(spots) else []),
         _row(HIRE_AFTER, subject, after, baseline),
     ]
 

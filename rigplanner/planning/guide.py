@@ -6,7 +6,7 @@ from typing import Literal
 from msgspec import Struct, structs
 from msgspec.structs import replace
 
-from rigplanner.catalog.cloud import Cloud, shipped_cloud
+from rigplanner.catalog.cloud import Cloud, newest, shipped_cloud
 from rigplanner.catalog.exchange import ExchangeRates, convert
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU, Price, System
@@ -96,13 +96,15 @@ class Proposal(Struct, frozen=True, kw_only=True):
 
 
 class Rented(Struct, frozen=True, kw_only=True):
-    """A machine for hire that holds the aim, its price by the hour, and its speed where it is known."""
+    """A machine for hire that holds the aim, its price by the hour, that of one that may be taken back (`spot`, None: not known),
+    and its speed where it is known."""
 
     name: str
     provider: str
     gpus: str
     price: Price
     speed: SpeedEstimate | None
+    spot: Price | None = None
 
 
 class Advice(Struct, frozen=True, kw_only=True):
@@ -377,7 +379,7 @@ def rented(aim: Aim, catalog: Catalog, cloud: Cloud) -> tuple[Rented, ...]:
     found: dict[str, tuple[float, Rented]] = {}
     for machine in cloud.instances.values():
         gpu = catalog.get(machine.gpu) if machine.gpu else None
-        price = max(machine.on_demand, key=lambda p: p.day, default=None)
+        price = newest(machine.on_demand)
         room = usable_gib(gpu) if isinstance(gpu, GPU) else None
         if not isinstance(gpu, GPU) or room is None or price is None or machine.status != "current":
             continue
@@ -387,9 +389,7 @@ def rented(aim: Aim, catalog: Catalog, cloud: Cloud) -> tuple[Rented, ...]:
         speed = _speed(aim, gpu, machine.count, machine.link if machine.count > 1 else "none")
         old = found.get(machine.provider)
         if speed is not None and (old is None or price.amount < old[0]):
-            gpus = f"{machine.count} × {machine.gpu_name}"
-            found[machine.provider] = (
-                price.amount,
-                Rented(name=machine.name, provider=machine.provider, gpus=gpus, price=price, speed=speed),
-            )
+            spot, gpus = newest(machine.spot), f"{machine.count} × {machine.gpu_name}"
+            entry = Rented(name=machine.name, provider=machine.provider, gpus=gpus, price=price, speed=speed, spot=spot)
+            found[machine.provider] = price.amount, entry
     return tuple(entry for _, entry in sorted(found.values(), key=lambda pair: (pair[0], pair[1].name))[:MOST_RENTED])

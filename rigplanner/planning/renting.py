@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rigplanner.catalog.cloud import Cloud, CloudInstance
+from rigplanner.catalog.cloud import Cloud, CloudInstance, newest
 from rigplanner.catalog.exchange import convert
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU, Price
@@ -29,11 +29,13 @@ VCPUS_PER_CORE = 2
 
 
 class Hire(Struct, frozen=True, kw_only=True):
-    """A machine for hire that holds a workload: its newest price an hour, and its speed in the metric that was asked for."""
+    """A machine for hire that holds a workload: its newest price an hour, on demand and, where the provider may take it back
+    (None: not known), and its speed in the metric that was asked for."""
 
     machine: CloudInstance
     rent: Price
     speed: float
+    spot: Price | None = None
 
     @property
     def gpus(self) -> str:
@@ -46,7 +48,8 @@ class Offer(Struct, frozen=True, kw_only=True):
     rig's own work after which it is cheaper (None: never), energy taken into account where its price is known. `days` are those
     hours at `hours_per_day`; `own` and `rented` are both speeds in `metric`, by the same model. `counted` is the rent in the rig's
     currency, `same_work` what the rig's work of an hour costs there, `running` what the rig's energy of an hour costs (None: not
-    known, not counted)."""
+    known, not counted). `spot` is the rent where the provider may take the machine back, `spot_counted` and `spot_work` are to it
+    what `counted` and `same_work` are to `rent` (None: not known)."""
 
     instance: str
     provider: str
@@ -61,6 +64,13 @@ class Offer(Struct, frozen=True, kw_only=True):
     own: float = 0.0
     rented: float = 0.0
     hours_per_day: float = HOURS_PER_DAY
+    spot: Price | None = None
+    spot_counted: float | None = None
+
+    @property
+    def spot_work(self) -> float | None:
+        """What the rig's work of an hour costs at the spot price."""
+        return None if self.spot_counted is None else self.spot_counted * self.speed_ratio
 
     @property
     def days(self) -> float | None:
@@ -121,13 +131,13 @@ def hires_for(workload: Workload, own: int, metric: str, catalog: Catalog, cloud
 
 def _hires(work: Workload, own: int, metric: str, catalog: Catalog, cloud: Cloud) -> Iterator[Hire]:
     for machine in cloud.instances.values():
-        gpu, rent = catalog.get(machine.gpu) if machine.gpu else None, max(machine.on_demand, key=lambda p: p.day, default=None)
+        gpu, rent = catalog.get(machine.gpu) if machine.gpu else None, newest(machine.on_demand)
         workload = split_over(work, own, machine.count)
         if not isinstance(gpu, GPU) or rent is None or not _holds(workload, gpu, machine.count):
             continue
         speed = _rented_speed(workload, metric, gpu, machine)
         if speed:
-            yield Hire(machine=machine, rent=rent, speed=speed)
+            yield Hire(machine=machine, rent=rent, speed=speed, spot=newest(machine.spot))
 
 
 def _holds(workload: Workload, gpu: GPU, count: int) -> bool:
@@ -183,7 +193,8 @@ def offers_among(assessment: Assessment, job: Job, hires: tuple[Hire, ...]) -> t
     return tuple(
         Offer(instance=hire.machine.name, provider=hire.machine.provider, gpus=hire.gpus, rent=hire.rent, counted=rent,
               speed_ratio=ratio, same_work=same_work, hours=hours, running=running, metric=speed.metric,
-              own=speed.value, rented=hire.speed, hours_per_day=daily)
+              own=speed.value, rented=hire.speed, hours_per_day=daily, spot=hire.spot,
+              spot_counted=convert(hire.spot.amount, hire.spot.currency, totals.currency, rates) if hire.spot else None)
         for same_work, hire, rent, ratio, hours in found[:MOST_OFFERS]
     )  # fmt: skip
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from rigplanner.catalog.cloud import shipped_cloud
 from rigplanner.catalog.load import Catalog, CatalogFault
 from rigplanner.catalog.parts import KINDS
 from rigplanner.cli import catalog as command
@@ -35,3 +36,21 @@ def test_lint_names_each_part_that_cannot_be_read(
     assert main(["catalog", "lint"]) == 2
     said = capsys.readouterr().err
     assert "acme.frost.9: Object missing required field" in said and "acme.frost.8: " in said
+
+
+@pytest.mark.parametrize("name", ["p5.48xlarge", "AWS.P5.48xlarge"])
+def test_a_machine_for_hire_is_shown_with_both_its_prices(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["catalog", "show", name]) == 0
+    shown = capsys.readouterr().out
+    (machine,) = (each for each in shipped_cloud().instances.values() if each.id == "aws.p5.48xlarge")
+    for word, prices in (("on demand", machine.on_demand), ("spot", machine.spot)):
+        assert prices
+        for price in prices:
+            assert f"{word}, an hour: {price.amount:.2f} USD on {price.day}" in shown
+    assert "us-east-1" in shown
+
+
+def test_a_machine_for_hire_is_shown_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["catalog", "show", "p5.48xlarge", "--format", "json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["hire"]["spot"] and set(shown["sources"]) == set(shown["hire"]["sources"])

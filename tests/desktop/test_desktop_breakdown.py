@@ -2,17 +2,20 @@
 
 import pytest
 from desktop_waiting import settled_session
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QPushButton, QTableWidget
 from test_desktop_window import open_sample
 
+from rigplanner.catalog.parts import Price
 from rigplanner.desktop.breakdown import show_breakdown
 from rigplanner.desktop.compare.reasons import compare_reason
 from rigplanner.desktop.compare.view import WITHOUT_STEPS
-from rigplanner.desktop.reasons import Reason, limit_reason
+from rigplanner.desktop.reasons import Reason, limit_reason, spot_step
 from rigplanner.planning.compare import CompareRow, compare
 from rigplanner.planning.limits import limits
+from rigplanner.planning.renting import Offer
 from rigplanner.rig.files import read_rig
 
 
@@ -72,6 +75,17 @@ def test_a_comparison_gains_what_hires_cost_and_its_steps(qtbot, window, sample_
             * made.steps[0].inputs["speed of the rig"]
             / made.steps[0].inputs["speed of the hire"]
         )
+
+
+def test_a_spot_price_is_a_step_of_its_own_with_its_day():
+    rent = Price(amount=2.0, currency="USD", day="2026-05-01", source="price list")
+    offer = Offer(instance="y", provider="aws", gpus="1 x H100", rent=rent, counted=2.0, speed_ratio=0.5, same_work=1.0, hours=None)
+    assert spot_step(offer, "USD") is None
+    spot = replace(rent, amount=0.6, day="2026-06-01", region="eastus")
+    step = spot_step(replace(offer, spot=spot, spot_counted=0.6), "USD")
+    assert step.name.startswith("AWS y at its spot price")
+    assert (step.value, step.unit, step.source) == (0.3, "USD", "price list, eastus, 2026-06-01")
+    assert spot_step(replace(offer, spot=spot), "USD") is None
 
 
 def value_rows(view) -> list[int]:

@@ -16,7 +16,8 @@ from rigplanner.desktop import documents, exports
 from rigplanner.desktop.quote.figures import figure_entries
 from rigplanner.desktop.quote.logos import usable_logo
 from rigplanner.desktop.reasons import cost_steps
-from rigplanner.report.quote.content import export, quote_content
+from rigplanner.report.quote import export
+from rigplanner.report.quote.content import quote_content
 from rigplanner.report.quote.logo import logo_content, logo_fault, logo_name
 from rigplanner.rig.edits import Edit
 

@@ -51,6 +51,7 @@ def _hired(work: Workload, own: int, metric: str) -> tuple[Hire, ...]:
         Hire(
             machine=CloudInstance(id=f"runpod.{name}", provider="runpod", name=name, gpu_name="H100", count=1, link="none"),
             rent=Price(amount=rent, currency="USD", day="2026-05-01", source="price list"), speed=speed,
+            spot=Price(amount=rent / 2, currency="USD", day="2026-06-01", source="price list"),
         )
         for name, (rent, speed) in rents.items()
     )  # fmt: skip
@@ -63,14 +64,19 @@ def test_work_is_compared_with_the_least_expensive_hire(pair: list[Assessment], 
     assert not [row for row in compare([replace(pair[0], totals=whole), dear]) if row.attribute.code.startswith("hire")]
     speed = _row(rows, "speed")
     assert isinstance(speed.values[0], float)
-    hire, cost, after = (_row(rows, code) for code in ("hire", "hire_cost", "hire_after"))
+    hire, cost, spot, after = (_row(rows, code) for code in ("hire", "hire_cost", "hire_spot", "hire_after"))
     assert hire.values == ("runpod fast", "runpod fast")
     assert cost.values[0] == pytest.approx(3.0 * speed.values[0] / 400)
+    assert spot.values[0] == pytest.approx(1.5 * speed.values[0] / 400)
+    assert (cost.days[0], spot.days[0]) == ("2026-05-01", "2026-06-01")
     assert after.values[0] == pytest.approx(3000 / (3.0 * speed.values[0] / 400))
     assert after.values[1] == pytest.approx(3 * after.values[0])  # type: ignore[operator]
     text = FORMATS["table"](comparison(["one", "two"], rows))
     assert "RunPod fast" in text
     assert "USD" in next(line for line in text.splitlines() if "Same work by hire" in line)
+    assert "1 Jun 2026" in next(line for line in text.splitlines() if "at its spot price" in line)
+    without = compare([replace(pair[0], totals=whole), dear], hires=lambda *of: tuple(replace(h, spot=None) for h in _hired(*of)))
+    assert not [row for row in without if row.attribute.code == "hire_spot"]
 
 
 def test_a_rig_without_a_whole_price_is_compared_with_no_hire(pair: list[Assessment]) -> None:

@@ -191,6 +191,9 @@ def test_a_hire_is_weighed_by_the_work_that_it_does(advice: Advice) -> None:
     hours = hours_against(machine, best, advice.aim)
     assert hours == pytest.approx(best.total / (machine.price.amount * own.value / machine.speed.value))
     assert f"after {number(hours, 0)} hours" in words.rented_text(machine, best, advice.aim)
+    asked = Price(amount=0.5, currency="USD", day="2026-06-01", source="price list")
+    assert "Or spot 0.50" in words.rented_text(replace(machine, spot=asked), best, advice.aim)
+    assert "spot" not in words.rented_text(replace(machine, spot=None), best, advice.aim)
     unknown = replace(machine, speed=None)
     assert hours_against(unknown, best, advice.aim) is None
     assert "cheaper" not in words.rented_text(unknown, best, advice.aim)

@@ -10,7 +10,7 @@ from rigplanner.catalog.exchange import ExchangeRates
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import Price
 from rigplanner.planning.renting import hires_for, offers, own_hires
-from rigplanner.report.quote.costs import renting_rows
+from rigplanner.report.quote.costs import _offer, renting_rows
 from rigplanner.rig.document import Rig, Site
 from rigplanner.rig.files import read_rig
 from rigplanner.rig.task import Parallelism, Workload
@@ -55,6 +55,30 @@ def test_few_cores_of_a_hire_starve_its_gpus_of_images(vcpus: int | None, most: 
         assert hire.speed == pytest.approx(free.speed, rel=0.01)
     else:
         assert 0.8 * min(most, free.speed) < hire.speed < most
+
+
+SPOT = Price(amount=0.5, currency="USD", day="2026-06-01", source="price list", region="eastus")
+
+
+def test_the_newest_spot_price_stands_beside_the_rent_and_decides_nothing(priced: Rig, catalog: Catalog) -> None:
+    assessment, cloud = assess(priced, catalog), _cloud("nvidia.geforce.gtx-1080-ti", RENT)
+    (machine,) = cloud.instances.values()
+    older = replace(SPOT, amount=0.1, day="2024-06-01")
+    (plain,) = offers(assessment, assessment.jobs[0], catalog, cloud)
+    (offer,) = offers(assessment, assessment.jobs[0], catalog, Cloud({"x.y": replace(machine, spot=(older, SPOT))}, {}))
+    assert (plain.spot, plain.spot_work) == (None, None)
+    assert offer.spot == SPOT
+    assert offer.spot_work == pytest.approx(offer.same_work / 4)
+    assert offer.hours == plain.hours
+    assert _offer(offer, "USD")[1].endswith("spot 0.50\u202fUSD an hour (1 Jun 2026, eastus)")
+    assert "spot" not in _offer(plain, "USD")[1]
+
+
+def test_a_spot_price_in_money_without_a_rate_is_not_counted(priced: Rig, catalog: Catalog) -> None:
+    assessment, (machine,) = assess(priced, catalog), _cloud("nvidia.geforce.gtx-1080-ti", RENT).instances.values()
+    foreign = replace(machine, spot=(replace(SPOT, currency="TWD"),))
+    (offer,) = offers(assessment, assessment.jobs[0], catalog, Cloud({"x.y": foreign}, {}))
+    assert offer.spot is not None and offer.spot_work is None
 
 
 def test_the_same_gpu_breaks_even_at_price_over_rent(priced: Rig, catalog: Catalog) -> None:

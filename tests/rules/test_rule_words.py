@@ -15,8 +15,8 @@ from test_rule_cases import found, judge
 
 from rigplanner.report.language import use_language, use_texts
 from rigplanner.report.rule_book import rule_book
-from rigplanner.report.words.finding_texts import FINDING_TEXTS, FIX_TEXTS
 from rigplanner.report.words import findings as words
+from rigplanner.report.words.finding_texts import FINDING_TEXTS, FIX_TEXTS
 from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.topics import RULES_BY_CODE
 

@@ -16,12 +16,13 @@ from rigplanner.desktop.reasons import (
     price_reason,
     source_of,
     speed_reason,
+    spot_step,
+    work_step,
     year_steps,
 )
 from rigplanner.evidence import Step
 from rigplanner.planning.compare import CompareRow, Hires, job_behind, offers_behind
 from rigplanner.report.comparison.content import ATTRIBUTE_WORDS, row_text, row_title, subject_text
-from rigplanner.report.format import unit_text
 from rigplanner.report.language import listed, tr
 from rigplanner.report.words.faults import fault_text
 from rigplanner.report.words.findings import finding_text, rule_title
@@ -30,7 +31,7 @@ from rigplanner.rules.assess import Assessment
 
 COUNTED = {"errors": "error", "warnings": "warning", "unknown": "unknown"}
 ENERGY = ("energy_year", "three_years")
-HIRED = ("hire", "hire_cost", "hire_after")
+HIRED = ("hire", "hire_cost", "hire_spot", "hire_after")
 
 
 def compare_reason(row: CompareRow, rig: int, assessments: Sequence[Assessment], catalog: Catalog, hires: Hires) -> Reason:
@@ -82,20 +83,14 @@ def _workload_reason(row: CompareRow, rig: int, assessments: Sequence[Assessment
 
 def _hire_reason(row: CompareRow, rig: int, assessments: Sequence[Assessment], hires: Hires) -> Reason:
     """Return the machine for hire that does the work of a rig for the least, against its price."""
-    found = offers_behind(row, rig, assessments, hires) if row.values[rig] is not None else ()
+    found = offers_behind(row, rig, assessments, hires)
     if not found:
         return Reason("", "", (), tr("A hire is compared where every price of the rig is known, and its speed too."))
     offer, sums = found[0], assessments[rig].totals
-    inputs: Inputs = {
-        tr("rent an hour"): offer.counted, tr("speed of the rig"): offer.own, tr("speed of the hire"): offer.rented,
-        tr("unit of speed"): unit_text(offer.metric),
-    }  # fmt: skip
-    formula = tr("rent × speed of the rig / speed of the hire")
-    source = f"{offer.rent.source}, {offer.rent.day}"
-    cost = Step(ATTRIBUTE_WORDS["hire_cost"], formula, inputs, offer.same_work, sums.currency, source)
-    pays = hire_step(subject_text(row), offer, sums.total)
+    cost = work_step(ATTRIBUTE_WORDS["hire_cost"], offer.rent, offer.counted, offer, offer.same_work, sums.currency)
+    spot, pays = spot_step(offer, sums.currency), hire_step(subject_text(row), offer, sums.total)
     machine = f"{provider_text(offer.provider)} {offer.instance}, {offer.gpus.replace(' x ', ' × ')}"
-    return Reason("", "", (cost, *filter(None, (pays,))), machine)
+    return Reason("", "", (cost, *filter(None, (spot, pays))), machine)
 
 
 def _share_step(row: CompareRow, rig: int, assessment: Assessment) -> Step:

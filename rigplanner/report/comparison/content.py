@@ -10,7 +10,7 @@ from msgspec import Struct
 from rigplanner.planning.compare import CompareRow, Value
 from rigplanner.report import format as fmt
 from rigplanner.report.format import columns_of, padded
-from rigplanner.report.language import THIN, Words, tr
+from rigplanner.report.language import THIN, Words, listed, tr
 from rigplanner.report.words.hire import machine_text
 from rigplanner.report.words.workloads import title_of
 
@@ -45,6 +45,7 @@ ATTRIBUTE_WORDS = Words(
         "own_hire": "Cheaper than the hire as entered after",
         "hire": "Least expensive hire",
         "hire_cost": "Same work by hire, an hour",
+        "hire_spot": "Same work at its spot price, an hour",
         "hire_after": "Cheaper than this hire after",
     }
 )
@@ -194,8 +195,8 @@ def row_text(row: CompareRow, n: int) -> str:
         return (VERDICT_WORDS if row.attribute.code == "verdict" else FIT_WORDS).get(value, value)
     if row.attribute.code == "hire" and isinstance(value, str):
         return machine_text(value)
-    if row.attribute.code == "hire_cost" and isinstance(value, int | float):
-        return fmt.money(value, row.attribute.unit)
+    if row.attribute.code in ("hire_cost", "hire_spot") and isinstance(value, int | float):
+        return listed([fmt.money(value, row.attribute.unit), fmt.day(row.days[n])])
     text = value_text(value, row.attribute.unit)
     if row.attribute.code == "gpus":
         text = text.replace(" x ", " × ")

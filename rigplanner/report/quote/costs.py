@@ -7,7 +7,7 @@ from rigplanner.planning.renting import Offer, OwnHire, offers, own_hires
 from rigplanner.report import format as fmt
 from rigplanner.report.language import listed, tr, trn
 from rigplanner.report.quote.jobs import workload_title
-from rigplanner.report.words.hire import provider_text
+from rigplanner.report.words.hire import provider_text, spot_text
 from rigplanner.rules.assess import Assessment
 
 HOURS_PER_DAY = 24.0
@@ -84,7 +84,8 @@ def _offer(offer: Offer, currency: str) -> tuple[str, str, str, str]:
     amount = fmt.money(offer.rent.amount, offer.rent.currency)
     if offer.rent.currency != currency:
         amount = tr("{amount} ({counted})", amount=amount, counted=fmt.money(offer.counted, currency))
-    rent = tr("{amount} an hour, {day}", amount=amount, day=fmt.day(offer.rent.day))
+    asked = tr("{amount} an hour, {day}", amount=amount, day=fmt.day(offer.rent.day))
+    rent = listed(filter(None, (asked, spot_text(offer.spot))), "; ")
     both = tr(
         "{ratio} ×: {own} against {rented} {metric}", ratio=fmt.number(offer.speed_ratio, 2), own=fmt.number(offer.own),
         rented=fmt.number(offer.rented), metric=fmt.unit_text(offer.metric),

@@ -10,7 +10,7 @@ from rigplanner.planning.guide import Ability, Advice, Cause, Proposal, Reason, 
 from rigplanner.report.format import day, money, number, quantity, unit_text
 from rigplanner.report.language import listed, tr, trn
 from rigplanner.report.words.faults import fault_text
-from rigplanner.report.words.hire import provider_text
+from rigplanner.report.words.hire import provider_text, spot_text
 from rigplanner.rig.document import part_of
 
 PURPOSES: dict[Purpose, tuple[str, str]] = {
@@ -206,6 +206,8 @@ def rented_text(machine: Rented, proposal: Proposal | None, aim: Aim) -> str:
         "speed": speed_text(machine.speed) if machine.speed else "",
     }
     said = tr("{provider} {name}, {gpus}, {speed}: {price} an hour ({day}).", **values)
+    if spot := spot_text(machine.spot):
+        said = f"{said} {tr('Or {spot}.', spot=spot)}"
     hours = hours_against(machine, proposal, aim) if proposal else None
     if hours is None:
         return said
