@@ -200,7 +200,8 @@ def _definite(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, z
         if accumulate > 1 and not _accumulate(workload):
             assumed["gradient_accumulation"] = f"{accumulate}"
     stack = _as_built(find_stack(named.kin.like) if named.kin else named, workload.framework_text or "")
-    check_link(link, gpu, count)
+    if machine is None:
+        check_link(link, gpu, count)
     link = _link(link, count, gpu)
     arithmetic = arithmetic_of(precision, stack, shape, silicon)
     rate = matrix_tflops(silicon, arithmetic, gpu.name)

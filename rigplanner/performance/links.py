@@ -3,6 +3,7 @@
 from rigplanner.catalog.parts import GPU
 from rigplanner.machine.collectives import allreduce, allreduce_of_link
 from rigplanner.machine.machine import Machine
+from rigplanner.workload.answer import WorkloadFault
 
 UNKNOWN_BUS_GBS = 12.0
 """Sixteen lanes of PCIe 3."""
@@ -16,6 +17,28 @@ four fifths of their line rate (estimate)."""
 def _by_ethernet(gpu: GPU) -> float | None:
     name = gpu.id.rsplit(".", 1)[-1].split("-")[0]
     return ETHERNET_GBS.get(name) if gpu.form_factor == "oam" else None
+
+
+def check_link(link: str, gpu: GPU, count: int) -> None:
+    """Raise WorkloadFault for a link that the GPU has not, naming those that it may have."""
+    if count == 1 or link in ("", "none", "unknown", "pcie"):
+        return
+    possible = _links_of(gpu)
+    if link not in possible:
+        raise WorkloadFault(f"hardware.link: expected {' or '.join(possible)} for {gpu.name}, found '{link}'.")
+
+
+def _links_of(gpu: GPU) -> tuple[str, ...]:
+    """The words for links between GPUs of a model: NVSwitch joins modules, bridges join cards (a mesh of up to four), and Ethernet
+    ports of an accelerator's own are spoken of as a mesh."""
+    if _by_ethernet(gpu) is not None:
+        return ("pcie", "nvlink-mesh", "nvswitch")
+    if not gpu.has_nvlink:
+        return ("pcie",)
+    if gpu.chip_maker == "AMD":
+        return ("pcie", "xgmi")
+    joined = gpu.form_factor.startswith("sxm") or gpu.form_factor == "superchip"
+    return ("pcie", "nvlink-mesh", "nvswitch") if joined else ("pcie", "nvlink-bridge", "nvlink-mesh")
 
 
 def lane(link: str, gpu: GPU, count: int) -> str:

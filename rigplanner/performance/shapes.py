@@ -71,8 +71,8 @@ class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Shape(Struct, frozen=True, kw_only=True):
     """One forward pass of one sample: `gflop` in matrix operations on weights, `attention_gflop` in products of activations,
     `elements_m` millions of values written, `kernels` launched per pass. `params_m` are stored, `active_m` used by a token.
-    `tokens` per sample; `kv_values` cached per token; `hidden` and `layers` 0 where the net is no transformer; `experts` of
-    a layer; `head_m` of the active ones are the output's; `host_rate`: samples a second that a computer feeds to a training;
+    `tokens` per sample; `kv_values` cached per token; `hidden`, `heads`, `layers` 0 where the net is no transformer; `experts` of a
+    layer; `head_m` of the active ones are the output's; `host_rate`: samples a second that a computer feeds to a training;
     `steps` of denoising that make one image; `usual`: what was taken because nothing was said; `batch_tokens` of a sample of the
     batch where the unit is a token, else 1."""
 
@@ -90,6 +90,7 @@ class Shape(Struct, frozen=True, kw_only=True):
     kv_values: float = 0.0
     layers: int = 0
     hidden: int = 0
+    heads: int = 0
     experts: int = 0
     experts_used: int = 0
     head_m: float = 0.0
@@ -206,6 +207,7 @@ def transformer_shape(slug: str, form: Geometry, seq_len: int) -> Shape:
         kv_values=2.0 * kv_width * form.layers,
         layers=form.layers,
         hidden=form.hidden,
+        heads=form.heads,
         experts=form.experts,
         experts_used=form.experts_used,
         head_m=head / 1e6,

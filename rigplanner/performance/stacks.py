@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from rigplanner.catalog.parts import GPU
 from rigplanner.data import data_path
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.quant import GGUF
@@ -58,11 +59,31 @@ class Released(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     source: str
 
 
+class Runs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What some stacks run on, in any release: chips of `makers` and of `architectures` that begin so; of NVIDIA's the compute
+    capabilities `lowest`..`highest`, or `only` some, but `never` others; networks of `kinds`, the classes of the speed model. With
+    `precision` the row holds for jobs in it alone. What is left out is not limited."""
+
+    stacks: tuple[str, ...]
+    makers: tuple[str, ...] = ()
+    architectures: tuple[str, ...] = ()
+    lowest: str | None = None
+    highest: str | None = None
+    only: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    precision: str | None = None
+    source: str
+
+
 class _File(Struct, forbid_unknown_fields=True):
-    """The shipped stacks; `same_as` has other names of them: one slug, or that of training and that of inference."""
+    """The shipped stacks; `usual_on` names those that makers of other chips keep for them, by the beginning of the architecture,
+    first the one that goes before; `same_as` has other names of them: one slug, or that of training and that of inference."""
 
     stacks: dict[str, Stack]
     released: tuple[Released, ...] = ()
+    runs: tuple[Runs, ...] = ()
+    usual_on: dict[str, tuple[str, ...]] = {}
     same_as: dict[str, str | tuple[str, str]] = {}
 
 
@@ -106,22 +127,79 @@ BEFORE_ENGINES = (
 RDNA 3)."""
 
 
-def usual_stack(task: str, kind: str, precision: str | None, generation: str, embedded: bool, shared: bool) -> Stack:
-    """Return the stack that most people run such a job with (a convention, named in the answer's `assumed`); `shared` says that the
-    job asks for one copy of the model over several GPUs."""
+def usual_stack(task: str, kind: str, precision: str | None, gpu: GPU, generation: str, shared: bool) -> Stack:
+    """Return the stack that most people run such a job with (a convention, named in the answer's `assumed`) among those that run on
+    the GPU; `shared` says that the job asks for one copy of the model over several GPUs."""
+    words = (_conventional(task, kind, precision, gpu, generation, shared), *ELSEWHERE)
+    stacks = [find_stack(slug) for slug in (*_at_home(gpu), *words)]
+    suiting = (stack for stack in stacks if task in stack.tasks and why_not(stack, gpu, kind, precision) is None)
+    return next(suiting, find_stack(words[0]))
+
+
+ELSEWHERE = ("diffusers", "pytorch-eager", "hf-transformers", "hf-trainer")
+"""Stacks that run wherever PyTorch does, for chips that the usual one does not serve."""
+
+
+def _at_home(gpu: GPU) -> tuple[str, ...]:
+    """The stacks that the maker of a chip keeps for it."""
+    chip = gpu.architecture or ""
+    return next((slugs for start, slugs in _file().usual_on.items() if chip.startswith(start)), ())
+
+
+def _conventional(task: str, kind: str, precision: str | None, gpu: GPU, generation: str, shared: bool) -> str:
     language = kind in _LANGUAGE
     if task == "collective":
-        slug = "nccl-tests"
-    elif task == "train_lora":
-        slug = "hf-trainer"
-    elif task == "train":
-        slug = ("fsdp" if shared else "hf-trainer") if language else "pytorch-ngc"
-    elif kind in ("diffusion", "dit"):
-        slug = "diffusers-xformers"
-    elif not language:
-        slug = "jetson" if embedded else "tensorrt" if precision in ("int8", "fp8") else "pytorch-eager"
-    elif generation in BEFORE_ENGINES or precision in GGUF:
-        slug = "llama.cpp"
-    else:
-        slug = "vllm"
-    return find_stack(slug)
+        return "nccl-tests"
+    if task == "train_lora":
+        return "hf-trainer"
+    if task == "train":
+        return ("fsdp" if shared else "hf-trainer") if language else "pytorch-ngc"
+    if kind in ("diffusion", "dit"):
+        return "diffusers-xformers"
+    if not language:
+        embedded = gpu.form_factor in ("embedded", "chip")
+        return "jetson" if embedded else "tensorrt" if precision in ("int8", "fp8") else "pytorch-eager"
+    return "llama.cpp" if generation in BEFORE_ENGINES or precision in GGUF else "vllm"
+
+
+@cache
+def _limits(slug: str) -> tuple[Runs, ...]:
+    return tuple(row for row in _file().runs if slug in row.stacks)
+
+
+def why_not(stack: Stack, gpu: GPU, kind: str, precision: str | None) -> str | None:
+    """Return why no release of a stack runs a network of `kind` on a GPU, as a phrase; None where it may: what the catalog does not
+    know of a GPU refuses nothing."""
+    for row in _limits(stack.slug):
+        if row.precision is None or row.precision == precision:
+            fault = _of_maker(row, gpu) or _of_capability(row, gpu)
+            if fault or (row.kinds and kind not in row.kinds):
+                return fault or f"runs networks of {', '.join(row.kinds)}, not of {kind}"
+    return None
+
+
+def _of_maker(row: Runs, gpu: GPU) -> str | None:
+    if row.makers and gpu.chip_maker not in row.makers:
+        return f"runs on GPUs of {', '.join(row.makers)}, not on {gpu.name} of {gpu.chip_maker}"
+    if row.architectures and gpu.architecture and not gpu.architecture.startswith(row.architectures):
+        return f"runs on {', '.join(row.architectures)}, not on {gpu.name} ({gpu.architecture})"
+    return None
+
+
+def _of_capability(row: Runs, gpu: GPU) -> str | None:
+    if gpu.chip_maker != "NVIDIA" or not gpu.compute_capability:
+        return None
+    found, held = _numbers(gpu.compute_capability), f"{gpu.name} has {gpu.compute_capability}"
+    narrow = f"{row.precision} " if row.precision else ""
+    if row.lowest and found < _numbers(row.lowest):
+        return f"runs {narrow}from compute capability {row.lowest} on; {held}"
+    if row.highest and found > _numbers(row.highest):
+        return f"runs {narrow}up to compute capability {row.highest}; {held}"
+    if row.only and gpu.compute_capability not in row.only:
+        return f"runs {narrow}on compute capability {', '.join(row.only)}; {held}"
+    return f"does not run {narrow}on {gpu.name}" if gpu.compute_capability in row.never else None
+
+
+@cache
+def _numbers(capability: str) -> tuple[int, ...]:
+    return tuple(int(word) for word in capability.split("."))

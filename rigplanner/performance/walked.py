@@ -72,6 +72,7 @@ def walked_shape(slug: str, kind: str, network: Network, workload: Workload, len
         kv_values=cached_values(network, workload) if writes else 0.0,
         layers=network.layers,
         hidden=network.hidden,
+        heads=network.heads,
         experts=network.experts,
         head_m=network.vocab * network.hidden / 1e6,
         source=network.source or "config",

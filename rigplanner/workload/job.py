@@ -156,7 +156,7 @@ def _definite(workload: Workload, network: Network, count: int, card: bool) -> J
     stack = _stack(workload, network, task, precision, card, assumed)
     flags = habits(workload.flags, workload.framework_text, stack)
     degrees = workload.parallelism or _usual_degrees(workload, network, task, stack, count, assumed)
-    check_shares(degrees, count, network.heads)
+    check_shares(degrees, count, network.heads, network.layers, network.experts)
     if unheard := unheard_flags(flags):
         assumed["flags_ignored"] = unheard
     quant = workload.quant.casefold() if workload.quant else None

@@ -100,8 +100,10 @@ def _check_degrees(degrees: Parallelism) -> None:
         raise WorkloadFault(f"parallelism.data: expected 1 to 1000000, found {degrees.data}.")
 
 
-def check_shares(degrees: Parallelism, count: int, heads: int) -> None:
-    """Raise WorkloadFault for degrees that need more GPUs than there are, and for heads that tensor ranks cannot share."""
+def check_shares(degrees: Parallelism, count: int, heads: int, layers: int = 0, experts: int | None = None) -> None:
+    """Raise WorkloadFault for degrees that need more GPUs than there are, for heads or experts that ranks cannot share, for more
+    stages than layers; stages need not be equal (Megatron-LM and vLLM take odd ones). Heads and layers of 0 are not known, nor
+    experts of None."""
     needed = degrees.tensor * degrees.pipeline * degrees.context * (degrees.data or 1)
     if needed > count:
         named = {name: getattr(degrees, name) for name in ("data", "tensor", "pipeline", "context")}
@@ -109,6 +111,11 @@ def check_shares(degrees: Parallelism, count: int, heads: int) -> None:
         raise WorkloadFault(f"parallelism: expected degrees of at most {count} GPUs together, found {told} = {needed}.")
     if heads and degrees.tensor > 1 and heads % degrees.tensor:
         raise WorkloadFault(f"parallelism.tensor: expected a divisor of the {heads} attention heads, found {degrees.tensor}.")
+    if layers and degrees.pipeline > layers:
+        raise WorkloadFault(f"parallelism.pipeline: expected at most the {layers} layers, found {degrees.pipeline}.")
+    if experts is not None and degrees.expert > 1 and (not experts or experts % degrees.expert):
+        held = f"a divisor of the {experts} experts of a layer" if experts else "1, as the network has no experts"
+        raise WorkloadFault(f"parallelism.expert: expected {held}, found {degrees.expert}.")
 
 
 QUANTS = (

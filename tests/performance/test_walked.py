@@ -85,7 +85,7 @@ def test_narrow_floats_are_widened_by_serving_engines_where_no_units_take_them()
     ampere = job("RTX 3090", stack="vllm", **asked)
     assert ampere.matrix_tflops == ampere.silicon.half
     with pytest.raises(WorkloadFault, match="fp8"):
-        job("GTX 1080", stack="vllm", **asked)
+        job("TITAN V", stack="vllm", **asked)
     with pytest.raises(WorkloadFault, match="fp8"):
         job("RTX 3090", model="llama-3.1-8b", task="train", precision="fp8", stack="torchtitan")
 
