@@ -1,5 +1,6 @@
 """Cooling: passive cards, cards without a gap, the CPU's cooler."""
 
+import math
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -7,14 +8,14 @@ from msgspec import Struct
 
 from rigplanner.catalog.parts import CPU, GPU, Chassis, Cooler, Motherboard, Slot, System
 from rigplanner.machine.machine import Machine
-from rigplanner.rules.finding import Finding, Named
+from rigplanner.rules.finding import Finding, Fix, Named
 from rigplanner.rules.fixes import fix, move, swap
 from rigplanner.rules.moves import lands
 from rigplanner.rules.radiators import takes
 from rigplanner.rules.registry import rule
 from rigplanner.rules.rooms import holds
 from rigplanner.rules.situation import Situation, is_built_in
-from rigplanner.rules.slots import free_slots
+from rigplanner.rules.slots import free_slots, on_risers
 
 MIN_GAP_SLOTS = 0.75
 """Free slots an open-air card wants before its fans (card makers ask for one; a 2.2-slot card on a 3-slot pitch leaves 0.8)."""
@@ -110,8 +111,42 @@ def gap(situation: Situation, case: Neighbours) -> Iterator[Finding]:
             return left < -1 or left >= MIN_GAP_SLOTS
 
         helps = edit is not None and lands(situation, (edit,), case.other_name, far[0].id, apart)
-        fixes = (fix(situation, "move-card", edit, piece=case.other_name, place=far[0].id),) if edit and helps else ()
+        moved = (fix(situation, "move-card", edit, piece=case.other_name, place=far[0].id),) if edit and helps else ()
+        fixes = (*moved, *cooled_otherwise(situation, case), *hung(situation, case))
         yield gap.finding(case, needed=1.0, actual=round(max(free, 0.0), 2), unit="slots", fixes=fixes)
+
+
+def cooled_otherwise(situation: Situation, case: Neighbours) -> tuple[Fix, ...]:
+    """Take the same GPU with a blower, in an open frame also one with a radiator, where one is sold that is no thicker."""
+    card, space = case.card, situation.enclosure[1].enclosure if situation.enclosure else None
+    closed = ("blower", "liquid") if space is None or space.airflow == "open" else ("blower",)
+
+    def silicon(gpu: GPU) -> tuple[object, ...]:
+        return gpu.form_factor, gpu.chip, gpu.sms, gpu.memory_gib
+
+    if None in silicon(card):
+        return ()
+    found = swap(
+        situation,
+        "other-card",
+        case.name,
+        lambda other: (
+            other.cooling in closed and silicon(other) == silicon(card) and (other.slots or math.inf) <= (card.slots or 0)
+        ),
+    )
+    return tuple(one for one in found if lands(situation, one.edits, case.name))
+
+
+def hung(situation: Situation, case: Neighbours) -> tuple[Fix, ...]:
+    """Hang all cards of the item on risers in an open frame, where they stand as far apart as the builder likes."""
+    if situation.enclosure is None or situation.bridges:
+        return ()
+    found = on_risers(situation, case.name, case.card)
+
+    def apart(machine: Machine) -> bool:
+        return all(use.riser for use in machine.slots if use.piece == case.name)
+
+    return tuple(one for one in found if lands(situation, one.edits, case.name, good=apart))
 
 
 def breathes(situation: Situation, case: Neighbours, slot: Slot) -> bool:

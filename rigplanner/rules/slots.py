@@ -108,10 +108,10 @@ def _splits_hold(situation: Situation, gpus: int) -> bool:
     return all(plan.tensor * plan.pipeline * plan.context * (plan.data or 1) <= gpus for plan in plans if plan is not None)
 
 
-def on_risers(situation: Situation, case: Seeker[Part]) -> tuple[Fix, ...]:
-    """Hang the item's cards on risers where only their thickness is in the way, and an open frame (or no case) can hold them."""
-    found, enclosure = item_of(situation, case.name), situation.enclosure
-    part = case.part
+def on_risers(situation: Situation, name: str, part: Part) -> tuple[Fix, ...]:
+    """Hang the cards of a piece's item on risers where only their thickness is in the way, and an open frame (or no case) can
+    hold them."""
+    found, enclosure = item_of(situation, name), situation.enclosure
     if found is None or not isinstance(part, GPU) or part.form_factor != "pcie" or not situation.advise:
         return ()
     if enclosure and enclosure[1].enclosure and enclosure[1].enclosure.airflow != "open":
@@ -126,7 +126,7 @@ def on_risers(situation: Situation, case: Seeker[Part]) -> tuple[Fix, ...]:
         return ()
     count = found[0].quantity
     edit = Edit("add_part", {"part": riser.id, "stem": "riser", "quantity": count})
-    return (fix(situation, "on-risers", edit, piece=case.name, part=riser.id, count=count),)
+    return (fix(situation, "on-risers", edit, piece=name, part=riser.id, count=count),)
 
 
 def _carries(riser: Riser, card: GPU, reach: int) -> bool:
@@ -166,7 +166,7 @@ def no_slot(situation: Situation, case: Seeker[Part]) -> Iterator[Finding]:
     if _is(case, "no-slot") and case.name == pieces[0] and case.problem and not case.problem.proven:
         yield replace(no_slot.unknown(case, variant="cut"), subjects=pieces)
     elif _is(case, "no-slot") and case.name == pieces[0]:
-        yield replace(stopped(no_slot, case, on_risers(situation, case) + fewer(situation, case)), subjects=pieces)
+        yield replace(stopped(no_slot, case, on_risers(situation, case.name, case.part) + fewer(situation, case)), subjects=pieces)
 
 
 @rule(

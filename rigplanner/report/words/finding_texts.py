@@ -330,6 +330,16 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "": "{a} contains itself: {path}.",
         "switch": "The PCIe switches of {a} hang on each other: {path}.",
     },
+    "RIG005": {
+        "": "{word} is no software that any rule knows: it is not judged.",
+        "software-near": "{word} is no software that any rule knows: it is not judged. The nearest name is {near}.",
+        "rule": "There is no rule {word}: to ignore, waive or rate it changes nothing.",
+        "rule-near": "There is no rule {word}: to ignore, waive or rate it changes nothing. The nearest code is {near}.",
+        "severity": "{word} is no severity, and the rule keeps its own. There are {known}.",
+        "severity-near": "{word} is no severity, and the rule keeps its own. The nearest is {near}.",
+        "country": "{word} is no country's two letters (ISO 3166): what is wired there is not known.",
+        "country-near": "{word} is no country's two letters (ISO 3166): what is wired there is not known. The nearest are {near}.",
+    },
     "RIG003": {"": "Sources disagree on {a}: {disputes}."},
 }
 """By code, then by the rule's own severity; "" serves all others, "none" findings without an actual value."""
@@ -357,6 +367,7 @@ FIX_TEXTS = {
     "set-firmware": "Set the firmware to {choice}",
     "other-riser": "Take {part}",
     "other-case": "Take {part}",
+    "other-card": "Take {part}",
     "other-cooler": "Take {part}",
     "cap-power": "Cap each GPU to {watts} W (keeps about {kept} % of the speed of matrix work, {kept_low} to {kept_high} %)",
     "cap-power-only": "Cap each GPU to {watts} W",
@@ -381,5 +392,7 @@ FIX_TEXTS = {
     "stripe": "Stripe {count} {drive} as RAID 0",
     "unstripe": "Use the drives one by one",
     "other-degrees": "Change the degrees of parallelism",
+    "other-word": "Write {word}",
+    "forget": "Take {word} out of the settings",
     "one-partition": "Run the job on one partition",
 }
