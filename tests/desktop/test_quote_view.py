@@ -8,7 +8,7 @@ import pytest
 from desktop_waiting import settled_session
 from msgspec.structs import replace
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QImage
+from PySide6.QtGui import QColor, QGuiApplication, QImage, QImageIOHandler, QImageWriter
 from PySide6.QtWidgets import QDialog, QLineEdit, QMenu, QPlainTextEdit
 
 from rigplanner.catalog.parts import Price
@@ -77,6 +77,36 @@ def test_a_drawing_becomes_a_picture_of_the_logos_room(qapp, tmp_path):
     assert fault == "" and logo_fault(used) == ""
     assert logo_name(used) == "logo.svg"
     assert QImage.fromData(logo_content(used)).size().toTuple() == (1152, 384)
+
+
+def test_a_drawing_may_say_what_it_is_as_older_programs_do(qapp, tmp_path):
+    kind = b'<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">'
+    (tmp_path / "logo.svg").write_bytes(kind + SVG)
+    used, fault = usable_logo(str(tmp_path / "logo.svg"))
+    assert fault == ""
+    assert QImage.fromData(logo_content(used)).size().toTuple() == (1152, 384)
+
+
+def test_a_picture_in_the_inks_of_a_press_is_carried_in_colours_of_screens(qapp, tmp_path):
+    image = QImage(60, 20, QImage.Format.Format_RGB32)
+    image.fill(QColor("#10a010"))
+    assert image.convertToFormat(QImage.Format.Format_CMYK8888).save(str(tmp_path / "logo.jpg"), quality=95)
+    used, fault = usable_logo(str(tmp_path / "logo.jpg"))
+    kept = QImage.fromData(logo_content(used))
+    assert (fault, kept.size().toTuple()) == ("", (60, 20))
+    assert kept.format() != QImage.Format.Format_CMYK8888
+    colour = kept.pixelColor(30, 10)
+    assert max(abs(colour.red() - 16), abs(colour.green() - 160), abs(colour.blue() - 16)) <= 6
+
+
+def test_a_picture_that_is_turned_when_shown_is_carried_turned(qapp, tmp_path):
+    plain = QImage(60, 20, QImage.Format.Format_RGB32)
+    plain.fill(QColor("#10a010"))
+    writer = QImageWriter(str(tmp_path / "logo.jpg"))
+    writer.setTransformation(QImageIOHandler.Transformation.TransformationRotate90)
+    assert writer.write(plain)
+    used, fault = usable_logo(str(tmp_path / "logo.jpg"))
+    assert (fault, QImage.fromData(logo_content(used)).size().toTuple()) == ("", (20, 60))
 
 
 def test_a_large_picture_is_carried_in_the_room_of_a_logo(qapp, tmp_path):

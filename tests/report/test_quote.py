@@ -12,6 +12,7 @@ from pypdf import PdfReader
 
 from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.load import Catalog
+from rigplanner.report.paper.sheet import MARGIN
 from rigplanner.report.quote.content import quote_content
 from rigplanner.report.quote.export import FORMATS, export
 from rigplanner.report.quote.logo import carried, logo_fault, logo_flowable, logo_name
@@ -136,6 +137,15 @@ def test_the_outline_names_the_sections(deskmini: Rig, catalog: Catalog) -> None
     titles = [entry.title for entry in PdfReader(io.BytesIO(quote_pdf(assess(deskmini, catalog), catalog, DAY))).outline]  # type: ignore[union-attr]
     assert titles[:2] == ["Parts", "The machine"]
     assert {"Findings", "What was not checked"} <= set(titles)
+
+
+@pytest.mark.parametrize("paper", ["A4", "Letter"])
+def test_the_footer_keeps_to_one_line_however_long_the_seller(deskmini: Rig, catalog: Catalog, paper: str) -> None:
+    rig = replace(deskmini, quote=replace(deskmini.quote, seller=Party(name="W" * 120)))
+    page = PdfReader(io.BytesIO(quote_pdf(assess(rig, catalog), catalog, DAY, paper))).pages[0]
+    feet: list[float] = []
+    page.extract_text(visitor_text=lambda text, cm, tm, *_: feet.append(tm[5] + cm[5]) if "WWW" in text else None)
+    assert len([height for height in feet if height < MARGIN + 2]) == 1
 
 
 def test_a_logo_prints_and_a_bad_one_does_no_harm(deskmini: Rig, catalog: Catalog, tmp_path: Path) -> None:

@@ -1,9 +1,10 @@
 """Logos that people choose: made into pictures of the letterhead's room that travel inside the rig, everything else refused."""
 
+import re
 from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
-from PySide6.QtGui import QImage, QImageWriter, QPainter
+from PySide6.QtGui import QImage, QImageIOHandler, QImageReader, QImageWriter, QPainter
 
 from rigplanner.report.language import tr
 from rigplanner.report.quote.logo import LOGO_TYPES, carried, logo_content, logo_fault, logo_name
@@ -12,7 +13,9 @@ LARGEST_SVG_BYTES = 1_000_000
 DRAWN_WIDTH_PX, DRAWN_HEIGHT_PX = 1250, 384
 """Pixels that a drawing is made into: the room of the logo on paper at 600 dots an inch."""
 KEPT_BYTES = 300_000
-"""A smaller picture is kept as it is, byte by byte."""
+"""A smaller picture is kept as it is, byte by byte, unless it is stored in inks of a press or to be turned when shown."""
+DOCTYPE = re.compile(rb"<!doctype[^>\[]*>", re.IGNORECASE)
+"""What older drawing programs write before a drawing; with definitions of its own (in brackets) it stays, and is refused."""
 FORBIDDEN = (b"<!entity", b"<!doctype", b"<image", b"<script", b"<foreignobject", b"url(http", b"@import")
 """What a drawing must not hold: it could read other files or never end."""
 
@@ -33,8 +36,12 @@ def usable_logo(text: str, now: str = "") -> tuple[str, str]:
     if fault := logo_fault(text):
         return "", fault
     content, kind = logo_content(text), LOGO_TYPES[path.suffix.casefold()]
-    image = QImage.fromData(content)
-    if image.width() > DRAWN_WIDTH_PX or image.height() > DRAWN_HEIGHT_PX or len(content) > KEPT_BYTES:
+    reader = QImageReader(str(path))
+    reader.setAutoTransform(True)
+    turned = reader.transformation() != QImageIOHandler.Transformation.TransformationNone
+    image = reader.read()
+    printed = image.format() == QImage.Format.Format_CMYK8888
+    if turned or printed or image.width() > DRAWN_WIDTH_PX or image.height() > DRAWN_HEIGHT_PX or len(content) > KEPT_BYTES:
         content, kind = _encoded(image), "png"
     return carried(content, kind, path.name), ""
 
@@ -43,7 +50,7 @@ def _from_drawing(path: Path) -> tuple[str, str]:
     try:
         if path.stat().st_size > LARGEST_SVG_BYTES:
             return "", tr("{name}: a drawing has at most 1 MB.", name=path.name)
-        content = path.read_bytes()
+        content = DOCTYPE.sub(b"", path.read_bytes(), 1)
         if any(word in content.lower() for word in FORBIDDEN) or not (picture := _drawn(content)):
             return "", tr("{name}: not a plain drawing.", name=path.name)
     except OSError as fault:
@@ -76,5 +83,5 @@ def _encoded(image: QImage) -> bytes:
         image = image.scaled(room, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation)
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    QImageWriter(buffer, QByteArray(b"png")).write(image)
+    QImageWriter(buffer, QByteArray(b"png")).write(image.convertToFormat(QImage.Format.Format_ARGB32))
     return bytes(buffer.data().data())

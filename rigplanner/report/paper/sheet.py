@@ -5,7 +5,7 @@ from typing import Any
 
 from rigplanner.report.drawing.shapes import cut
 from rigplanner.report.language import language, tr
-from rigplanner.report.paper.drawings import mark_flowable
+from rigplanner.report.paper.drawings import mark_flowable, width_of
 from rigplanner.report.paper.flow import in_halves, outline_flowable, whole_rows
 from rigplanner.report.paper.inks import ACCENT, INK, LINE, PALE, QUIET, STATES
 from rigplanner.report.paper.tagging import Tree, artifact, drawn_as, paragraph_class, table_class, write_tree
@@ -239,6 +239,9 @@ def draw_footer(canvas: Any, sheet: Sheet, left: str, right: str) -> None:
     font(face_of(right))
     canvas.setFont(face_of(right), 7.6)
     canvas.drawRightString(sheet.size[0] - sheet.margin, sheet.margin - 8, right)
-    paragraph = sheet.text(cut(left, sheet.width * 0.78, 7.6), "small")
+    shown = cut(left, sheet.width * 0.78, 7.6)
+    while width_of(shown, 7.6, face_of(shown)) > sheet.width * 0.78:
+        shown = shown[:-2].rstrip() + "…"
+    paragraph = sheet.text(shown, "small")
     paragraph.wrapOn(canvas, sheet.width * 0.8, 20)
     paragraph.drawOn(canvas, sheet.margin, sheet.margin - 10)
