@@ -9,7 +9,7 @@ from rigplanner.performance.answer import Anchor, Bound, SpeedEstimate
 from rigplanner.performance.input_pipeline import Feed
 from rigplanner.performance.job import Job
 from rigplanner.performance.metrics import per_metric
-from rigplanner.performance.modelled import Modelled
+from rigplanner.performance.modelled import Modelled, waiting_share
 from rigplanner.performance.offload import Offload, Waits
 from rigplanner.performance.roofline import passes_through
 from rigplanner.performance.serving import latency
@@ -32,9 +32,13 @@ LIFTS: dict[Bound, str] = {
 }
 
 
+FELT = 0.9
+"""Share of the speed kept below which power or heat is told as the limit."""
+
+
 class Finding(Struct, frozen=True, kw_only=True):
     """What was computed of a job: modelled and anchored speed, its interval in samples per second, the anchored speed of one GPU
-    alone, the share that power limit and heat leave, the heat by itself, and what the host takes away."""
+    alone, the share that power limit and heat leave, each by itself, and what the host takes away."""
 
     job: Job
     workload: Workload
@@ -48,6 +52,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     alone_s: float | None
     anchored_s: float
     kept: float
+    power: Estimate | None
     heat: Estimate | None
     feed: Feed | None
 
@@ -124,13 +129,13 @@ def utilisation(job: Job, samples_s: float) -> float:
 
 
 def bound_of(found: Finding) -> Bound:
-    """Return what limits the job: the host where it starves the GPUs, a power limit, else the largest part of the modelled time."""
+    """Return what limits the job: what slows all of the GPUs' own time or starves them, unless the exchange or another wait costs
+    more, else the largest part of the modelled time."""
     if found.feed:
         return found.feed.bound
-    if found.heat and found.heat.value <= found.kept * 1.05 and found.heat.value < 0.9:
-        return "heat"
-    if found.kept < 0.9:
-        return "power"
+    if found.kept < FELT and 1 / found.kept - 1 >= waiting_share(found.modelled):
+        heat, power = (share.value if share else 1.0 for share in (found.heat, found.power))
+        return "heat" if heat <= power else "power"
     stream, times = found.modelled.stream, found.modelled.times
     if stream and stream.starved:
         return "memory capacity"
@@ -175,9 +180,8 @@ def steps_of(found: Finding) -> tuple[Step, ...]:
     if found.heat:
         steps += found.heat.steps
     if found.kept < 1.0:
-        steps.append(
-            Step("power and heat", "anchored x share kept", {"kept": found.kept}, anchored * found.kept, unit, "power_cap")
-        )
+        inputs = {"kept": found.kept, "waits": waiting_share(modelled)}
+        steps.append(Step("power and heat", "anchored x share kept", inputs, anchored * found.kept, unit, "power_cap"))
     if found.feed:
         steps += [
             *found.feed.steps,

@@ -24,6 +24,16 @@ class Modelled(Struct, frozen=True):
     fed_s: float = 0.0
 
 
+def waiting_share(modelled: Modelled) -> float:
+    """Return the share of the modelled time in which the GPUs wait: for the exchange, the host and for samples."""
+    stream, times = modelled.stream, modelled.times
+    if stream:
+        return min(1.0, stream.exchange_s / (stream.matrix_s + stream.traffic_s + stream.other_s))
+    assert times
+    waits = modelled.exposed_s + modelled.waits.total_s + modelled.fed_s
+    return waits / (times.total_s + waits)
+
+
 def model_speed(job: Job) -> Modelled:
     """Return the modelled speed of a job; a stack known by its kin gets the kin's speed times their ratio."""
     ratio = job.named.kin.ratio if job.named.kin else 1.0

@@ -23,7 +23,7 @@ from rigplanner.performance.job import TASKS, Job, read_job
 from rigplanner.performance.kriging import Point
 from rigplanner.performance.measured import Measured
 from rigplanner.performance.metrics import WRITING, usual_metric
-from rigplanner.performance.modelled import Modelled, model_speed
+from rigplanner.performance.modelled import Modelled, model_speed, waiting_share
 from rigplanner.performance.offload import doubt
 from rigplanner.performance.own import kept_evidence
 from rigplanner.performance.power_cap import speed_at_cap
@@ -125,16 +125,21 @@ def _found(
     middle, low_s, high_s = truncated.below(samples_s, width, most)
     return Finding(
         job=job, workload=workload, gpu=gpu, modelled=modelled, anchored=anchored, metric=metric, samples_s=middle, low_s=low_s,
-        high_s=high_s, alone_s=alone, anchored_s=samples_s, kept=1.0, heat=None, feed=None,
+        high_s=high_s, alone_s=alone, anchored_s=samples_s, kept=1.0, power=None, heat=None, feed=None,
     )  # fmt: skip
 
 
 def _on_machine(found: Finding, machine: Machine | None, power_limit_w: float | None) -> Finding:
-    """Return what power limits, heat and the machine's input leave of a speed, and what of them is felt."""
+    """Return what power limits, heat and the machine's input leave of a speed, and what of them is felt: the first two slow the
+    time in which GPUs work, not that in which they wait for each other or for the host."""
     job, middle = found.job, found.samples_s
     capped = _capped(found.gpu, machine, found.modelled, power_limit_w)
     heated = speed_in_heat(machine) if machine else None
-    kept, below, above = _together(*filter(None, (capped, heated)))
+    slowed, below, above = _together(*filter(None, (capped, heated)))
+    waiting = waiting_share(found.modelled)
+    kept = 1 / ((1 - waiting) / slowed + waiting)
+    felt_share = kept * (1 - waiting) / slowed
+    below, above = below * felt_share, above * felt_share
     fed = feed_of(found.workload, machine) if machine and job.task not in WRITING else None
     value = middle * kept
     low_s = value * math.exp(-math.hypot(math.log(middle / found.low_s), below))
@@ -142,7 +147,9 @@ def _on_machine(found: Finding, machine: Machine | None, power_limit_w: float | 
     if fed is not None:
         value, low_s, high_s = fed_range(fed, value, low_s, high_s)
     felt = fed if fed and value < 0.97 * middle * kept else None
-    return replace(found, samples_s=value, low_s=min(value, low_s), high_s=max(value, high_s), kept=kept, heat=heated, feed=felt)
+    return replace(
+        found, samples_s=value, low_s=min(value, low_s), high_s=max(value, high_s), kept=kept, power=capped, heat=heated, feed=felt
+    )
 
 
 def _half_width(job: Job, point: Point, anchored: Anchored, known: Evidence) -> float:

@@ -2,13 +2,19 @@
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from rigplanner.catalog.load import shipped_catalog
+from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.data import data_path
 from rigplanner.machine.assemble import assemble
 from rigplanner.machine.machine import Machine
+from rigplanner.performance.anchors import find_gpu
+from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.heat import CLOSE, speed_in_heat
+from rigplanner.performance.predict import predict_speed
 from rigplanner.rig.files import read_rig
+from rigplanner.rig.task import Workload
 
 SAMPLES = data_path("resources") / "samples"
 
@@ -45,3 +51,39 @@ def test_cards_without_own_fans_are_not_judged(cooling: str) -> None:
 
 def test_one_card_has_no_neighbour() -> None:
     assert speed_in_heat(standing("open", 2, 1)) is None
+
+
+def without_bridge() -> Machine:
+    rig = read_rig(SAMPLES / "dual-rtx-3090.rig")
+    return assemble(replace(rig, items=tuple(item for item in rig.items if item.uid != "bridge")), shipped_catalog())
+
+
+def speed(machine: Machine | None, model: str, batch: int, power_limit_w: float | None = None) -> SpeedEstimate:
+    work = Workload(model=model, task="train", batch_per_gpu=batch, seq_len=128)
+    gpu = find_gpu("RTX 3090")
+    return predict_speed(work, gpu, 2, 1, "pcie", shipped_zoo(), machine, power_limit_w=power_limit_w)
+
+
+def test_heat_slows_the_work_of_gpus_and_not_their_exchange() -> None:
+    machine = without_bridge()
+    apart = replace(machine, gpus=tuple(replace(node, place=None) for node in machine.gpus))
+    share, bounds = {}, {}
+    for model, batch in (("bert-large-uncased", 8), ("resnet-50", 128)):
+        hot, cool = speed(machine, model, batch), speed(apart, model, batch)
+        share[model], bounds[model] = hot.value / cool.value, (hot.bound, cool.bound)
+        waits = hot.exchange_share
+        assert waits is not None
+        assert hot.value / cool.value == pytest.approx(1 / ((1 - waits) / CLOSE["open"][0] + waits), rel=1e-6)
+        assert hot.low / cool.low > CLOSE["open"][1]
+    assert share["bert-large-uncased"] > 0.94 > 0.84 > share["resnet-50"] > CLOSE["open"][0]
+    assert bounds == {"bert-large-uncased": ("link", "link"), "resnet-50": ("heat", "bandwidth")}
+
+
+def test_a_power_limit_slows_the_work_of_gpus_and_not_their_exchange() -> None:
+    for model, batch, bound in (("bert-large-uncased", 8, "link"), ("resnet-50", 128, "power")):
+        free, capped = speed(None, model, batch), speed(None, model, batch, 180.0)
+        assert (capped.bound, capped.value < free.value) == (bound, True)
+    kept = [
+        speed(None, "bert-large-uncased", batch, 180.0).value / speed(None, "bert-large-uncased", batch).value for batch in (8, 512)
+    ]
+    assert kept[0] > kept[1] + 0.1
