@@ -3,31 +3,20 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rigplanner.catalog.gpu_names import GpuNames, shipped_pci_ids
-from rigplanner.catalog.parts import GPU
-from rigplanner.cli.captured import FAULTS, captured_text, say_unmatched
+from rigplanner.cli.captured import say_unmatched
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.nccl_found import found_text
 from rigplanner.cli.reading import open_catalog, open_rig
+from rigplanner.cli.topology_files import READERS, machine_of_file
 from rigplanner.evidence import Estimate
 from rigplanner.machine.alternatives import Alternative, alternatives
 from rigplanner.machine.assemble import assemble
 from rigplanner.machine.collective_time import allreduce_time
 from rigplanner.machine.collectives import allreduce
 from rigplanner.machine.copies import copy_rates
-from rigplanner.machine.formats.from_matrix import machine_of_matrix
-from rigplanner.machine.formats.hwloc_xml import read_hwloc
-from rigplanner.machine.formats.lspci_tree import parse_lspci
-from rigplanner.machine.formats.nccl_xml import read_nccl_xml
-from rigplanner.machine.formats.nvlink_status import LinkedGpu, links_down, parse_nvlink_status
-from rigplanner.machine.formats.pci_paths import PciDevice, nvidia_gpus, path_cells
-from rigplanner.machine.formats.rocm_matrix import parse_rocm
-from rigplanner.machine.formats.smi_matrix import MatrixFault, SmiMatrix, missing_rows, parse_matrix
-from rigplanner.machine.formats.smi_query import QueriedGpu, QueryFault, parse_query
 from rigplanner.machine.interconnect import boards_of
 from rigplanner.machine.machine import Machine
 from rigplanner.machine.this_machine import read_this_machine, recognise
@@ -71,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(found_text(None, args.read, args.format))
         return FINE
     if source:
-        machine = _captured(source, getattr(args, source), args.gpu, args.query, args.nvlink)
+        machine = machine_of_file(source, getattr(args, source), args.gpu, args.query, args.nvlink)
     else:
         machine = _at_hand() if args.this_machine else _planned(args.rig)
     if args.read:
@@ -105,90 +94,6 @@ def _at_hand() -> Machine:
     known = recognise(read_this_machine(), catalog)
     say_unmatched("topology", known.unmatched)
     return assemble(known.rig, catalog)
-
-
-def _captured(source: str, path: Path, name: str | None, query: Path | None, nvlink: Path | None) -> Machine:
-    queried = _queried(query) if query is not None else []
-    status = _links(nvlink) if nvlink is not None else []
-    if not name and not queried and not status:
-        how = "--gpu NAME, --query FILE or --nvlink FILE"
-        raise InputFault(f"{path}: name the GPU model with {how}; the file does not tell it reliably.")
-    wished = name or (queried[0].name if queried else status[0].name).removeprefix("NVIDIA ")
-    gpu = _gpu_named(wished)
-    try:
-        matrix = READERS[source](captured_text(path))
-        if queried and len(queried) != len(matrix.gpus):
-            raise InputFault(f"{query}: names {len(queried)} GPUs, {path} has {len(matrix.gpus)}.")
-        machine = machine_of_matrix(matrix, gpu, tuple(one.link for one in queried))
-    except FAULTS as fault:
-        raise InputFault(f"{path}: {fault}") from fault
-    for index, up, most in links_down(status, gpu):
-        print(f"rigplanner topology: {nvlink}: GPU{index} has {up} of {most} NVLinks up: check the bridge's seat.", file=sys.stderr)
-    if matrix.cells and missing_rows(matrix):
-        absent = ", ".join(missing_rows(matrix))
-        print(f"rigplanner topology: {path}: the rows of {absent} are missing; some cells stay unknown.", file=sys.stderr)
-    return machine
-
-
-def _gpu_named(wished: str) -> GPU:
-    """Return the GPU of this name, also where it may be several that are linked alike."""
-    gpus = {part.id: part for part in open_catalog().of_kind("gpu") if isinstance(part, GPU)}
-    meaning = GpuNames(gpus.values(), shipped_pci_ids()).meaning(wished)
-    if meaning.gpu:
-        return meaning.gpu
-    near = [gpus[part_id] for part_id in meaning.near]
-    if meaning.several and len({(gpu.nvlink, gpu.form_factor, gpu.edge_gen, gpu.edge_width) for gpu in near}) == 1:
-        return near[0]
-    nearest = f"; the nearest are {', '.join(gpu.name for gpu in near)}" if near else ""
-    quantity = "more than one" if meaning.several else "no"
-    raise InputFault(f"--gpu: the catalog has {quantity} GPU named {wished!r}{nearest}; try `rigplanner catalog list gpu`.")
-
-
-def _queried(path: Path) -> list[QueriedGpu]:
-    try:
-        return parse_query(captured_text(path))
-    except QueryFault as fault:
-        raise InputFault(f"{path}: {fault}") from fault
-
-
-def _links(path: Path) -> list[LinkedGpu]:
-    try:
-        return parse_nvlink_status(captured_text(path))
-    except MatrixFault as fault:
-        raise InputFault(f"{path}: {fault}") from fault
-
-
-def _from_nccl(text: str) -> SmiMatrix:
-    return _square(*read_nccl_xml(text))
-
-
-def _from_hwloc(text: str) -> SmiMatrix:
-    return _of_devices(list(read_hwloc(text).devices))
-
-
-def _from_lspci(text: str) -> SmiMatrix:
-    return _of_devices(parse_lspci(text))
-
-
-def _of_devices(devices: list[PciDevice]) -> SmiMatrix:
-    gpus = nvidia_gpus(devices)
-    if not gpus:
-        raise MatrixFault("No NVIDIA GPU is among its PCI devices.")
-    return _square([f"GPU{index}" for index in range(len(gpus))], path_cells(gpus))
-
-
-def _square(names: list[str], cells: list[list[str]]) -> SmiMatrix:
-    return SmiMatrix(devices=tuple(names), rows=tuple(names), cells=tuple(tuple(row) for row in cells))
-
-
-READERS: dict[str, Callable[[str], SmiMatrix]] = {
-    "nvidia_smi": parse_matrix,
-    "rocm_smi": parse_rocm,
-    "nccl": _from_nccl,
-    "hwloc": _from_hwloc,
-    "lspci": _from_lspci,
-}
-"""Readers of captured text, by the name of their option."""
 
 
 def _spread(estimate: Estimate | None) -> dict[str, float] | None:

@@ -58,7 +58,7 @@ class DriveUse(Struct, frozen=True, kw_only=True):
 
 class GpuNode(Struct, frozen=True, kw_only=True):
     """One GPU as the driver counts it. `numa` is the NUMA node, `affinity` its logical CPUs as nvidia-smi prints them
-    ("0-19,40-59"), `host_gbs` the one-way rate to host memory."""
+    ("0-19,40-59"), `bridge` its host bridge, `host_gbs` the one-way rate to host memory."""
 
     index: int
     piece: str
@@ -69,6 +69,7 @@ class GpuNode(Struct, frozen=True, kw_only=True):
     host_gbs: float | None = None
     socket: int | None = None
     numa: int | None = None
+    bridge: str | None = None
     affinity: str | None = None
     power_cap_w: float | None = None
 
@@ -96,6 +97,8 @@ class NicNode(Struct, frozen=True, kw_only=True):
     place: str | None
     gbps: float | None
     socket: int | None = None
+    numa: int | None = None
+    bridge: str | None = None
 
 
 class StorageNode(Struct, frozen=True, kw_only=True):

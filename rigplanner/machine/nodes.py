@@ -276,6 +276,7 @@ def _gpus(
                     host_gbs=_host_gbs(spot) if spot else None,
                     socket=location.socket,
                     numa=location.numa,
+                    bridge=location.bridge or None,
                     affinity=spot.ground.tree.affinity(location.numa) if spot else None,
                     power_cap_w=caps.get(parts[name].uid),
                 )
@@ -298,8 +299,18 @@ def _nics(standing: list[_Seat]) -> tuple[list[NicNode], list[Device]]:
             continue
         for _ in range(part.ports or 1):
             index = len(nics)
-            place = seat.slot.slot.id
-            nics.append(NicNode(index=index, piece=seat.card.name, place=place, gbps=part.port_gbps, socket=seat.location.socket))
+            where = seat.location
+            nics.append(
+                NicNode(
+                    index=index,
+                    piece=seat.card.name,
+                    place=seat.slot.slot.id,
+                    gbps=part.port_gbps,
+                    socket=where.socket,
+                    numa=where.numa,
+                    bridge=where.bridge or None,
+                )
+            )
             devices.append(Device(f"nic{index}", seat.card.name, seat.location))
     return nics, devices
 

@@ -65,12 +65,14 @@ def test_captured_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
 
 def test_faults_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "topo.txt"
-    path.write_text(PAIR.replace("NV4\t X ", "NV2\t X "), "utf-8")
+    path.write_text(PAIR, "utf-8")
+    torn = tmp_path / "torn.txt"
+    torn.write_text(PAIR.replace("NV4\t X ", "NV2\t X "), "utf-8")
     cases = [
         ([], "name a rig file"),
         (["--nvidia-smi", str(path)], "--gpu NAME"),
         (["--nvidia-smi", str(path), "--gpu", "No Such Card"], "no GPU named 'No Such Card'"),
-        (["--nvidia-smi", str(path), "--gpu", "RTX 3090"], "cell GPU0/GPU1: NV4, but GPU1/GPU0 is NV2"),
+        (["--nvidia-smi", str(torn), "--gpu", "RTX 3090"], "cell GPU0/GPU1: NV4, but GPU1/GPU0 is NV2"),
         (["--nvidia-smi", str(tmp_path / "none.txt"), "--gpu", "RTX 3090"], "cannot be read"),
     ]
     for words, expected in cases:
@@ -93,6 +95,67 @@ def test_nccl_xml_in_and_out(samples: list[Path], tmp_path: Path, capsys: pytest
     assert main(["topology", "--hwloc", str(path), "--gpu", "RTX 3090"]) == 2
     assert "expected topology" in capsys.readouterr().err
     assert main(["topology", "--lspci", str(path), "--gpu", "RTX 3090"]) == 2
+
+
+def test_nccl_xml_keeps_widths_and_ports(samples: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "topo.xml"
+    for stem, name in (("dual-rtx-3090", "RTX 3090"), ("dgx-1-v100", "V100-SXM2-16GB"), ("hgx-h100", "H100 SXM"),
+                       ("quad-rtx-4090", "RTX 4090")):  # fmt: skip
+        answers = []
+        for words in ([sample(samples, stem)], ["--nccl", str(path), "--gpu", name]):
+            assert main(["topology", *words, "--format", "json"]) == 0
+            answers.append(json.loads(capsys.readouterr().out) | {"nics": None})
+            assert main(["topology", *words, "--format", "nccl"]) == 0
+            path.write_text(capsys.readouterr().out, "utf-8")
+        assert answers[0] == answers[1]
+    assert main(["topology", "--nccl", str(path), "--gpu", "RTX 3090"]) == 2
+    assert "sm='89', but GeForce RTX 3090 has compute capability 8.6" in capsys.readouterr().err
+
+
+def test_nccl_xml_that_names_pci_devices_needs_no_word(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "topo.xml"
+    path.write_text(
+        '<system version="1"><cpu numaid="0" affinity="ff"><pci busid="0000:01:00.0" class="0x030000" vendor="0x10de" '
+        'device="0x2204" link_speed="16.0 GT/s PCIe" link_width="4"><gpu dev="0" sm="86" rank="0"/></pci></cpu></system>',
+        "utf-8",
+    )
+    assert main(["topology", "--nccl", str(path), "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["gpus"] == ["GeForce RTX 3090"]
+    path.write_text(path.read_text("utf-8").replace("0x2204", "0xffff"), "utf-8")
+    assert main(["topology", "--nccl", str(path)]) == 2
+    assert "--gpu NAME" in capsys.readouterr().err
+
+
+LSPCI = r"""-+-[0000:00]-+-00.0  Advanced Micro Devices, Inc. [AMD] Root Complex
+ |           +-01.1-[01]----00.0  NVIDIA Corporation GA102 [GeForce RTX 3090]
+ |           +-03.1-[02]----00.0  NVIDIA Corporation AD102 [GeForce RTX 4090]
+ |           \-03.3-[03]----00.0  Mellanox Technologies MT28908 Family [ConnectX-6]
+"""
+
+HWLOC = (
+    '<topology version="2.0"><object type="Machine"><object type="Package" gp_index="3">'
+    '<object type="NUMANode" os_index="1" local_memory="68719476736"/><object type="Bridge" gp_index="10" bridge_type="0-1">'
+    '<object type="PCIDev" pci_busid="0000:01:00.0" pci_type="0300 [10de:2204]"><object type="OSDev" name="cuda0"/></object>'
+    "</object></object></object></topology>"
+)
+
+
+def test_pci_trees_name_their_own_cards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "tree.txt"
+    path.write_text(LSPCI, "utf-8")
+    assert main(["topology", "--lspci", str(path), "--format", "json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["gpus"] == ["GeForce RTX 3090", "GeForce RTX 4090"]
+    assert (answer["links"], answer["nic_links"]) == ([["X", "PHB"], ["PHB", "X"]], [["PHB", "PHB", "X"]])
+    path.write_text(LSPCI.replace("AD102 [GeForce RTX 4090]", "Device 0001"), "utf-8")
+    assert main(["topology", "--lspci", str(path)]) == 2
+    assert "no GPU named 'NVIDIA Corporation Device 0001'" in capsys.readouterr().err
+    assert main(["topology", "--lspci", str(path), "--gpu", "RTX 3090"]) == 0
+    capsys.readouterr()
+    path.write_text(HWLOC, "utf-8")
+    assert main(["topology", "--hwloc", str(path), "--format", "json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["gpus"], answer["numa"]) == (["GeForce RTX 3090"], [1])
 
 
 def test_other_places_are_listed_with_what_they_cost(samples: list[Path], capsys: pytest.CaptureFixture[str]) -> None:

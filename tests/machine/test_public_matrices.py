@@ -9,7 +9,8 @@ from rigplanner.catalog.parts import GPU
 from rigplanner.machine.collectives import allreduce
 from rigplanner.machine.copies import copy_rates
 from rigplanner.machine.formats.from_matrix import machine_of_matrix
-from rigplanner.machine.formats.nccl_xml import nccl_xml, read_nccl_xml
+from rigplanner.machine.formats.nccl_read import machine_of_nccl, read_nccl_xml
+from rigplanner.machine.formats.nccl_xml import nccl_xml
 from rigplanner.machine.formats.smi_matrix import parse_matrix
 
 
@@ -152,8 +153,7 @@ def test_a_public_matrix_becomes_a_machine(shown: Shown, catalog: Catalog) -> No
     assert estimate is not None
     assert 0 < estimate.low < estimate.value < estimate.high
     assert all(rate is not None for a, row in enumerate(copy_rates(machine)) for b, rate in enumerate(row) if a != b)
-    names, cells = read_nccl_xml(nccl_xml(machine))
-    assert len(names) == count
-    assert [cell for row in cells for cell in row if cell.startswith("NV")] == [
+    back = machine_of_nccl(read_nccl_xml(nccl_xml(machine)), (card,) * count)
+    assert [cell for row in back.matrix for cell in row if cell.startswith("NV")] == [
         cell for row in machine.matrix[:count] for cell in row[:count] if cell.startswith("NV")
     ]

@@ -8,14 +8,22 @@ from hypothesis import strategies as st
 from small_parts import board, bridge, cpu, linked_gpu, machine_of, nic, slot
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import Switch
+from rigplanner.catalog.parts import CPU, Switch
 from rigplanner.machine.assemble import assemble
+from rigplanner.machine.collectives import allreduce
+from rigplanner.machine.formats.cpu_lists import mask_of, ranges_of
+from rigplanner.machine.formats.cpu_models import numbers_of, socket_of
 from rigplanner.machine.formats.hwloc_xml import read_hwloc
 from rigplanner.machine.formats.lspci_tree import TreeFault, parse_lspci
-from rigplanner.machine.formats.nccl_xml import nccl_xml, read_nccl_xml
+from rigplanner.machine.formats.nccl_read import machine_of_nccl, read_nccl_xml
+from rigplanner.machine.formats.nccl_xml import nccl_xml
 from rigplanner.machine.formats.pci_paths import nvidia_gpus, path_cells
+from rigplanner.machine.formats.smi_matrix import MatrixFault
 from rigplanner.machine.formats.smi_query import QueryFault, parse_query
 from rigplanner.machine.formats.xml_tree import XmlFault, parse_xml
+from rigplanner.machine.interconnect import path_up
+from rigplanner.machine.machine import Machine
+from rigplanner.machine.pcie import link_gbs
 from rigplanner.rig.files import read_rig
 
 LSPCI = r"""-+-[0000:00]-+-00.0  Advanced Micro Devices, Inc. [AMD] Root Complex
@@ -83,14 +91,90 @@ GPU 00000000:41:00.0
 
 def test_the_shared_example_reads_as_a_bridged_pair(shared: Path) -> None:
     text = (shared / "reference" / "topo" / "example-2x3090-x8x8-nvlink.xml").read_text("utf-8")
-    assert read_nccl_xml(text) == (["GPU0", "GPU1"], [["X", "NV4"], ["NV4", "X"]])
+    machine = machine_of_nccl(read_nccl_xml(text), (linked_gpu(), linked_gpu()))
+    assert machine.matrix == (("X", "NV4"), ("NV4", "X"))
+    assert [(gpu.width, gpu.gen) for gpu in machine.gpus] == [(8, 4), (8, 4)]
 
 
-def test_nccl_xml_reads_back_with_the_same_letters(catalog: Catalog, samples: list[Path]) -> None:
-    for stem in ("dgx-1-v100", "dual-rtx-3090", "titan-x-server"):
-        machine = assemble(read_rig(next(path for path in samples if path.stem == stem)), catalog)
-        count = len(machine.gpus)
-        assert read_nccl_xml(nccl_xml(machine))[1] == [list(row[:count]) for row in machine.matrix[:count]], stem
+def switches_above(machine: Machine) -> list[list[tuple[int | None, int | None]]]:
+    """The uplinks of the switches above each GPU and port."""
+    above = {edge.b: edge for edge in machine.edges if edge.kind in ("pcie", "chipset")}
+    nodes = [f"gpu{gpu.index}" for gpu in machine.gpus] + [f"nic{nic.index}" for nic in machine.nics]
+    return [[(edge.gen, edge.width) for edge in path_up(node, above)[1:]] for node in nodes]
+
+
+def test_nccl_xml_reads_back_as_the_same_machine(catalog: Catalog, samples: list[Path]) -> None:
+    for path in samples:
+        machine = assemble(read_rig(path), catalog)
+        back = machine_of_nccl(read_nccl_xml(nccl_xml(machine)), tuple(node.gpu for node in machine.gpus))
+        assert back.matrix == machine.matrix, path.stem
+        assert back.p2p == machine.p2p, path.stem
+        assert back.islands == machine.islands, path.stem
+        for one, other in zip(back.gpus, machine.gpus, strict=True):
+            assert (one.gen, one.width, one.numa, one.affinity) == (other.gen, other.width, other.numa, other.affinity), path.stem
+            assert one.host_gbs == other.host_gbs, path.stem
+        assert [nic.gbps for nic in back.nics] == [nic.gbps for nic in machine.nics], path.stem
+        assert [node.cpu.vendor for node in back.cpus] == [
+            "" if node.cpu.vendor == "NVIDIA" else node.cpu.vendor for node in machine.cpus
+        ], path.stem
+        ours, theirs = allreduce(machine), allreduce(back)
+        assert (ours and ours.value) == (theirs and theirs.value), path.stem
+        assert switches_above(back) == switches_above(machine), path.stem
+
+
+def test_devices_of_one_host_bridge_share_a_pci_domain(catalog: Catalog, samples: list[Path]) -> None:
+    quad = assemble(read_rig(next(path for path in samples if path.stem == "quad-rtx-4090")), catalog)
+    system = read_nccl_xml(nccl_xml(quad))
+    domains = [gpu.busid[:4] for gpu in system.gpus]
+    assert domains[1] == domains[2]
+    assert len(set(domains)) == 3
+    assert system.cells[0] == ["X", "NODE", "NODE", "NODE"]
+
+
+def test_a_file_of_another_gpu_is_told() -> None:
+    text = (
+        '<system version="1"><cpu numaid="0"><pci busid="0000:01:00.0" class="0x030000" link_speed="16.0 GT/s PCIe" '
+        'link_width="8"><gpu dev="0" sm="61" rank="0" gdr="1"/></pci></cpu></system>'
+    )
+    with pytest.raises(MatrixFault, match=r"sm='61', but linked has compute capability 8\.6"):
+        machine_of_nccl(read_nccl_xml(text), (linked_gpu(),))
+    node = machine_of_nccl(read_nccl_xml(text.replace('"61"', '"86"')), (linked_gpu(),)).gpus[0]
+    assert (node.gen, node.width, node.host_gbs) == (4, 8, link_gbs(4, 8))
+    silent = text.replace("16.0 GT/s PCIe", "").replace('link_width="8"', 'link_width="0"').replace('"61"', '""')
+    card = linked_gpu()
+    node = machine_of_nccl(read_nccl_xml(silent), (card,)).gpus[0]
+    assert (node.gen, node.width) == (card.edge_gen, card.edge_width)
+
+
+def test_links_that_two_gpus_count_differently_are_refused() -> None:
+    gpu = (
+        '<pci busid="0000:0{n}:00.0" class="0x030200"><gpu dev="{n}" sm="86"><nvlink target="0000:0{o}:00.0" count="{c}" '
+        'tclass="0x030200"/></gpu></pci>'
+    )
+    text = f'<system><cpu numaid="0">{gpu.format(n=1, o=2, c=4)}{gpu.format(n=2, o=1, c=2)}</cpu></system>'
+    with pytest.raises(MatrixFault, match="GPU0 has 4 links to GPU1, which has 2"):
+        machine_of_nccl(read_nccl_xml(text), (linked_gpu(), linked_gpu()))
+
+
+@pytest.mark.parametrize(
+    ("ranges", "mask"),
+    [("0-19,40-59", "0fffff00,000fffff"), ("3", "00000008"), ("0-31", "ffffffff"), ("32-33", "00000003,00000000")],
+)
+def test_logical_cpus_as_ranges_and_masks(ranges: str, mask: str) -> None:
+    assert mask_of(ranges) == mask
+    assert ranges_of(mask) == ranges
+    assert mask_of("all") == ""
+    assert [ranges_of(word) for word in ("", "xyz", "0000,0000", "f" * 3000)] == [None] * 4
+
+
+def test_cpus_are_known_by_family_and_model(catalog: Catalog) -> None:
+    for part, numbers in (("intel.xeon.platinum-8480-plus", ("6", "143")), ("amd.epyc.7742", ("143", "49"))):
+        found = catalog.get(part)
+        assert isinstance(found, CPU)
+        assert numbers_of(found) == numbers
+        assert socket_of(*numbers) == found.socket
+    assert numbers_of(cpu()) is None
+    assert socket_of("6", "158") is None
 
 
 def test_nccl_xml_holds_switches_ports_and_links() -> None:
@@ -241,5 +325,7 @@ def test_static_files_of_clouds_name_gpus_by_their_class() -> None:
         f'<pci busid="010{n}:00:00.0" class="0x020700" link_speed="16 GT/s" link_width="16"/></pci>'
         for n in (1, 2)
     )
-    names, cells = read_nccl_xml(f'<system version="1"><cpu numaid="0" affinity="ffff">{pairs}</cpu></system>')
-    assert (names, cells) == (["GPU0", "GPU1"], [["X", "PHB"], ["PHB", "X"]])
+    system = read_nccl_xml(f'<system version="1"><cpu numaid="0" affinity="ffff">{pairs}</cpu></system>')
+    assert system.cells == [
+        ["X", "PHB", "PIX", "PHB"], ["PHB", "X", "PHB", "PIX"], ["PIX", "PHB", "X", "PHB"], ["PHB", "PIX", "PHB", "X"],
+    ]  # fmt: skip

@@ -1,10 +1,13 @@
 """A machine read back from a captured matrix: as much of the PCIe tree as its letters tell."""
 
-from rigplanner.catalog.parts import GPU
+from typing import Literal
+
+from rigplanner.catalog.parts import GPU, NvlinkPort
 from rigplanner.machine.formats.smi_matrix import MatrixFault, SmiMatrix, numa_nodes
 from rigplanner.machine.links import islands, labels
 from rigplanner.machine.machine import Edge, GpuNode, Machine, NicNode, Piece, PowerTree
 from rigplanner.machine.pcie import link_gbs
+from rigplanner.machine.peer import peers
 
 NO_POWER = PowerTree(
     loads=(), sustained_w=None, transient_w=None, supply_w=None, supply_transient_w=None, efficiency=None, wall_w=None,
@@ -15,31 +18,33 @@ NO_POWER = PowerTree(
 Link = tuple[int | None, int | None]
 
 
-def machine_of_matrix(matrix: SmiMatrix, gpu: GPU, links: tuple[Link, ...] = ()) -> Machine:
-    """Return the machine that a matrix of GPUs of one model shows. `links` gives generation and width of each GPU's slot where they
-    are known; else slots are taken as wide and fast as the card's edge. Switches are drawn where the letters need one. Raises
-    MatrixFault when the card cannot have the links shown."""
-    check_links(matrix, gpu)
+def machine_of_matrix(matrix: SmiMatrix, gpu: GPU | tuple[GPU, ...], links: tuple[Link, ...] = ()) -> Machine:
+    """Return the machine that a matrix of GPUs shows, all of one model or each of its own. `links` gives generation and width of
+    each GPU's slot where they are known; else slots are taken as wide and fast as the card's edge. Switches are drawn where the
+    letters need one. Raises MatrixFault when a card cannot have the links shown."""
     names = matrix.gpus
+    cards = gpu if isinstance(gpu, tuple) else (gpu,) * len(names)
+    check_links(matrix, cards)
     cells = matrix.square(names)
     numas = numa_nodes(matrix)
     rows = [row for row in matrix.rows if row.startswith("GPU")]
     by_row = dict(zip(rows, numas, strict=False))
     cpus = dict(zip(rows, matrix.cpu_affinity, strict=False))
     node_of = _numa_groups(cells)
-    slots = links or ((gpu.edge_gen, gpu.edge_width),) * len(names)
+    edges_of = tuple((card.edge_gen, card.edge_width) for card in cards)
+    slots = tuple((gen or edge[0], width or edge[1]) for (gen, width), edge in zip(links or edges_of, edges_of, strict=True))
     gpus = tuple(
         GpuNode(
-            index=index, piece=name, gpu=gpu, place=None, width=slots[index][1], gen=slots[index][0],
+            index=index, piece=name, gpu=cards[index], place=None, width=slots[index][1], gen=slots[index][0],
             host_gbs=link_gbs(*slots[index]), numa=by_row.get(name), affinity=cpus.get(name), socket=node_of[index],
         )
         for index, name in enumerate(names)
     )  # fmt: skip
     others = tuple(device for device in matrix.devices if not device.startswith("GPU"))
     nics = tuple(NicNode(index=index, piece=name, place=None, gbps=None) for index, name in enumerate(others))
-    edges = (*_tree(cells, node_of, gpu, slots), *_nvlinks(cells, gpu))
+    edges = (*_tree(cells, node_of, cards, slots), *_nvlinks(cells, cards))
     return Machine(
-        pieces=tuple(Piece(name, name, gpu) for name in names),
+        pieces=tuple(Piece(name, name, card) for name, card in zip(names, cards, strict=True)),
         cpus=(),
         gpus=gpus,
         nics=nics,
@@ -49,25 +54,31 @@ def machine_of_matrix(matrix: SmiMatrix, gpu: GPU, links: tuple[Link, ...] = ())
         edges=edges,
         matrix=tuple(map(tuple, matrix.square((*names, *others)))),
         islands=islands(len(gpus), labels(edges)),
-        p2p=_peers(matrix, cells, gpu),
+        p2p=_peers(matrix, gpus, cells),
         problems=(),
         power=NO_POWER,
     )
 
 
-def check_links(matrix: SmiMatrix, gpu: GPU) -> None:
+SWITCHLESS = ("pcie", "sxm2")
+"""Forms of GPUs for which no NVSwitch was made: the first one serves SXM3 modules."""
+
+
+def check_links(matrix: SmiMatrix, cards: tuple[GPU, ...]) -> None:
     """Raise MatrixFault when a label, or the labels of a card that no NVSwitch can serve, name more NVLinks than the card has."""
-    most = gpu.nvlink.links if gpu.nvlink is not None else 0
+    where = dict(zip(matrix.gpus, cards, strict=True))
     for row, cells in zip(matrix.rows, matrix.cells, strict=False):
+        if row not in where:
+            continue
+        gpu = where[row]
+        most = gpu.nvlink.links if gpu.nvlink is not None and not _is_xgmi(gpu) else 0
         for column, cell in zip(matrix.devices, cells, strict=True):
-            if cell.startswith("NV") and int(cell[2:]) > (0 if _is_xgmi(gpu) else most):
-                raise MatrixFault(
-                    f"Cell {row}/{column}: {cell}, but {gpu.name} has {'no' if _is_xgmi(gpu) else most or 'no'} NVLinks."
-                )
+            if cell.startswith("NV") and int(cell[2:]) > most:
+                raise MatrixFault(f"Cell {row}/{column}: {cell}, but {gpu.name} has {most or 'no'} NVLinks.")
             if cell == "XGMI" and not _is_xgmi(gpu):
                 raise MatrixFault(f"Cell {row}/{column}: XGMI, but {gpu.name} has no xGMI links.")
         together = sum(int(cell[2:]) for cell in cells if cell.startswith("NV"))
-        if gpu.form_factor == "pcie" and together > most:
+        if gpu.form_factor in SWITCHLESS and together > most:
             raise MatrixFault(f"Row {row}: {together} NVLinks in all, but {gpu.name} has {most}, which no switch shares out.")
 
 
@@ -87,7 +98,7 @@ def _numa_groups(cells: list[list[str]]) -> list[int]:
     return [order[group] for group in groups]
 
 
-def _tree(cells: list[list[str]], node_of: list[int], gpu: GPU, slots: tuple[Link, ...]) -> list[Edge]:
+def _tree(cells: list[list[str]], node_of: list[int], cards: tuple[GPU, ...], slots: tuple[Link, ...]) -> list[Edge]:
     """Return PCIe edges from a root per NUMA group, with a switch where GPUs share one and a second level for PXB."""
     edges: list[Edge] = []
     switches: dict[str, str] = {}
@@ -96,9 +107,9 @@ def _tree(cells: list[list[str]], node_of: list[int], gpu: GPU, slots: tuple[Lin
         far = [index, *(other for other, cell in enumerate(row) if cell in ("PIX", "PXB"))]
         parent = f"cpu{node_of[index]}"
         if len(far) > len(near):
-            parent = _switch(edges, switches, f"upper{min(far)}", parent, gpu)
+            parent = _switch(edges, switches, f"upper{min(far)}", parent, cards[index])
         if len(near) > 1:
-            parent = _switch(edges, switches, f"switch{min(near)}", parent, gpu)
+            parent = _switch(edges, switches, f"switch{min(near)}", parent, cards[index])
         edges.append(_pcie(parent, f"gpu{index}", *slots[index]))
     return edges
 
@@ -114,35 +125,34 @@ def _pcie(a: str, b: str, gen: int | None, width: int | None) -> Edge:
     return Edge(a=a, b=b, kind="pcie", width=width, gen=gen, gbs=link_gbs(gen, width))
 
 
-def _nvlinks(cells: list[list[str]], gpu: GPU) -> list[Edge]:
+def _nvlinks(cells: list[list[str]], cards: tuple[GPU, ...]) -> list[Edge]:
     """Return direct NVLink or xGMI edges, or edges into an NVSwitch where the labels of a row sum to more links than the card has.
     An XGMI label tells no count: the card's links are shared out evenly among its neighbours."""
-    port = gpu.nvlink
-    if port is None:
-        return []
-    if port.fabric == "xgmi":
-        each = max(1, port.links // max(1, max(row.count("XGMI") for row in cells)))
-        joined = [(a, b) for a, row in enumerate(cells) for b, cell in enumerate(row) if a < b and cell == "XGMI"]
-        return [Edge(a=f"gpu{a}", b=f"gpu{b}", kind="xgmi", links=each, gbs=each * port.link_gbs) for a, b in joined]
-    counts = {(a, b): int(cell[2:]) for a, row in enumerate(cells) for b, cell in enumerate(row) if cell.startswith("NV")}
-    sums = [sum(links for (a, _), links in counts.items() if a == row) for row in range(len(cells))]
-    if max(sums, default=0) > port.links:
-        links = max(counts.values())
-        into = [row for row in range(len(cells)) if sums[row]]
-        return [Edge(a=f"gpu{row}", b="nvswitch", kind="nvswitch", links=links, gbs=links * port.link_gbs) for row in into]
-    return [
-        Edge(a=f"gpu{a}", b=f"gpu{b}", kind="nvlink", links=links, gbs=links * port.link_gbs)
-        for (a, b), links in counts.items()
-        if a < b
-    ]
+    counts = [{b: int(cell[2:]) for b, cell in enumerate(row) if cell.startswith("NV")} for row in cells]
+    ports = [card.nvlink for card in cards]
+    switched = any(port is not None and sum(row.values()) > port.links for row, port in zip(counts, ports, strict=True))
+    most = max(row.count("XGMI") for row in cells)
+    edges: list[Edge] = []
+    for a, port in enumerate(ports):
+        if port is None:
+            continue
+        if switched and counts[a]:
+            links = max(counts[a].values())
+            edges.append(Edge(a=f"gpu{a}", b="nvswitch", kind="nvswitch", links=links, gbs=links * port.link_gbs))
+        elif not switched:
+            edges += [_direct(a, b, "nvlink", links, port) for b, links in counts[a].items() if a < b]
+        each = max(1, port.links // max(1, most))
+        edges += [_direct(a, b, "xgmi", each, port) for b, cell in enumerate(cells[a]) if a < b and cell == "XGMI"]
+    return edges
 
 
-def _peers(matrix: SmiMatrix, cells: list[list[str]], gpu: GPU) -> tuple[tuple[str, ...], ...]:
-    """Return the peer table of the capture where it has one, else what the card's policy says."""
+def _direct(a: int, b: int, kind: Literal["nvlink", "xgmi"], links: int, port: NvlinkPort) -> Edge:
+    return Edge(a=f"gpu{a}", b=f"gpu{b}", kind=kind, links=links, gbs=links * port.link_gbs)
+
+
+def _peers(matrix: SmiMatrix, gpus: tuple[GpuNode, ...], cells: list[list[str]]) -> tuple[tuple[str, ...], ...]:
+    """Return the peer table of the capture where it has one, else what the cards' policies say."""
     if matrix.peers and len(matrix.peers[0]) == len(cells):
         return matrix.peers[0]
-    refused = {"no": "GNS", "nvlink-only": "CNS", "yes": "OK"}.get(gpu.p2p or "", "")
-    return tuple(
-        tuple("X" if cell == "X" else "OK" if cell.startswith(("NV", "XGMI")) else refused if cell else "" for cell in row)
-        for row in cells
-    )
+    linked = {(a, b) for a, row in enumerate(cells) for b, cell in enumerate(row) if cell.startswith(("NV", "XGMI"))}
+    return peers(gpus, tuple(map(tuple, cells)), linked, set(), patched=False)

@@ -39,7 +39,7 @@ def read_hwloc(text: str) -> HwlocMachine:
 
 
 def _walk(element: Element, place: str, host: str, bridges: tuple[str, ...], reading: _Reading) -> None:
-    """Collect an object and what is in it. `place` names the nearest object that has memory or is a package."""
+    """Collect an object and what is in it. `place` is the number of the nearest NUMA node, or names the object that has it."""
     if element.name != "object":
         return
     kind = element.attributes.get("type", "")
@@ -48,10 +48,12 @@ def _walk(element: Element, place: str, host: str, bridges: tuple[str, ...], rea
         reading.cpus.append(name or _parent_model(reading))
     elif kind == "NUMANode" and element.attributes.get("local_memory", "").isdigit():
         reading.memory.append(int(element.attributes["local_memory"]))
-    if kind in ("Package", "Socket", "Group") and any(_is_memory(child) for child in element.children):
-        place = f"{kind}{element.attributes.get('gp_index', element.attributes.get('os_index', ''))}"
+    memory = next((child for child in element.children if _is_memory(child)), None)
+    if kind in ("Package", "Socket", "Group") and memory is not None:
+        number = element.attributes.get("gp_index", element.attributes.get("os_index", ""))
+        place = memory.attributes.get("os_index", f"{kind}{number}")
     if kind == "Machine":
-        place = "machine"
+        place = memory.attributes.get("os_index", "machine") if memory is not None else "machine"
     if kind == "Bridge":
         label = f"{element.attributes.get('bridge_pci', '')}@{element.attributes.get('gp_index', id(element))}"
         if element.attributes.get("bridge_type") == HOST_BRIDGE:
@@ -75,7 +77,7 @@ def _device(element: Element, place: str, host: str, bridges: tuple[str, ...]) -
     name = found[0] if found else " ".join(word for word in (vendor, device) if word)
     osdev = next((child.attributes.get("name", "") for child in inner), "")
     kind = element.attributes.get("pci_type", "")
-    name = name or osdev or kind
+    name = name or (kind if NVIDIA_DISPLAY.match(kind) else osdev) or kind
     if NVIDIA_DISPLAY.match(kind) and "nvidia" not in name.lower():
         name = f"NVIDIA {name}"
     return PciDevice(element.attributes.get("pci_busid", ""), name, host, bridges, place)

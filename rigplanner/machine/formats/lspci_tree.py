@@ -1,5 +1,5 @@
 """`lspci -tv` text: the PCI tree of a machine, read into devices with the bridges above them. A tree without names (`lspci -t`) is
-read too where a list of devices (`lspci`, `lspci -nnk`, `lspci -vv`) stands below it, which may tell their NUMA nodes."""
+read too where a list of devices (`lspci`, `lspci -nnk`, `lspci -vv`) stands below it, which may tell NUMA nodes and widths."""
 
 import re
 
@@ -14,6 +14,7 @@ _LISTED = re.compile(
     r"^\s*(?:([0-9a-f]{4,5}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) [^:]+: (.+?)(?: \[[0-9a-f]{4}:[0-9a-f]{4}\])?(?: \(.*\))?$"
 )
 _NUMA = re.compile(r"^\s+NUMA node: (\d+)")
+_WIDTH = re.compile(r"^\s+LnkSta:.*\bWidth x(\d+)")
 _DRAWN = re.compile(r"^\s*(?:[-+\\|])")
 
 
@@ -29,6 +30,7 @@ def parse_lspci(text: str) -> list[PciDevice]:
     stack: list[tuple[int, str, str]] = []
     names: dict[str, str] = {}
     numas: dict[str, str] = {}
+    widths: dict[str, int] = {}
     started, listed = False, ""
     for number, line in enumerate(text.splitlines(), 1):
         if (entry := _LISTED.match(line[:LONGEST_NAME])) is not None:
@@ -38,6 +40,8 @@ def parse_lspci(text: str) -> list[PciDevice]:
         if listed and not _DRAWN.match(line):
             if (node := _NUMA.match(line)) is not None:
                 numas[listed] = node[1]
+            elif (width := _WIDTH.match(line)) is not None:
+                widths[listed] = int(width[1])
             continue
         drawing, description = _split(line)
         for column, bus, device in _tokens(drawing):
@@ -56,7 +60,7 @@ def parse_lspci(text: str) -> list[PciDevice]:
     known = [replace(device, name=device.name or names.get(device.address, "")) for device in devices]
     if known and not any(device.name for device in known):
         raise TreeFault("The tree names no device: expected the output of lspci -tv, or lspci -t with a list of lspci below.")
-    return [replace(device, numa=numas.get(device.address)) for device in known]
+    return [replace(device, numa=numas.get(device.address), width=widths.get(device.address)) for device in known]
 
 
 def _split(line: str) -> tuple[str, str | None]:

@@ -1,209 +1,182 @@
-"""NCCL's topology XML (`NCCL_TOPO_FILE`): written from a machine, read from a file."""
+"""NCCL's topology XML (`NCCL_TOPO_FILE`), written from a machine; `nccl_read` reads it back.
 
+NCCL has a CPU element per NUMA node and no element for host bridges: each host bridge gets a PCI domain of its own, the first four
+digits of its bus ids. Bus ids are invented, in tree order.
+"""
+
+from itertools import pairwise
 from xml.sax.saxutils import quoteattr
 
-from rigplanner.machine.formats.xml_tree import Element, XmlFault, parse_xml
-from rigplanner.machine.machine import Edge, GpuNode, Machine
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rigplanner.machine.formats.cpu_lists import mask_of
+from rigplanner.machine.formats.cpu_models import numbers_of
+from rigplanner.machine.interconnect import path_up
+from rigplanner.machine.machine import Edge, GpuNode, Machine, NicNode
 
 SPEED = {1: "2.5 GT/s PCIe", 2: "5.0 GT/s PCIe", 3: "8.0 GT/s PCIe", 4: "16.0 GT/s PCIe", 5: "32.0 GT/s PCIe", 6: "64.0 GT/s PCIe"}
-MOST_NODES = 256
-"""NCCL's own limit of nodes in a file."""
-GPU_CLASS, BRIDGE_CLASS, NIC_CLASS, SWITCH_CLASS = "0x030200", "0x060400", "0x020000", "0x068000"
+GPU_CLASS, BRIDGE_CLASS, NIC_CLASS, SWITCH_CLASS, CPU_CLASS = "0x030200", "0x060400", "0x020000", "0x068000", "0x068001"
 VENDORS = {"AMD": ("AuthenticAMD", "x86_64"), "Intel": ("GenuineIntel", "x86_64"), "IBM": ("", "ppc64"), "NVIDIA": ("", "arm64")}
 
 
+class _Root(Struct, frozen=True):
+    """A NUMA node: its number, the CPU node it belongs to, and its board where there are several."""
+
+    number: int
+    cpu: str
+    board: str
+
+
+class _Hung(Struct, frozen=True):
+    """A GPU or network port, where it hangs, and the links down to it."""
+
+    device: GpuNode | NicNode
+    node: str
+    root: _Root
+    bridge: str
+    way: tuple[Edge, ...]
+
+
+class _Grown(Struct, frozen=True):
+    """The machine as a tree of links below each host bridge, with a bus id for each node."""
+
+    machine: Machine
+    hung: dict[str, _Hung]
+    below: dict[tuple[_Root, str] | str, list[Edge]]
+    bridges: dict[_Root, list[str]]
+    ids: dict[str, str]
+
+
 def nccl_xml(machine: Machine) -> str:
-    """Return a machine as NCCL topology XML: CPUs (NUMA nodes), switches, GPUs with their NVLinks, network ports. Bus ids are
-    invented, in tree order."""
-    below: dict[str, list[Edge]] = {}
-    for edge in machine.edges:
-        if edge.kind in ("pcie", "chipset"):
-            below.setdefault(edge.a, []).append(edge)
-    roots = _roots(machine, below)
-    gpus = {f"gpu{gpu.index}": gpu for gpu in machine.gpus}
-    ids = _bus_ids(roots, below)
+    """Return a machine as NCCL topology XML: NUMA nodes, switches, GPUs with their NVLinks, network ports."""
+    grown = _grown(machine)
     lines = ['<system version="1">']
-    for number, root in enumerate(roots):
-        lines.append(_cpu_line(machine, root, number))
-        for edge in below.get(root, []):
-            _write(lines, edge, below, machine, gpus, ids, 2)
+    for root, bridges in sorted(grown.bridges.items(), key=lambda item: item[0].number):
+        lines.append(f"  <cpu{_attributes(_of_cpu(grown, root))}>")
+        for bridge in bridges:
+            for edge in grown.below[root, bridge]:
+                _write(lines, edge, grown, 2)
         lines.append("  </cpu>")
     return "\n".join([*lines, "</system>"]) + "\n"
 
 
-def _roots(machine: Machine, below: dict[str, list[Edge]]) -> list[str]:
-    roots = [f"cpu{cpu.index}" for cpu in machine.cpus]
-    children = {edge.b for edges in below.values() for edge in edges}
-    return roots + sorted(node for node in below if node not in children and node not in roots)
+def _grown(machine: Machine) -> _Grown:
+    hung = _hung(machine)
+    grown = _Grown(machine, {one.node: one for one in hung}, {}, {}, {})
+    for one in hung:
+        bridges = grown.bridges.setdefault(one.root, [])
+        if one.bridge not in bridges:
+            bridges.append(one.bridge)
+        _add(grown.below.setdefault((one.root, one.bridge), []), one.way[0])
+        for up, down in pairwise(one.way):
+            _add(grown.below.setdefault(up.b, []), down)
+    for cpu in machine.cpus:
+        if all(root.cpu != f"cpu{cpu.index}" and root.number != cpu.index for root in grown.bridges):
+            grown.bridges[_Root(cpu.index, f"cpu{cpu.index}", "")] = []
+    everywhere = [(root, bridge) for root, bridges in grown.bridges.items() for bridge in bridges]
+    for domain, place in enumerate(everywhere):
+        _number(grown, grown.below[place], domain, [1])
+    switches = dict.fromkeys(edge.b for edge in machine.edges if edge.kind == "nvswitch")
+    grown.ids.update({switch: f"ffff:{number:02x}:00.0" for number, switch in enumerate(switches, 1)})
+    return grown
 
 
-def _bus_ids(roots: list[str], below: dict[str, list[Edge]]) -> dict[str, str]:
-    ids: dict[str, str] = {}
-
-    def walk(node: str) -> None:
-        for edge in below.get(node, []):
-            if edge.b not in ids:
-                number = len(ids) + 1
-                ids[edge.b] = f"{number >> 8:04x}:{number & 255:02x}:00.0"
-                walk(edge.b)
-
-    for root in roots:
-        walk(root)
-    return ids
+def _add(edges: list[Edge], edge: Edge) -> None:
+    if edge not in edges:
+        edges.append(edge)
 
 
-def _cpu_line(machine: Machine, root: str, number: int) -> str:
-    cpu = next((node.cpu for node in machine.cpus if f"cpu{node.index}" == root), None)
+def _number(grown: _Grown, edges: list[Edge], domain: int, free: list[int]) -> None:
+    """Hand out bus ids below a host bridge, one bus per card: the ports of a network card are functions of one device."""
+    buses: dict[str, tuple[int, int]] = {}
+    for edge in edges:
+        one = grown.hung.get(edge.b)
+        card = one.device.piece if one is not None and isinstance(one.device, NicNode) else edge.b
+        bus, function = buses.get(card, (free[0], 0))
+        free[0] += function == 0
+        buses[card] = bus, function + 1
+        grown.ids[edge.b] = f"{domain:04x}:{bus:02x}:00.{function}"
+        _number(grown, grown.below.get(edge.b, []), domain, free)
+
+
+def _hung(machine: Machine) -> list[_Hung]:
+    """Return the GPUs and ports that hang in the tree; a NUMA node is named by its number, else by the CPU."""
+    above = {edge.b: edge for edge in machine.edges if edge.kind in ("pcie", "chipset")}
+    boards = {use.piece: use.board for use in machine.slots_in_use}
+    several = len(set(boards.values())) > 1
+    named: dict[tuple[str, int | None, str], _Root] = {}
+    found: list[_Hung] = []
+    devices: list[tuple[str, GpuNode | NicNode]] = [(f"gpu{gpu.index}", gpu) for gpu in machine.gpus]
+    devices += [(f"nic{nic.index}", nic) for nic in machine.nics]
+    for node, device in devices:
+        way = _way(machine, path_up(node, above))
+        if way:
+            board = boards.get(device.piece, "") if several else ""
+            key = (board, device.numa, "" if device.numa is not None else way[0].a)
+            unknown = len(named) if any(root.number < 0 for root in named.values()) else -1
+            root = named.setdefault(key, _Root(unknown if device.numa is None else device.numa, way[0].a, board))
+            found.append(_Hung(device, node, root, device.bridge or "", way))
+    return found
+
+
+def _way(machine: Machine, up: list[Edge]) -> tuple[Edge, ...]:
+    """Return the links from the CPU down to a device. Intel's chipset is no switch: what hangs there has a root port of its own,
+    no faster than the chipset's link."""
+    if len(up) > 1 and up[-1].kind == "chipset":
+        cpu = next((node.cpu for node in machine.cpus if f"cpu{node.index}" == up[-1].a), None)
+        if cpu is not None and cpu.vendor == "Intel":
+            *rest, port, link = up
+            slow = link.gbs is not None and (port.gbs is None or link.gbs < port.gbs)
+            narrow = replace(port, a=link.a, width=link.width, gen=link.gen, gbs=link.gbs) if slow else replace(port, a=link.a)
+            return (narrow, *reversed(rest))
+    return tuple(reversed(up))
+
+
+def _of_cpu(grown: _Grown, root: _Root) -> dict[str, str]:
+    """Return the attributes of a NUMA node; `host_hash` tells several computers apart, as NCCL has it."""
+    cpu = next((node.cpu for node in grown.machine.cpus if f"cpu{node.index}" == root.cpu), None)
     vendor, arch = VENDORS.get(cpu.vendor if cpu is not None else "", ("", "x86_64"))
-    attributes = {"numaid": str(number), "affinity": "", "arch": arch, "vendor": vendor}
-    return f"  <cpu{_attributes(attributes)}>"
+    near = [one.device.affinity for one in grown.hung.values() if one.root == root and isinstance(one.device, GpuNode)]
+    values = {"host_hash": f"0x{sorted({r.board for r in grown.bridges}).index(root.board) + 1:x}"} if root.board else {}
+    values |= {"numaid": str(root.number), "affinity": mask_of((near or [None])[0] or ""), "arch": arch, "vendor": vendor}
+    numbers = numbers_of(cpu) if cpu is not None else None
+    return values | (dict(zip(("familyid", "modelid"), numbers, strict=True)) if numbers else {})
 
 
 def _attributes(values: dict[str, str]) -> str:
     return "".join(f" {name}={quoteattr(value)}" for name, value in values.items())
 
 
-def _write(
-    lines: list[str],
-    edge: Edge,
-    below: dict[str, list[Edge]],
-    machine: Machine,
-    gpus: dict[str, GpuNode],
-    ids: dict[str, str],
-    depth: int,
-) -> None:
-    node, pad = edge.b, "  " * depth
-    nic = next((nic for nic in machine.nics if f"nic{nic.index}" == node), None)
-    gpu = gpus.get(node)
-    inner = below.get(node, [])
-    if gpu is None and nic is None and not _leads_on(node, below, gpus):
-        return
-    kind = GPU_CLASS if gpu is not None else NIC_CLASS if nic is not None else BRIDGE_CLASS
+def _write(lines: list[str], edge: Edge, grown: _Grown, depth: int) -> None:
+    pad = "  " * depth
+    one = grown.hung.get(edge.b)
+    kind = BRIDGE_CLASS if one is None else GPU_CLASS if isinstance(one.device, GpuNode) else NIC_CLASS
     values = {
-        "busid": ids[node], "class": kind, "link_speed": SPEED.get(edge.gen or 0, ""), "link_width": str(edge.width or 0),
+        "busid": grown.ids[edge.b], "class": kind, "link_speed": SPEED.get(edge.gen or 0, ""), "link_width": str(edge.width or 0),
     }  # fmt: skip
     lines.append(f"{pad}<pci{_attributes(values)}>")
-    if gpu is not None:
-        lines += [pad + "  " + line for line in _gpu_lines(gpu, machine, ids)]
-    elif nic is not None:
-        speed = str(round((nic.gbps or 0) * 1000))
-        net = {"name": f"nic{nic.index}", "dev": str(nic.index), "speed": speed, "port": "1", "gdr": "1"}
+    if one is not None and isinstance(one.device, GpuNode):
+        lines += [pad + "  " + line for line in _gpu_lines(one.device, grown)]
+    elif one is not None and isinstance(one.device, NicNode):
+        index, mbps = one.device.index, round((one.device.gbps or 0) * 1000)
+        net = {"name": f"nic{index}", "dev": str(index), "speed": str(mbps), "port": "1", "gdr": "1"}
         lines.append(f"{pad}  <nic><net{_attributes(net)}/></nic>")
-    for child in inner:
-        _write(lines, child, below, machine, gpus, ids, depth + 1)
+    for child in grown.below.get(edge.b, []):
+        _write(lines, child, grown, depth + 1)
     lines.append(f"{pad}</pci>")
 
 
-def _leads_on(node: str, below: dict[str, list[Edge]], gpus: dict[str, GpuNode]) -> bool:
-    """Say whether a GPU or network port hangs below a node."""
-    return any(edge.b in gpus or edge.b.startswith("nic") or _leads_on(edge.b, below, gpus) for edge in below.get(node, []))
-
-
-def _gpu_lines(gpu: GpuNode, machine: Machine, ids: dict[str, str]) -> list[str]:
+def _gpu_lines(gpu: GpuNode, grown: _Grown) -> list[str]:
     capability = (gpu.gpu.compute_capability or "").replace(".", "")
     values = {"dev": str(gpu.index), "sm": capability, "rank": str(gpu.index), "gdr": "1"}
     node = f"gpu{gpu.index}"
     links: list[str] = []
-    for edge in machine.edges:
+    for edge in grown.machine.edges:
         if edge.kind not in ("nvlink", "nvswitch", "xgmi", "c2c") or node not in (edge.a, edge.b):
             continue
         other = edge.b if edge.a == node else edge.a
-        kind = SWITCH_CLASS if edge.kind == "nvswitch" else "0x068001" if other.startswith("cpu") else GPU_CLASS
-        target = {"target": ids.get(other, "ffff:ff:00.0"), "count": str(edge.links), "tclass": kind}
+        kind = SWITCH_CLASS if edge.kind == "nvswitch" else CPU_CLASS if other.startswith("cpu") else GPU_CLASS
+        target = {"target": grown.ids.get(other, "ffff:ff:00.0"), "count": str(edge.links), "tclass": kind}
         links.append(f"  <{'xgmi' if edge.kind == 'xgmi' else 'nvlink'}{_attributes(target)}/>")
     return [f"<gpu{_attributes(values)}>", *links, "</gpu>"]
-
-
-def read_nccl_xml(text: str) -> tuple[list[str], list[list[str]]]:
-    """Return the names of the GPUs ("GPU0" by device number) and their matrix in `nvidia-smi topo -m` letters, read from NCCL
-    topology XML. Raises XmlFault for text that is no such file."""
-    system = parse_xml(text, MOST_NODES * 8)
-    if system.name != "system":
-        raise XmlFault(f"The outermost element is {system.name!r}: expected system, as NCCL writes it.")
-    found: list[tuple[int, tuple[str, ...], Element]] = []
-    _collect(system, (), found)
-    if not found:
-        _collect_by_class(system, (), found)
-    if not found:
-        raise XmlFault("The file names no gpu element, and no PCI device of a GPU's class.")
-    _check_found(found)
-    found.sort(key=lambda entry: entry[0])
-    bus = {entry[2].attributes.get("busid", ""): n for n, entry in enumerate(found)}
-    cells = [[_letter(a[1], b[1]) if a is not b else "X" for b in found] for a in found]
-    for row, (_, _, pci) in enumerate(found):
-        _add_links(cells, row, pci, bus)
-    return [f"GPU{n}" for n in range(len(found))], cells
-
-
-def _check_found(found: list[tuple[int, tuple[str, ...], Element]]) -> None:
-    """Raise XmlFault for more GPUs than NCCL reads, and for two with one number or bus."""
-    if len(found) > MOST_NODES:
-        raise XmlFault(f"The file names {len(found)} GPUs: NCCL reads at most {MOST_NODES} nodes.")
-    for words, what in (
-        ([str(number) for number, _, _ in found], "dev"),
-        ([e.attributes.get("busid") for _, _, e in found], "busid"),
-    ):
-        twice = next((word for word in words if word is not None and words.count(word) > 1), None)
-        if twice is not None:
-            raise XmlFault(f"Two gpu elements have {what} {twice!r}: each GPU has its own.")
-
-
-def _collect(element: Element, path: tuple[str, ...], found: list[tuple[int, tuple[str, ...], Element]]) -> None:
-    here = path
-    if element.name == "cpu":
-        here = (*path, f"cpu{element.attributes.get('numaid', len(found))}")
-    elif element.name == "pci":
-        here = (*path, element.attributes.get("busid", str(id(element))))
-    for child in element.children:
-        if child.name == "gpu" and element.name == "pci":
-            number = child.attributes.get("dev", "")
-            found.append((int(number) if number.isdigit() else len(found), path, element))
-        else:
-            _collect(child, here, found)
-
-
-GPU_CLASSES = ("0x0300", "0x0302", "0x0380", "0x1200")
-"""PCI classes of GPUs: VGA and 3D controllers (NVIDIA), display controllers and processing accelerators (AMD)."""
-
-
-def _collect_by_class(element: Element, path: tuple[str, ...], found: list[tuple[int, tuple[str, ...], Element]]) -> None:
-    """Take PCI devices of a GPU's class in their order, as the static files of clouds have them, which name no gpu element."""
-    here = path
-    if element.name == "cpu":
-        here = (*path, f"cpu{element.attributes.get('numaid', len(found))}")
-    elif element.name == "pci":
-        if element.attributes.get("class", "").startswith(GPU_CLASSES):
-            found.append((len(found), path, element))
-            return
-        here = (*path, element.attributes.get("busid", str(id(element))))
-    for child in element.children:
-        _collect_by_class(child, here, found)
-
-
-def _letter(a: tuple[str, ...], b: tuple[str, ...]) -> str:
-    common = 0
-    while common < min(len(a), len(b)) and a[common] == b[common]:
-        common += 1
-    if common == 0:
-        return "SYS"
-    if common == 1:
-        return "PHB"
-    return "PIX" if len(a) == len(b) == common else "PXB"
-
-
-def _add_links(cells: list[list[str]], row: int, pci: Element, bus: dict[str, int]) -> None:
-    for gpu in pci.children:
-        for link in gpu.children:
-            target, count = link.attributes.get("target", ""), link.attributes.get("count", "0")
-            if link.name in ("nvlink", "xgmi") and target in bus and count.isdigit() and int(count):
-                cells[row][bus[target]] = cells[bus[target]][row] = f"NV{count}" if link.name == "nvlink" else "XGMI"
-    switched = sum(
-        int(link.attributes.get("count", "0"))
-        for gpu in pci.children
-        for link in gpu.children
-        if link.name == "nvlink" and link.attributes.get("tclass") == SWITCH_CLASS and link.attributes.get("count", "").isdigit()
-    )
-    if switched:
-        for other in range(len(cells)):
-            if other != row:
-                cells[row][other] = f"NV{switched}"

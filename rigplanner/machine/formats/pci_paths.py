@@ -4,13 +4,15 @@ from msgspec import Struct
 
 
 class PciDevice(Struct, frozen=True):
-    """`bridges` names the PCI bridges from the host bridge down, `host` the host bridge, `numa` its NUMA node where known."""
+    """`bridges` names the PCI bridges from the host bridge down, `host` the host bridge, `numa` its NUMA node and `width` the lanes
+    of its link where known."""
 
     address: str
     name: str
     host: str
     bridges: tuple[str, ...]
     numa: str | None = None
+    width: int | None = None
 
 
 NOT_GPUS = ("audio", "usb", "type-c", "ucsi", "nvswitch", "bridge", "serial bus")
@@ -21,6 +23,17 @@ def nvidia_gpus(devices: list[PciDevice]) -> list[PciDevice]:
     """Return NVIDIA's GPUs among PCI devices, by name."""
     named = [(device, device.name.lower()) for device in devices]
     return [device for device, name in named if "nvidia" in name and not any(word in name for word in NOT_GPUS)]
+
+
+RDMA = ("mellanox", "connectx", "infiniband", "mlx4_", "mlx5_")
+"""Words of the network ports that have RDMA verbs, which nvidia-smi lists."""
+NOT_PORTS = ("bridge", "switch", "virtual function", "management", "dma controller")
+
+
+def rdma_ports(devices: list[PciDevice]) -> list[PciDevice]:
+    """Return the network ports among PCI devices that nvidia-smi lists, by name."""
+    named = [(device, device.name.lower()) for device in devices]
+    return [device for device, name in named if any(word in name for word in RDMA) and not any(word in name for word in NOT_PORTS)]
 
 
 def path_letter(a: PciDevice, b: PciDevice) -> str:
