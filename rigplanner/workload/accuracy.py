@@ -18,12 +18,13 @@ from rigplanner.workload.memory import estimate_memory, on_unknown_card
 
 FIGURES = {"allocated": "allocated_gib", "reserved": "reserved_gib", "nvidia_smi": "device_gib", "unknown": "reserved_gib"}
 """The figure of an estimate that a measured counter is compared with; an unnamed one with what the allocator holds."""
+SIZE_MET, SIZE_CAPPED = "as told", "only a maximum"
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
     """One measured case: GiB per GPU measured and predicted, `error` predicted / measured - 1, None where nothing was predicted
-    (`fault` says why); `inside`: the measurement lies in the interval; `collection`: the collection of sources it came with, if
-    known."""
+    (`fault` says why); `inside`: the measurement lies in the interval, or below it where `size` is only a maximum (a job that did
+    not reach its longest text rightly took less); `collection`: the collection of sources it came with, if known."""
 
     id: str | int
     kind: str
@@ -36,6 +37,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
     inside: bool | None = None
     fault: str | None = None
     collection: str = "-"
+    size: str = SIZE_MET
 
     @property
     def error(self) -> float | None:
@@ -64,7 +66,7 @@ def _compared(raw: dict[str, Any], line: bytes, number: int, find_gpu: Callable[
         estimate = estimate_memory(work, card, count, zoo)
     except WorkloadFault as fault:
         return Comparison(**known, fault=str(fault))
-    inside = estimate.low_gib <= raw["value_gib"] <= estimate.high_gib
+    inside = (work.size_is_cap or estimate.low_gib <= raw["value_gib"]) and raw["value_gib"] <= estimate.high_gib
     return Comparison(**known, predicted_gib=_figure(estimate, raw.get("figure")), inside=inside)
 
 
@@ -72,7 +74,12 @@ def _known(raw: dict[str, Any], number: int) -> dict[str, Any]:
     work = raw.get("workload") or {}
     return {"id": raw.get("id", number), "kind": work.get("kind") or "-", "task": work.get("task") or "-",
             "model": work.get("model") or "-", "source": "/".join(str(raw.get("source") or "-").split("/")[:2]),
-            "stack": work.get("stack") or "-", "measured_gib": raw["value_gib"]}  # fmt: skip
+            "stack": work.get("stack") or "-", "measured_gib": raw["value_gib"], "size": size_told(work)}  # fmt: skip
+
+
+def size_told(work: dict[str, Any]) -> str:
+    """Return whether a case's lengths and sizes are those of the job, or only the most that it may meet (`size_is_cap`)."""
+    return SIZE_CAPPED if work.get("size_is_cap") else SIZE_MET
 
 
 def compare_first(lines: Iterable[bytes]) -> list[Comparison]:

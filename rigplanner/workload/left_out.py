@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
-from rigplanner.workload.accuracy import Comparison
+from rigplanner.workload.accuracy import SIZE_CAPPED, Comparison, size_told
 from rigplanner.workload.answer import GIB, WorkloadFault
 from rigplanner.workload.cases import BadCase, read_case
 from rigplanner.workload.job import Job, read_job
@@ -260,9 +260,10 @@ def _compared(case: Measured, spares: dict[str, Spare], spans: dict[str, tuple[f
     low, high = spans.get(f"{case.task} {case.group}") or spans.get(case.task, spans["any"])
     wide = case.wide * (1.0 if case.kind is None else by_sources(near.get(case.kind, 0)))
     low, high = max(LEAST, 1 - (1 - low) * wide), 1 + (high - 1) * wide
-    work = case.raw["workload"]
+    work, size = case.raw["workload"], size_told(case.raw["workload"])
+    beyond, least = case.measured_gib - case.known_gib, low * (case.tensors_gib - case.known_gib)
     return Comparison(
         id=case.raw.get("id", "-"), kind=work.get("kind") or "-", task=work.get("task") or "-", model=work.get("model") or "-",
         source=case.source, stack=work.get("stack") or "-", measured_gib=case.measured_gib, predicted_gib=case.predicted(spares),
-        inside=low * (case.tensors_gib - case.known_gib) <= case.measured_gib - case.known_gib <= high * (device - case.known_gib),
+        inside=(size == SIZE_CAPPED or least <= beyond) and beyond <= high * (device - case.known_gib), size=size,
     )  # fmt: skip

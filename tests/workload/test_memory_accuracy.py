@@ -46,6 +46,19 @@ def test_a_measured_line_is_compared_with_the_figure_it_names() -> None:
     assert small.predicted_gib is not None and large.predicted_gib is not None and small.predicted_gib < large.predicted_gib
 
 
+@pytest.mark.parametrize(("capped", "value_gib", "inside"), [
+    (None, 0.5, False), (False, 0.5, False), (True, 0.5, True), (True, 80.0, False), (None, 80.0, False),
+])  # fmt: skip
+def test_below_a_size_that_is_only_a_maximum_less_is_right(capped: bool | None, value_gib: float, inside: bool) -> None:
+    work = {"model": "gpt2", "task": "train_full", "precision": "fp32", "optimizer": "adamw", "batch_per_gpu": 1, "seq_len": 64,
+            "stack": "pytorch", "size_is_cap": capped}  # fmt: skip
+    line = json.dumps({"id": 1, "workload": work, "hardware": {}, "value_gib": value_gib}).encode()
+    (case,) = compare([line], lambda _: None, shipped_zoo())
+    assert case.inside is inside
+    assert case.size == ("only a maximum" if capped else "as told")
+    assert case.error is not None and (case.error > 0) is (value_gib < 1)
+
+
 def test_profiles_are_sane_and_unknown_stacks_are_plain_pytorch() -> None:
     for slug, stack in memory_stacks().items():
         for task in ("train_full", "inference", "serve"):

@@ -34,7 +34,7 @@ from rigplanner.workload.left_out import held_out
 
 LEAST_GROUP = 5
 """Groups of fewer cases are not printed on their own."""
-MEMORY_FIELDS = ("task", "kind", "stack", "source", "model")
+MEMORY_FIELDS = ("task", "size", "kind", "stack", "source", "model")
 FIRST_FIELDS = ("collection", "task", "kind", "stack", "source")
 
 
@@ -62,7 +62,7 @@ FIRST_NOTE = (
 MEMORY_NOTE = (
     "GiB per GPU against the counter that each source names, with the constants as shipped. Live tensors are computed; what "
     "allocators and libraries hold beyond them (a few numbers each for training, inference and the making of images) and the "
-    "intervals are fitted to all of these sources, so this table flatters."
+    "intervals are fitted to all of these sources, so this table flatters. Where a length is only a maximum, less is right too."
 )
 HELD_OUT_NOTE = (
     "The same cases, each predicted without its source: the constants and the intervals are fitted to the other sources, and "
