@@ -87,7 +87,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 
 def test_a_written_matrix_reads_back() -> None:
-    cells = (("X", "PHB", "PIX"), ("PHB", "X", "NODE"), ("PIX", "NODE", "X"))
+    cells = (("X", "NODE", "PIX"), ("NODE", "X", "NODE"), ("PIX", "NODE", "X"))
     matrix = parse_matrix(format_matrix(["GPU0", "GPU1", "NIC0"], cells, [("0-7", 0), (None, None)]))
     assert matrix.cells == cells
     assert matrix.cpu_affinity == ("0-7", "N/A")
@@ -117,6 +117,44 @@ def test_an_nvswitch_shows_in_the_sum_of_a_row() -> None:
 def test_links_that_the_card_lacks_are_refused() -> None:
     with pytest.raises(MatrixFault, match="NV4, but card has no NVLinks"):
         machine_of_matrix(parse_matrix(PAIR), gpu())
+
+
+NUMA = "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\nGPU0\t X \t{0}\t0-7\t{1}\nGPU1\t{0}\t X \t8-15\t{2}\n"
+
+
+@pytest.mark.parametrize("label", ["PIX", "PXB", "PHB", "NODE"])
+def test_near_gpus_share_a_numa_node(label: str) -> None:
+    with pytest.raises(MatrixFault, match=f"Line 2, cell GPU0/GPU1: {label}, but their NUMA nodes are 0 and 1"):
+        parse_matrix(NUMA.format(label, 0, 1))
+    for nodes in ((0, 0), (0, "N/A"), ("0-1", "1")):
+        assert parse_matrix(NUMA.format(label, *nodes)).cells[0][1] == label
+    assert parse_matrix(NUMA.format("SYS", 0, 1)).cells[0][1] == "SYS"
+    assert parse_matrix(NUMA.format("NV4", 0, 1)).cells[0][1] == "NV4"
+
+
+def test_a_port_is_as_near_to_a_gpu_as_to_its_neighbour_below_the_switch() -> None:
+    head = "\tGPU0\tGPU1\tNIC0\tCPU Affinity\n"
+    rows = "GPU0\t X \t{0}\tPIX\t0-7\nGPU1\t{0}\t X \t{1}\t0-7\nNIC0\tPIX\t{1}\t X\n"
+    with pytest.raises(MatrixFault, match="Cells GPU0/GPU1 and GPU0/NIC0 are PIX and PIX, but GPU1/NIC0 is PHB"):
+        parse_matrix(head + rows.format("PIX", "PHB"))
+    for pair in (("PIX", "PIX"), ("PXB", "PXB"), ("PHB", "PHB"), ("NV4", "PHB")):
+        assert parse_matrix(head + rows.format(*pair)).cells[1][2] == pair[1]
+
+
+def test_modules_before_nvswitch_have_no_more_links_than_their_own() -> None:
+    port = NvlinkPort(generation=1, links=4, link_gbs=20)
+    four = ("GPU0 X {0} {0} 0", "GPU1 {0} X {0} 0", "GPU2 {0} {0} X 0")
+    module = gpu("sxm", form_factor="sxm2", nvlink=port, compute_capability="6.0")
+    assert len(machine_of_matrix(parse_matrix(table(*(row.format("NV2") for row in four))), module).gpus) == 3
+    with pytest.raises(MatrixFault, match="Row GPU0: 6 NVLinks in all, but sxm has 4"):
+        machine_of_matrix(parse_matrix(table(*(row.format("NV3") for row in four))), module)
+
+
+def test_cards_of_two_models_stand_in_one_machine() -> None:
+    machine = machine_of_matrix(parse_matrix(PAIR.replace("NV4", "PHB")), (gpu(), linked_gpu()), ((None, 8), (None, None)))
+    assert [(node.gpu.name, node.gen, node.width) for node in machine.gpus] == [("card", 4, 8), ("linked", 4, 16)]
+    with pytest.raises(MatrixFault, match="Cell GPU0/GPU1: NV4, but card has no NVLinks"):
+        machine_of_matrix(parse_matrix(PAIR), (gpu(), linked_gpu()))
 
 
 def test_a_job_that_has_no_cores_of_a_node_prints_none() -> None:

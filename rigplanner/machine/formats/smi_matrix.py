@@ -227,6 +227,7 @@ def _checked(header: list[str], rows: list[Row], peers: tuple[tuple[tuple[str, .
     names = tuple(row.name for row in rows)
     _check_symmetry(header, rows, cells)
     _check_nesting(header, names, cells)
+    _check_numa(header, rows, cells)
     return SmiMatrix(
         devices=tuple(header),
         rows=names,
@@ -294,9 +295,9 @@ NEARNESS = {"PIX": 0, "PXB": 1, "PHB": 2, "NODE": 3, "SYS": 4}
 
 
 def _check_nesting(header: list[str], names: tuple[str, ...], cells: list[tuple[str, ...]]) -> None:
-    """Raise MatrixFault where two GPUs are near a third and far from each other, which no tree of switches can be."""
+    """Raise MatrixFault where two devices are near a third and far from each other, which no tree of switches can be."""
     index = {name: n for n, name in enumerate(header)}
-    rows = {name: row for name, row in zip(names, cells, strict=True) if name.startswith("GPU")}
+    rows = dict(zip(names, cells, strict=True))
     ranks = {a: {b: NEARNESS[row[index[b]]] for b in rows if row[index[b]] in NEARNESS} for a, row in rows.items()}
     for level in range(max(NEARNESS.values())):
         seen: set[str] = set()
@@ -307,6 +308,19 @@ def _check_nesting(header: list[str], names: tuple[str, ...], cells: list[tuple[
                 if far is not None:
                     raise MatrixFault(_torn(a, b, far, rows, index))
             seen |= {a}
+
+
+def _check_numa(header: list[str], rows: list[Row], cells: list[tuple[str, ...]]) -> None:
+    """Raise MatrixFault where two GPUs of different NUMA nodes are nearer than SYS."""
+    nodes = {row.name: row.tail[1] for row in rows if row.name.startswith("GPU") and row.tail[1].isdigit()}
+    for row, labels in zip(rows, cells, strict=True):
+        for column, word in zip(header, labels, strict=True):
+            one, other = nodes.get(row.name), nodes.get(column)
+            if None not in (one, other) and one != other and NEARNESS.get(word, NEARNESS["SYS"]) < NEARNESS["SYS"]:
+                raise MatrixFault(
+                    f"Line {row.line}, cell {row.name}/{column}: {word}, but their NUMA nodes are {one} and {other}: no machine is "
+                    "built so."
+                )
 
 
 def _torn(middle: str, a: str, c: str, rows: dict[str, tuple[str, ...]], index: dict[str, int]) -> str:
