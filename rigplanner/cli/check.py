@@ -18,8 +18,8 @@ from rigplanner.report.words.machine import absent_texts
 from rigplanner.rig.document import Rig
 from rigplanner.rig.files import RigFault, read_rig
 from rigplanner.rules.assess import Assessment, assess
-from rigplanner.rules.check import ORDER, SEVERITIES
-from rigplanner.rules.finding import Finding
+from rigplanner.rules.check import ORDER
+from rigplanner.rules.finding import SEVERITIES, Finding
 
 SCHEMA = "rigplanner-check-1"
 MARKS = {"error": "x", "unknown": "?", "warning": "!", "info": "i"}

@@ -17,9 +17,9 @@ from rigplanner.planning.guide import Advice, Answers, Proposal, advise
 from rigplanner.report.format import money
 from rigplanner.report.language import tr
 from rigplanner.report.words import guide as words
+from rigplanner.rig.countries import USUAL, country_code
 from rigplanner.rig.document import Site
 from rigplanner.rig.files import RigFault, write_rig
-from rigplanner.rules.mains import USUAL
 
 NOTHING_FOUND = 1
 
@@ -67,10 +67,11 @@ def run(args: argparse.Namespace) -> int:
 def _site(country: str) -> Site:
     if not country:
         return Site()
-    if country not in USUAL:
+    code = country_code(country)
+    if code not in USUAL:
         raise InputFault(f"--country: expected one of {', '.join(sorted(USUAL))}, found {country!r}.")
-    volts, amperes = USUAL[country]
-    return Site(country=country, volts=volts, breaker_a=amperes)
+    volts, amperes = USUAL[code]
+    return Site(country=code, volts=volts, breaker_a=amperes)
 
 
 def _tell(advice: Advice, catalog: Catalog, today: str) -> None:

@@ -35,6 +35,9 @@ COMMANDS = {
 SPEAKING = ("check", "memory", "performance", "quote", "export", "compare", "guide")
 """Commands whose answer is words for people; they take --language. Codes and JSON fields are the same in every language."""
 
+NESTED = ("catalog",)
+"""Commands of commands; all others take their words before, between and behind the options."""
+
 __all__ = ["COMMANDS", "InputFault", "main"]
 
 
@@ -125,7 +128,7 @@ def _command(name: str, words: list[str]) -> int:
     module.add_arguments(parser)
     if name in SPEAKING:
         parser.add_argument("--language", choices=tuple(LANGUAGES), default="en", help="the language of the answer (default: en)")
-    args = parser.parse_args(words)
+    args = (parser.parse_args if name in NESTED else parser.parse_intermixed_args)(words)
     use_language(getattr(args, "language", "en"))
     return int(module.run(args))
 

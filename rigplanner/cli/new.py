@@ -18,13 +18,13 @@ from rigplanner.machine.this_machine import recognise
 from rigplanner.report.language import tr
 from rigplanner.report.words.rates import uncounted_text
 from rigplanner.rig.choices import with_choice
+from rigplanner.rig.countries import USUAL
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import add_workload, change_site, rename, set_exchange, set_notes
 from rigplanner.rig.files import RigFault, write_rig
 from rigplanner.rig.from_words import Wish, near_parts, rig_from_wishes
 from rigplanner.rig.line_parts import read_wishes
 from rigplanner.rig.task import Workload
-from rigplanner.rules.mains import USUAL
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.network import resolve
 

@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from rigplanner.desktop.session import Session
 from rigplanner.report.language import tr
+from rigplanner.rig.countries import USUAL
 from rigplanner.rig.edits import Edit
-from rigplanner.rules.mains import USUAL
 
 
 def site_menu(parent: QWidget, session: Session) -> QMenu:

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU, Accessory, Storage
+from rigplanner.rig.countries import country_code, near_countries
 from rigplanner.rig.document import MOST_CIRCUITS, Item, Rig, Site, part_of
 from rigplanner.rig.edits import EditFault, change_site, set_bios, set_power_cap, set_raid0, set_software
 from rigplanner.rig.offer_choices import OFFER_WORDS, with_offer_choice
@@ -15,7 +16,7 @@ SITE_WORDS = {"country": "country", "volts": "volts", "breaker": "breaker_a", "h
 SOFTWARE_WORDS = (
     "driver", "cuda", "pytorch", "tensorflow", "jax", "rocm", "os", "bios", "iommu", "ngc-pytorch", "ngc-tensorflow", "rapids",
     "bitsandbytes", "mamba-ssm", "causal-conv1d", "nunchaku", "sageattention", "deep-gemm", "unsloth", "tensorrt",
-    "flashinfer", "sglang", "vllm", "ctranslate2", "onnxruntime-gpu",
+    "flashinfer", "sglang", "vllm", "ctranslate2", "onnxruntime-gpu", "nccl",
 )  # fmt: skip
 YES, NO = ("yes", "on", "true", "all"), ("no", "off", "false", "none")
 
@@ -41,8 +42,18 @@ def with_choice(rig: Rig, catalog: Catalog, text: str) -> Rig:
     raise EditFault(f"{name!r} is no setting; known are {known}.")
 
 
+def _country(value: str) -> str:
+    """The two letters of a country; letters that no country has are refused with the nearest."""
+    code = country_code(value)
+    if code is None:
+        near = ", ".join(near_countries(value))
+        hint = f"; the nearest are {near}" if near else ""
+        raise EditFault(f"country: expected a country's two letters (ISO 3166), for example DE, found {value!r}{hint}.")
+    return code
+
+
 def _on_site(rig: Rig, field: str, value: str) -> Rig:
-    given = value.upper() if field == "country" else _number(field, value)
+    given = _country(value) if field == "country" else _number(field, value)
     try:
         msgspec.convert(msgspec.to_builtins(replace(rig.site, **{field: given})), Site)
     except msgspec.ValidationError as fault:

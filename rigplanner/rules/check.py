@@ -3,13 +3,12 @@
 from msgspec.structs import replace
 
 from rigplanner.rig.document import Rig, Waiver
-from rigplanner.rules.finding import CheckReport, Finding, Severity
+from rigplanner.rules.finding import SEVERITIES, CheckReport, Finding
 from rigplanner.rules.registry import judged
 from rigplanner.rules.situation import Situation
 from rigplanner.rules.topics import RULES_BY_CODE
 
-ORDER: dict[str, int] = {"error": 0, "unknown": 1, "warning": 2, "info": 3}
-SEVERITIES: tuple[Severity, ...] = ("error", "unknown", "warning", "info")
+ORDER: dict[str, int] = {severity: rank for rank, severity in enumerate(SEVERITIES)}
 
 
 def check(situation: Situation) -> CheckReport:

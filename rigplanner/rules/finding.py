@@ -8,6 +8,8 @@ from rigplanner.rig.edits import Edit
 
 Severity = Literal["error", "warning", "info", "unknown"]
 """error: does not work or is unsafe; warning: works worse or on a condition; info: worth knowing; unknown: a fact is missing."""
+SEVERITIES: tuple[Severity, ...] = ("error", "unknown", "warning", "info")
+"""Worst first."""
 
 
 class Fix(Struct, frozen=True, kw_only=True):

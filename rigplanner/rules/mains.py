@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 
 from rigplanner.catalog.parts import PowerSupply, Supply, System
+from rigplanner.rig.countries import CIRCUITS, Circuit, circuits_of
 from rigplanner.rig.document import Site
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding, Fix, Named, Severity
@@ -48,10 +49,29 @@ def derated(situation: Situation, case: Fed) -> Iterator[Finding]:
     if actual is not None and actual >= best:
         return
     lowest = min(rating.min_volts for rating in given.ratings if rating.watts == best)
-    higher = fix(situation, "higher-voltage", Edit("change_site", {"volts": max(230.0, lowest)}), volts=max(230.0, lowest))
     yield derated.finding(
-        case, "error" if actual is None else "warning", needed=best, actual=actual, unit="W", fixes=(higher,), volts=case.site.volts
+        case,
+        "error" if actual is None else "warning",
+        needed=best,
+        actual=actual,
+        unit="W",
+        fixes=_higher_voltage(situation, lowest),
+        volts=case.site.volts,
     )
+
+
+def _wired(site: Site) -> tuple[Circuit, ...]:
+    """Return the circuits that are wired at a site, smallest first: those of its country, else of countries with its voltage."""
+    known = circuits_of(site.country)
+    if known is not None:
+        return known
+    return next((circuits for circuits in map(CIRCUITS.__getitem__, ("US", "DE")) if site.volts in {v for v, _ in circuits}), ())
+
+
+def _higher_voltage(situation: Situation, least: float) -> tuple[Fix, ...]:
+    """Offer the lowest voltage that is wired at the site and is so high; none where there is none."""
+    offered = [volts for volts, _ in _wired(situation.site) if volts >= least]
+    return tuple(fix(situation, "higher-voltage", Edit("change_site", {"volts": v}), volts=v) for v in offered[:1])
 
 
 @rule(
@@ -88,6 +108,8 @@ def circuit(situation: Situation, case: Load) -> Iterator[Finding]:
     )
 
 
+HIGH = 200.0
+"""Volts from which a site counts as fed with a high voltage."""
 INLET_AMPERES = {"C14": (10.0, 15.0), "C16": (10.0, 15.0), "C20": (16.0, 20.0), "C22": (16.0, 20.0)}
 """What cord and inlet of a form carry in A: by IEC 60320, and with the thickest cords by UL."""
 
@@ -126,8 +148,7 @@ def cord(situation: Situation, case: Corded) -> Iterator[Finding]:
     usual, most = INLET_AMPERES[case.given.inlet]
     if case.amperes > usual:
         volts = situation.site.volts or 0.0
-        higher = fix(situation, "higher-voltage", Edit("change_site", {"volts": 230.0}), volts=230.0)
-        fixes = (higher,) if volts < 200 and case.amperes * volts / 230.0 <= usual else ()
+        fixes = _higher_voltage(situation, case.amperes * volts / usual) if volts < HIGH else ()
         severity: Severity = "error" if case.amperes > most else "warning"
         limit = most if severity == "error" else usual
         yield cord.finding(
@@ -135,55 +156,14 @@ def cord(situation: Situation, case: Corded) -> Iterator[Finding]:
         )
 
 
-USUAL = {
-    "US": (120.0, 15.0),
-    "CA": (120.0, 15.0),
-    "MX": (127.0, 15.0),
-    "TW": (110.0, 15.0),
-    "JP": (100.0, 15.0),
-    "BR": (127.0, 20.0),
-    "GB": (230.0, 13.0),
-    "IE": (230.0, 13.0),
-    "CH": (230.0, 10.0),
-    "DK": (230.0, 13.0),
-    "IT": (230.0, 16.0),
-    "AU": (230.0, 10.0),
-    "NZ": (230.0, 10.0),
-    "CN": (220.0, 10.0),
-    "KR": (220.0, 16.0),
-    "IN": (230.0, 16.0),
-    "SG": (230.0, 13.0),
-    "HK": (220.0, 13.0),
-    "DE": (230.0, 16.0),
-    "FR": (230.0, 16.0),
-    "CZ": (230.0, 16.0),
-    "AT": (230.0, 16.0),
-    "NL": (230.0, 16.0),
-    "BE": (230.0, 16.0),
-    "ES": (230.0, 16.0),
-    "PT": (230.0, 16.0),
-    "PL": (230.0, 16.0),
-    "SK": (230.0, 16.0),
-    "HU": (230.0, 16.0),
-    "SE": (230.0, 10.0),
-    "NO": (230.0, 16.0),
-    "FI": (230.0, 16.0),
-}
-"""Mains voltage and ampere rating of the usual outlet by country (IEC World Plugs; the smaller of plug and common breaker).
-Only offered to the owner, never assumed: houses differ."""
-
-
 def usual_circuit(situation: Situation) -> tuple[Fix, ...]:
     """Offer the usual outlet of the site's country."""
-    usual = USUAL.get((situation.site.country or "").upper())
-    if usual is None:
+    circuits = circuits_of(situation.site.country)
+    if circuits is None:
         return ()
+    usual = circuits[0]
     edit = Edit("change_site", {"volts": usual[0], "breaker_a": usual[1]})
     return (fix(situation, "usual-circuit", edit, volts=usual[0], amperes=usual[1], country=situation.site.country),)
-
-
-CIRCUITS = ((120.0, 20.0), (208.0, 20.0), (230.0, 16.0), (240.0, 20.0), (208.0, 30.0), (240.0, 30.0), (230.0, 32.0))
-"""Common branch circuits in V and A, smallest first."""
 
 
 def _units(situation: Situation) -> int:
@@ -211,10 +191,9 @@ def _more_circuits(situation: Situation, case: Load, wall_w: float) -> tuple[Fix
 
 
 def _other_circuit(situation: Situation, case: Load, wall_w: float) -> tuple[Fix, ...]:
-    """Offer the smallest common circuit that carries the load for hours."""
-    country_volts = case.site.volts or 0
-    for volts, amperes in CIRCUITS:
-        if volts >= country_volts and volts * amperes * CONTINUOUS >= wall_w:
+    """Offer the smallest circuit wired at the site that carries the load for hours."""
+    for volts, amperes in _wired(case.site):
+        if volts >= (case.site.volts or 0) and volts * amperes * CONTINUOUS >= wall_w:
             edit = Edit("change_site", {"volts": volts, "breaker_a": amperes})
             return (fix(situation, "other-circuit", edit, volts=volts, amperes=amperes),)
     return ()

@@ -11,24 +11,27 @@ from rigplanner.rules.finding import Finding, Fix, Severity
 from rigplanner.rules.fixes import fix
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import JobFacts, Situation
-from rigplanner.rules.software_tables import MakerRow, software
+from rigplanner.rules.software_tables import MakerRow, software, version
 
 TITLES = {
-    "cuda": "CUDA", "rocm": "ROCm", "vllm": "vLLM", "tensorrt-llm": "TensorRT-LLM", "exllamav3": "ExLlamaV3",
-    "flash-attention": "FlashAttention",
+    "cuda": "CUDA", "rocm": "ROCm", "ngc": "NVIDIA NGC", "driver": "NVIDIA driver", "vllm": "vLLM",
+    "tensorrt-llm": "TensorRT-LLM", "exllamav3": "ExLlamaV3", "flash-attention": "FlashAttention",
 }  # fmt: skip
-PLATFORMS = ("cuda", "rocm")
+PLATFORMS = ("cuda", "rocm", "driver")
+OLDEST_BRANCH = 100
+"""NVIDIA has numbered its drivers by three digits since 2007; the versions of AMD's and Intel's begin with one or two."""
 FORMATS = {"bf16": ("bf16", "bfloat16"), "fp8": ("fp8",), "fp4": ("fp4",)}
 """Number formats by how a job's precision names them."""
 
 
 class Foreign(Struct, frozen=True):
-    """A GPU model and the software that the rig names or a job asks for."""
+    """A GPU model and the software that the rig names, in its setting `key`, or a job asks for."""
 
     name: str
     card: GPU
     row: MakerRow
     job: JobFacts | None = None
+    key: str = ""
 
     @property
     def subjects(self) -> tuple[str, ...]:
@@ -46,11 +49,10 @@ def _models(situation: Situation) -> dict[str, tuple[str, GPU]]:
 def foreign(situation: Situation) -> Iterator[Foreign]:
     """Platforms that the rig names, and what its jobs run on, with each GPU model they are said to serve or not."""
     rows = {row.what: row for row in software().makers}
-    for what in PLATFORMS:
-        if what in situation.rig.settings.software:
-            cards = _models(situation).values()
-            if not any(card.chip_maker in rows[what].makers for _, card in cards):
-                yield from (Foreign(name, card, rows[what]) for name, card in cards)
+    for key, what in _platforms(situation.rig.settings.software):
+        cards = _models(situation).values()
+        if not any(card.chip_maker in rows[what].makers for _, card in cards):
+            yield from (Foreign(name, card, rows[what], key=key) for name, card in cards)
     for job in situation.jobs:
         stack, attention = (job.workload.stack or "").casefold(), (job.workload.attention or "").casefold()
         asked = [row for what, row in rows.items() if what in stack and what not in PLATFORMS]
@@ -58,10 +60,25 @@ def foreign(situation: Situation) -> Iterator[Foreign]:
         yield from (Foreign(name, card, row, job) for row in asked for name, card in _models(situation).values())
 
 
+def _platforms(named: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """The settings that stand for one maker's platform, each with what it stands for."""
+    for key, release in named.items():
+        numbers = version(release)
+        if key in ("cuda", "rocm"):
+            yield key, key
+        elif key.startswith("ngc-"):
+            yield key, "ngc"
+        elif key == "driver" and numbers and numbers[0] >= OLDEST_BRANCH:
+            yield key, "driver"
+        elif key == "pytorch" and "+" in release:
+            yield from ((key, what) for mark, what in (("+cu", "cuda"), ("+rocm", "rocm")) if mark in release)
+
+
 @rule(
     "SW021", "Software does not run on GPUs of this maker", "error", over=foreign,
-    reason="CUDA and TensorRT-LLM are for NVIDIA, ROCm is for AMD. vLLM and FlashAttention serve AMD's newer targets: both leave "
-    "Vega (gfx906: MI50, MI60, Radeon VII) and cards before RDNA 3 out; forks of others exist. ExLlamaV3 serves RDNA, no Instinct.",
+    reason="CUDA, NVIDIA's driver, its NGC images and TensorRT-LLM are for NVIDIA, ROCm is for AMD. vLLM and FlashAttention serve "
+    "AMD's newer targets: both leave Vega (gfx906: MI50, MI60, Radeon VII) and cards before RDNA 3 out; forks of others exist. "
+    "ExLlamaV3 serves RDNA, no Instinct.",
     source="vLLM, requirements of ROCm; vllm-project/vllm pull request 33811; ROCm/triton issue 461; ROCm/flash-attention issue "
     "27; theroyallab/tabbyAPI wiki, ROCm",
 )  # fmt: skip
@@ -84,6 +101,10 @@ def one_maker(situation: Situation, case: Foreign) -> Iterator[Finding]:
 
 
 def _instead(situation: Situation, case: Foreign) -> tuple[Fix, ...]:
+    """Without the setting, or another attention."""
+    if case.key:
+        edit = Edit("set_software", {"versions": {case.key: ""}})
+        return (fix(situation, "forget", edit, word=case.key),)
     if case.row.what != "flash-attention" or case.job is None:
         return ()
     edit = Edit("change_workload", {"index": case.job.index, "attention": "sdpa"})

@@ -32,6 +32,7 @@ from rigplanner.rules import (
     software,
     space,
     vram,
+    wording,
 )
 from rigplanner.rules.registry import RULES, Rule
 
@@ -67,6 +68,7 @@ TOPICS = (
     partitions,
     shape,
     known,
+    wording,
 )
 """The rule modules in the order in which a person builds."""
 

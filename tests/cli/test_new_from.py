@@ -87,3 +87,9 @@ def test_a_part_without_a_match_names_the_nearest(tmp_path: Path, capsys: pytest
 def test_a_workload_whose_model_is_not_known_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "llama-3.1-8b" in refused(capsys, tmp_path / "no.rig", "RTX 3090", "--workload", "lama-3.1-8b task=serve")
     assert "expected a model" in refused(capsys, tmp_path / "no.rig", "RTX 3090", "--workload", "task=serve")
+
+
+def test_settings_may_stand_between_the_parts(tmp_path: Path) -> None:
+    rig = made(tmp_path / "uk.rig", "--set", "country=UK", "RTX 3090", "--set", "hours=8", "AX1600i")
+    assert (rig.site.country, rig.site.volts, rig.site.hours_per_day) == ("GB", 230.0, 8.0)
+    assert len(rig.items) == 2

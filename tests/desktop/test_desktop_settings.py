@@ -27,7 +27,7 @@ from rigplanner.desktop.tokens import DARK
 from rigplanner.report.format import quantity
 from rigplanner.report.language import language, use_language
 from rigplanner.report.quote.logo import logo_fault, logo_name
-from rigplanner.rules.mains import USUAL
+from rigplanner.rig.countries import USUAL
 
 ECB = (
     b'<?xml version="1.0"?><gesmes:Envelope xmlns:gesmes="http://www.gesmes.org/xml/2002-08-01" '

@@ -29,6 +29,11 @@ def test_each_word_changes_its_setting(catalog: Catalog) -> None:
     assert with_choice(with_choice(rig, catalog, "raid0=no"), catalog, "cap=none").items == RIG.items
 
 
+@pytest.mark.parametrize(("word", "code"), [("UK", "GB"), ("el", "GR"), ("za", "ZA")])
+def test_a_country_is_known_by_the_letters_people_write(catalog: Catalog, word: str, code: str) -> None:
+    assert with_choice(RIG, catalog, f"country={word}").site.country == code
+
+
 def test_a_ups_is_counted(catalog: Catalog) -> None:
     ups = next(part.id for part in catalog.of_kind("accessory") if getattr(part, "type", "") == "ups")
     rig = with_choice(Rig(items=(Item(uid="ups", part=ups),)), catalog, "ups=2")
@@ -46,6 +51,8 @@ def test_a_ups_is_counted(catalog: Catalog) -> None:
         ("numa=1.5", "whole number of nodes"),
         ("raid0=nothing-here", "has no item nothing-here"),
         ("ups=1", "the rig has none"),
+        ("country=XX", "two letters .ISO 3166., for example DE, found 'XX'; the nearest are MX"),
+        ("country=Germany", "found 'Germany'.$"),
     ],
 )
 def test_what_is_no_setting_is_refused(catalog: Catalog, text: str, words: str) -> None:

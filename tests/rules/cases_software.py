@@ -4,6 +4,8 @@ from msgspec.structs import replace
 from rule_bench import CARD, bench_rig, case, named
 
 from rigplanner.catalog.parts import Doubt
+from rigplanner.rig.document import Site
+from rigplanner.rig.edits import set_ignored, set_severity, waive
 from rigplanner.rig.task import Parallelism, Workload
 
 DESK_RIG = bench_rig()
@@ -222,6 +224,14 @@ CASES = (
     case("SW021", "fires", _on(cuda="12.4"), RADEON),
     case("SW021", "fires", _on(job=Workload(name="job", task="inference", stack="vllm", flags=["gib:10"])), VEGA),
     case("SW021", "fires", _on(job=_job(attention="flash")), VEGA),
+    case("SW021", "fires", _on(driver="470"), RADEON),
+    case("SW021", "fires", _on(**{"ngc-pytorch": "25.01"}), VEGA),
+    case("SW021", "fires", _on(pytorch="2.8.0+cu128"), RADEON),
+    case("SW021", "fires", _on(pytorch="2.8.0+rocm6.4")),
+    case("SW021", "limit", _on(driver="99.9"), RADEON),
+    case("SW021", "limit", _on(driver="470")),
+    case("SW021", "limit", _on(**{"ngc-pytorch": "25.01"})),
+    case("SW021", "limit", _on(pytorch="2.8.0+rocm6.4"), RADEON),
     case("SW021", "limit", _on(cuda="12.4")),
     case("SW021", "limit", _on(rocm="6.2"), RADEON),
     case("SW021", "limit", _on(job=Workload(name="job", task="inference", stack="vllm", flags=["gib:10"])), RADEON),
@@ -304,6 +314,20 @@ CASES = (
     case("KNO001", "silent", DESK_RIG),
     case("KNO001", "fires", DESK_RIG, {"board.desk": {"layout.chipset": "B650"}, "memory.desk": {"module_gib": 48.0}}),
     case("KNO001", "limit", _on(bios="3.10"), {"board.desk": {"layout.chipset": "B650"}, "memory.desk": {"module_gib": 48.0}}),
+    case("RIG005", "fires", bench_rig(settings=named(pytroch="2.8"))),
+    case("RIG005", "fires", bench_rig(settings=named(pytroch="2.8", pytorch="2.8"))),
+    case("RIG005", "fires", bench_rig(settings=named(house_spirit="1"))),
+    case("RIG005", "fires", bench_rig(site=Site(country="XX"))),
+    case("RIG005", "fires", bench_rig(site=Site(country="GERMANY"))),
+    case("RIG005", "fires", set_ignored(DESK_RIG, "XXX999", True)),
+    case("RIG005", "fires", set_severity(DESK_RIG, "SPC01", "info")),
+    case("RIG005", "fires", set_severity(DESK_RIG, "SPC001", "fatal")),
+    case("RIG005", "fires", set_severity(DESK_RIG, "SPC001", "erorr")),
+    case("RIG005", "fires", waive(waive(DESK_RIG, "SPC999", "cut open", "Ada"), "SPC999", "cut open", "Ada", subject="gpu.0")),
+    case("RIG005", "limit", bench_rig(settings=named(pytorch="2.8"), site=Site(country="uk"))),
+    case(
+        "RIG005", "silent", waive(set_severity(set_ignored(DESK_RIG, "SPC001", True), "SPC002", "unknown"), "SPC003", "no", "Ada")
+    ),
     case("RIG001", "fires", bench_rig(thing="nobody.knows.this"), None, "unknown"),
     case("RIG001", "limit", bench_rig(thing="fan.gpu")),
     case("RIG001", "silent", DESK_RIG),

@@ -16,8 +16,8 @@ from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import apply, set_severity
 from rigplanner.rig.task import Workload
 from rigplanner.rules.assess import facts_of, job_on, machine_of
-from rigplanner.rules.check import SEVERITIES, check, counted
-from rigplanner.rules.finding import CheckReport, Finding
+from rigplanner.rules.check import check, counted
+from rigplanner.rules.finding import SEVERITIES, CheckReport, Finding
 from rigplanner.rules.situation import JobFacts, Situation
 from rigplanner.rules.topics import RULES_BY_CODE
 from rigplanner.workload.answer import MemoryEstimate, MemoryParts
@@ -36,6 +36,7 @@ NEVER_UNKNOWN = {
     "NVL008": "islands are computed from the links that are known",
     "PCI009": "a mode hangs on a setting or it does not",
     "RIG003": "a doubt is written down or it is not",
+    "RIG005": "a name is known or it is not",
     "RIG004": "a description goes round in a circle or it does not",
     "WRK002": "degrees of parallelism have defaults",
     "WRK004": "degrees of parallelism have defaults",

@@ -29,8 +29,8 @@ from rigplanner.desktop.widgets import busy_bar, button, clear, column, indented
 from rigplanner.planning.aims import AIMS, USUAL_AIM, Purpose
 from rigplanner.report.format import money
 from rigplanner.report.language import tr
+from rigplanner.rig.countries import USUAL
 from rigplanner.rig.document import Site
-from rigplanner.rules.mains import USUAL
 
 if TYPE_CHECKING:
     from rigplanner.planning.guide import Ability, Advice, Proposal

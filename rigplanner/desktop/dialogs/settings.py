@@ -31,8 +31,8 @@ from rigplanner.desktop.widgets import button, column, indented, label, panel, r
 from rigplanner.report.format import use_inches
 from rigplanner.report.language import LANGUAGES, tr
 from rigplanner.report.quote.logo import logo_name
+from rigplanner.rig.countries import USUAL
 from rigplanner.rig.edits import Edit
-from rigplanner.rules.mains import USUAL
 
 THEMES = (("system", "As the system"), ("light", "Light"), ("dark", "Dark"))
 CURRENCIES = ("USD", "EUR", "TWD", "CZK", "GBP", "CHF", "JPY", "CNY", "CAD", "AUD", "INR", "KRW", "PLN", "SEK", "BRL")

@@ -10,8 +10,7 @@ from rigplanner.report.language import listed, tr, trn
 from rigplanner.report.words.fields import FIELD_WORDS, VALUE_WORDS
 from rigplanner.report.words.finding_texts import FINDING_TEXTS, FIX_TEXTS
 from rigplanner.rig.document import Rig, part_of
-from rigplanner.rules.check import SEVERITIES
-from rigplanner.rules.finding import CheckReport, Finding, Fix
+from rigplanner.rules.finding import SEVERITIES, CheckReport, Finding, Fix
 from rigplanner.rules.topics import RULES_BY_CODE
 
 LONGEST_LIST = 6
