@@ -11,6 +11,7 @@ from rigplanner.machine.machine import Machine
 from rigplanner.rules.finding import Finding, Fix, Named
 from rigplanner.rules.fixes import fix, move, swap
 from rigplanner.rules.moves import lands
+from rigplanner.rules.power import cap_fix
 from rigplanner.rules.radiators import takes
 from rigplanner.rules.registry import rule
 from rigplanner.rules.rooms import holds
@@ -112,13 +113,13 @@ def gap(situation: Situation, case: Neighbours) -> Iterator[Finding]:
 
         helps = edit is not None and lands(situation, (edit,), case.other_name, far[0].id, apart)
         moved = (fix(situation, "move-card", edit, piece=case.other_name, place=far[0].id),) if edit and helps else ()
-        fixes = (*moved, *cooled_otherwise(situation, case), *hung(situation, case))
+        fixes = (*moved, *cooled_otherwise(situation, case.name, case.card), *hung(situation, case))
         yield gap.finding(case, needed=1.0, actual=round(max(free, 0.0), 2), unit="slots", fixes=fixes)
 
 
-def cooled_otherwise(situation: Situation, case: Neighbours) -> tuple[Fix, ...]:
+def cooled_otherwise(situation: Situation, name: str, card: GPU) -> tuple[Fix, ...]:
     """Take the same GPU with a blower, in an open frame also one with a radiator, where one is sold that is no thicker."""
-    card, space = case.card, situation.enclosure[1].enclosure if situation.enclosure else None
+    space = situation.enclosure[1].enclosure if situation.enclosure else None
     closed = ("blower", "liquid") if space is None or space.airflow == "open" else ("blower",)
 
     def silicon(gpu: GPU) -> tuple[object, ...]:
@@ -129,12 +130,12 @@ def cooled_otherwise(situation: Situation, case: Neighbours) -> tuple[Fix, ...]:
     found = swap(
         situation,
         "other-card",
-        case.name,
+        name,
         lambda other: (
             other.cooling in closed and silicon(other) == silicon(card) and (other.slots or math.inf) <= (card.slots or 0)
         ),
     )
-    return tuple(one for one in found if lands(situation, one.edits, case.name))
+    return tuple(one for one in found if lands(situation, one.edits, name))
 
 
 def hung(situation: Situation, case: Neighbours) -> tuple[Fix, ...]:
@@ -236,6 +237,7 @@ class Blowing(Named, frozen=True):
     chassis: Chassis | System
     watts: float | None
     count: int
+    cards: tuple[tuple[str, GPU], ...]
 
 
 def open_cards(situation: Situation) -> Iterator[Blowing]:
@@ -246,7 +248,8 @@ def open_cards(situation: Situation) -> Iterator[Blowing]:
         return
     watts = [card.node.power_cap_w if card.node and card.node.power_cap_w else card.card.tdp_w for card in cards]
     known = [value for value in watts if value is not None]
-    yield Blowing(found[0], found[1], sum(known) if len(known) == len(watts) else None, len(cards))
+    named = tuple((card.name, card.card) for card in cards)
+    yield Blowing(found[0], found[1], sum(known) if len(known) == len(watts) else None, len(cards), named)
 
 
 OPEN_CARDS_W = {"poor": 300.0, "average": 600.0}
@@ -270,4 +273,8 @@ def case_heat(situation: Situation, case: Blowing) -> Iterator[Finding]:
             case.name,
             lambda other: holds(other, situation) and other.enclosure.airflow in ("good", "open"),
         )
+        same = case.cards if len({card.id for _, card in case.cards}) == 1 else ()
+        other = cooled_otherwise(situation, *same[0]) if same else ()
+        capped = cap_fix(situation, case.watts - limit) if len(situation.fed_cards) == case.count else ()
+        fixes = (*fixes, *other, *capped)
         yield case_heat.finding(case, needed=case.watts, actual=limit, unit="W", fixes=fixes, count=case.count)

@@ -1,4 +1,4 @@
-"""Ways out for an open card without a gap: another cooler of the same GPU, risers in an open frame."""
+"""Ways out for open cards: without a gap another cooler of the same GPU or risers in an open frame, in a hot case also a cap."""
 
 from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.load import Catalog
@@ -54,3 +54,13 @@ def test_risers_are_offered_in_an_open_frame_only(catalog: Catalog) -> None:
     assert fix is not None and fix.values["count"] == 4
     assert not _close(_after(open_rig, fix), catalog)
     assert _fix(_rig(catalog, *parts, "Define 7 XL"), catalog, "on-risers") is None
+
+
+def test_a_hot_case_gets_cards_with_a_blower_or_a_cap(catalog: Catalog) -> None:
+    rig = _rig(catalog, "3x GeForce RTX 2080 Ti", "EPYC 7302P", "ROMED8-2T", "Define 7 XL")
+    (hot,) = [found for found in assess(rig, catalog).report.findings if found.code == "CLG005"]
+    fixes = {fix.code: fix for fix in hot.fixes}
+    assert {"other-card", "cap-power"} <= set(fixes)
+    for code in ("other-card", "cap-power"):
+        after = assess(_after(rig, fixes[code]), catalog).report.findings
+        assert "CLG005" not in {found.code for found in after}, code
