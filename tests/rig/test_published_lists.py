@@ -1,4 +1,4 @@
-"""Lists in the shapes and languages in which strangers publish them: what is read, how many, and what is left unknown."""
+"""Lists in the shapes and languages in which people publish them: what is read, how many, and what is left unknown."""
 
 import pytest
 
