@@ -1,15 +1,19 @@
 """The catalog table, the build list and the comparison as Qt models."""
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 
 from rigplanner.catalog.find import PartIndex
 from rigplanner.catalog.parts import GPU, KINDS
 from rigplanner.desktop.compare.view import CompareModel
+from rigplanner.desktop.parts.build_list import in_sentence
 from rigplanner.desktop.parts.build_model import BuildModel, BuildRow, build_rows
 from rigplanner.desktop.parts.columns import COLUMNS, FACETS, sources_of
 from rigplanner.desktop.parts.model import FIT, NAME, Fit, PartsModel, Wish
+from rigplanner.report.language import tr, use_language
 from rigplanner.rig.edits import Edit
+from rigplanner.rig.files import read_rig
 
 
 def part(name: str, memory_gib: float | None, vendor: str = "NVIDIA") -> GPU:
@@ -114,6 +118,22 @@ def test_build_model_keeps_qts_rules(qapp, qtmodeltester):
     model.show([BuildRow(kind="gpu", uid="gpu", name="B"), BuildRow(kind="cpu")])
     assert model.index(0).data() == "B"
     assert model.index(1).data() == "Choose CPU"
+
+
+@pytest.mark.parametrize(("code", "words"), [("en", "Choose a cooler"), ("cs", "Vybrat: chladič"), ("zh_TW", "選擇散熱器")])
+def test_a_part_that_is_still_to_be_chosen_has_an_article_in_english_only(qapp, code, words):
+    use_language(code)
+    try:
+        assert tr("Choose {kind}", kind=in_sentence("cooler")) == words
+    finally:
+        use_language("en")
+
+
+def test_memory_that_a_system_has_on_board_is_not_to_be_chosen(session, sample_folder):
+    for name, asked in (("jetson-agx-orin", False), ("dgx-1-v100", True)):
+        rig = read_rig(sample_folder / f"{name}.rig")
+        session.start_rig(replace(rig, items=tuple(item for item in rig.items if item.uid not in ("memory", "ram"))))
+        assert ("memory" in [row.kind for row in build_rows(session) if row.uid is None]) == asked
 
 
 def test_build_rows_name_what_is_missing_and_spare_what_a_system_brings(session, sample_folder):

@@ -107,3 +107,10 @@ def test_a_dock_hangs_on_its_adapter_and_the_card_on_the_dock(docked):
         assert before.x < wire.points[0][0] < before.x + before.width
     test_boxes_do_not_overlap(docked)
     test_all_lines_are_straight_and_end_inside(docked)
+
+
+def test_sockets_stand_in_the_order_of_their_numbers(catalog):
+    index = PartIndex(catalog.parts.values())
+    machine = machine_of(rig_from_wishes("rack", [read_wish("GB200 NVL72", index)]), catalog)
+    sockets = [box for box in machine_drawing(machine, 23).boxes if box.role == "socket"]
+    assert [box.note for box in sorted(sockets, key=lambda box: box.y)] == [f"CPU{n}" for n in range(36)]

@@ -124,3 +124,14 @@ def test_names_are_cut_only_where_they_must_be() -> None:
     assert cut("short", 100) == "short"
     assert text_width(cut("a long name of a card", 60), 7.6) <= 60 + 7.6
     assert cut("a long name of a card", 60).endswith("…")
+
+
+def test_a_card_in_a_slot_of_unknown_position_is_named_below(machines: dict[str, Machine]) -> None:
+    machine = machines["dual-rtx-3090"]
+    held = [use for use in machine.slots if use.piece is not None and use.slot.kind == "pcie"]
+    hidden = replace(held[-1], slot=replace(held[-1].slot, position=None))
+    slots = tuple(hidden if use is held[-1] else use for use in machine.slots)
+    picture = slot_picture(replace(machine, slots=slots))
+    assert f"Not drawn, since its position is not known: {hidden.slot.id} (" in _words(picture)
+    assert all(shape.y <= picture.height for shape in picture.shapes if isinstance(shape, Label))
+    assert "Not drawn" not in _words(slot_picture(machine))

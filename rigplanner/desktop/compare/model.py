@@ -112,7 +112,7 @@ class DeltaCells(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         size = super().sizeHint(option, index)
-        return size.grownBy(QMargins(0, 4, 0, 4)) if size.height() > 1.5 * row_px() else QSize(size.width(), row_px())
+        return size.grownBy(QMargins(0, 4, 0, 4)) if size.height() > 1.3 * row_px() else QSize(size.width(), row_px())
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         delta = index.data(DELTA_ROLE)

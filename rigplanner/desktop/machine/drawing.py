@@ -246,7 +246,12 @@ class MachineDrawing(QWidget):
         painter.setFont(sized_font(1.0))
         painter.setPen(look.tokens.color("soft" if box.empty else "text"))
         flags = int(Qt.AlignmentFlag.AlignLeft) | int(Qt.AlignmentFlag.AlignTop) | int(Qt.TextFlag.TextWordWrap)
-        painter.drawText(inner, flags, box.text)
+        metrics, text = QFontMetricsF(painter.font()), box.text
+        if metrics.boundingRect(inner, flags, text).height() > inner.height():
+            lines = max(1, int(inner.height() / metrics.height()))
+            lost = (lines - 1) * max(metrics.horizontalAdvance(word) for word in text.split())
+            text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, max(inner.width(), lines * inner.width() - lost))
+        painter.drawText(inner, flags, text)
 
     def _paint_dragged(self, painter: QPainter) -> None:
         box = next((box for box in self._drawing.boxes if box.piece == self._dragged and box.role in ("device", "loose")), None)

@@ -73,7 +73,8 @@ class _Draft:
         sockets = sorted(
             {origin for origin in self.by_origin if _is_socket(origin)}
             | {f"cpu{cpu.index}" for cpu in self.machine.cpus}
-            | {parent for parent in self.parents.values() if _is_socket(parent)}
+            | {parent for parent in self.parents.values() if _is_socket(parent)},
+            key=lambda socket: int(socket[3:]),
         )
         for socket in sockets or ["cpu0"]:
             self._socket(socket)

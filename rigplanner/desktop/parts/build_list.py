@@ -33,7 +33,7 @@ from rigplanner.desktop.theme import look, row_px, sized_font, small_font
 from rigplanner.desktop.tokens import STATE_OF
 from rigplanner.desktop.widgets import button, column, give_viewport, icon_button, indented, label, panel, restyle, row, rule, strip
 from rigplanner.desktop.words import KIND_WORDS, VERDICT_ICONS, money
-from rigplanner.report.language import listed, tr, trn
+from rigplanner.report.language import language, listed, tr, trn
 from rigplanner.report.words.rates import uncounted_text
 from rigplanner.rig.document import Item, part_of
 from rigplanner.rig.edits import LARGEST_QUANTITY, Edit
@@ -67,7 +67,7 @@ class BuildDelegate(QStyledItemDelegate):
         painter.setFont(sized_font(1.0))
         painter.setPen(tokens.color(token))
         metrics = QFontMetrics(painter.font())
-        text = line.title if line.uid else tr("Choose {kind}", kind=_spoken(line.kind))
+        text = line.title if line.uid else tr("Choose {kind}", kind=in_sentence(line.kind))
         height = metrics.height()
         first = QRect(left, top - (height - side) // 2, width, height)
         painter.drawText(first, Qt.AlignmentFlag.AlignVCenter, metrics.elidedText(text, Qt.TextElideMode.ElideRight, width))
@@ -95,9 +95,12 @@ def _detail_pieces(line: BuildRow, shown: str) -> tuple[tuple[str, str], ...]:
     return (head, "soft"), (line.price_age, "warns"), (shown[len(head) + len(line.price_age) :], "soft")
 
 
-def _spoken(kind: str) -> str:
+def in_sentence(kind: str) -> str:
+    """Return a kind as it stands in a sentence: in English with its article."""
     word = KIND_WORDS[kind]
     word = word if word.isupper() or kind == "bridge" else word.lower()
+    if language() != "en":
+        return word
     return f"{'an' if word[0] in 'aeiou' else 'a'} {word}" if kind not in ("memory", "storage") else word
 
 

@@ -52,8 +52,9 @@ def build_rows(session: Session) -> list[BuildRow]:
     rows = [_item_row(session, item, assessment.report if assessment else None) for item in rig.items]
     parts = [piece.part for piece in assessment.machine.pieces] if assessment else []
     present = {row.kind for row in rows} | {kind_of(part) for part in parts}
-    systems = any(isinstance(part_of(rig, session.catalog, item.part), System) for item in rig.items)
-    missing = [kind for kind in ESSENTIAL if kind not in present and not (systems and kind in IN_SYSTEM)]
+    systems = [part for item in rig.items if isinstance(part := part_of(rig, session.catalog, item.part), System)]
+    brought = {*(IN_SYSTEM if systems else ()), *("memory" for system in systems if system.layout.memory_modules == ("onboard",))}
+    missing = [kind for kind in ESSENTIAL if kind not in present | brought]
     rows += [BuildRow(kind=kind) for kind in missing]
     return sorted(rows, key=lambda row: (order.index(row.kind) if row.kind in order else 99, row.uid is None))
 

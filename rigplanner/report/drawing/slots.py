@@ -12,7 +12,7 @@ from rigplanner.catalog.parts import Chassis, System
 from rigplanner.machine.machine import Machine, SlotUse
 from rigplanner.report.drawing.shapes import SMALL_SIZE, TEXT_SIZE, Box, Label, Line, Picture, cut, text_width
 from rigplanner.report.format import MANY
-from rigplanner.report.language import tr, trn
+from rigplanner.report.language import listed, tr, trn
 
 POINTS_PER_MM = 0.82
 COLUMN_MM = 20.32
@@ -72,6 +72,7 @@ def slot_picture(machine: Machine) -> Picture:
     for card in cards:
         shapes += _card(card)
     right = max((card.right for card in cards), default=CARD_X + 150)
+    unknown = [use for use in machine.slots if use.board == board and use.piece and not use.riser and _is_nowhere(use)]
     apart, far, low = _on_risers(machine, uses, TOP + PITCH * last + 10 if cards else TOP)
     shapes += apart
     links, width = _bridges(machine, cards, right)
@@ -82,7 +83,18 @@ def slot_picture(machine: Machine) -> Picture:
         y = TOP + PITCH * case
         shapes.append(Line(((SLOT_X, y), (right, y)), 1.4, "case"))
         shapes.append(Label(right, y + 9, tr("the case ends after column {case}", case=case), SMALL_SIZE, "end", quiet=True))
-    return Picture(edge, max(TOP + PITCH * last, low) + 14, tuple(shapes))
+    end = max(TOP + PITCH * last, low) + 14
+    if unknown:
+        names = {piece.name: piece.part.name for piece in machine.pieces}
+        held = listed(f"{use.slot.id} ({names[use.piece or '']})" for use in unknown)
+        text = tr("Not drawn, since its position is not known: {slots}", slots=held)
+        shapes.append(Label(SLOT_X, end, cut(text, edge - SLOT_X, SMALL_SIZE), SMALL_SIZE, quiet=True))
+        end += 10
+    return Picture(edge, end, tuple(shapes))
+
+
+def _is_nowhere(use: SlotUse) -> bool:
+    return use.slot.kind == "pcie" and use.slot.position is None
 
 
 def _middle(position: int) -> float:
