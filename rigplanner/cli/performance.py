@@ -16,6 +16,8 @@ from rigplanner.cli.memory import lines_of
 from rigplanner.cli.reading import open_catalog
 from rigplanner.performance.anchors import Evidence
 from rigplanner.performance.answer import SpeedEstimate
+from rigplanner.performance.capacity import within_memory
+from rigplanner.performance.job import settled
 from rigplanner.performance.own import read_own, with_own
 from rigplanner.performance.predict import predict_speed
 from rigplanner.report.format import quantity
@@ -23,7 +25,7 @@ from rigplanner.report.language import tr
 from rigplanner.report.words.memory import verdict
 from rigplanner.report.words.speed import speed_lines
 from rigplanner.rig.task import Case, Workload
-from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
 from rigplanner.workload.cards import card_plan, deals_layers
 from rigplanner.workload.cases import BadCase, read_cases
 from rigplanner.workload.memory import estimate_memory
@@ -71,27 +73,41 @@ def _asked(args: argparse.Namespace, evidence: Evidence | None) -> int:
             place = place_of(hardware)
             if place.gpu is None:
                 raise WorkloadFault("name the GPUs with --gpu NAME, or a rig with --rig FILE.")
-            found = _predicted(case, place, evidence)
+            needs = _needs(case.workload, place)
+            found = within_memory(_predicted(case, place, evidence), needs)
         except WorkloadFault as fault:
             raise InputFault(str(fault)) from fault
         if args.format == "json":
             _print_json(_as_answer(case, place.gpu, found, args.steps))
             continue
         name = tr("{name} on {count} × {gpu}", name=case.id, count=place.count, gpu=place.gpu.name)
-        memory = _memory_line(case.workload, place)
+        memory = _memory_line(needs)
         sys.stdout.write("\n".join(speed_lines(name, found, memory, open_catalog(), args.steps)) + "\n")
     return FINE
 
 
-def _memory_line(work: Workload, place: Place) -> str:
-    """Whether it fits, of the fullest card; "" where memory cannot be told."""
+def _needs(work: Workload, place: Place) -> list[tuple[MemoryEstimate, GPU]]:
+    """What the fullest card needs, with that card; none where memory cannot be told."""
+    gpu, zoo = place.gpu, shipped_zoo()
+    assert gpu is not None
     try:
-        found, gpu = estimate_memory(work, place.gpu, place.count, shipped_zoo()), place.gpu
-        if len(place.gpus) > 1 and deals_layers(work, found.stack):
-            found = card_plan(work, place.gpus, shipped_zoo()).fullest.need
+        work = settled(work, gpu, place.count, place.nodes, place.link, zoo)
+        found = estimate_memory(work, gpu, place.count, zoo)
+        if len(place.gpus) > 1 and (place.unequal or deals_layers(work, found.stack)):
+            plan = card_plan(work, place.gpus, zoo)
+            at = plan.cards.index(plan.fullest)
+            return [(plan.fullest.need, place.gpus[at])]
     except WorkloadFault:
+        return []
+    return [(found, gpu)]
+
+
+def _memory_line(needs: list[tuple[MemoryEstimate, GPU]]) -> str:
+    """Whether it fits, of the fullest card; "" where memory cannot be told."""
+    if not needs:
         return ""
-    room = usable_gib(gpu) if gpu else None
+    found, gpu = needs[0]
+    room = usable_gib(gpu)
     return tr("Memory per GPU {low} to {high} of {room}: {verdict}.", low=quantity(found.low_gib, "GiB", 1),
               high=quantity(found.high_gib, "GiB", 1), room=quantity(room, "GiB"),
               verdict=verdict(found.low_gib, found.high_gib, room))  # fmt: skip
@@ -105,7 +121,9 @@ def answer(case: Case | BadCase, steps: bool = False, evidence: Evidence | None 
         place = place_of(case.hardware)
         if place.gpu is None:
             raise WorkloadFault(place.fault)
-        return _as_answer(case, place.gpu, _predicted(case, place, evidence), steps)
+        found = _predicted(case, place, evidence)
+        found = within_memory(found, _needs(case.workload, place)) if place.machine else found
+        return _as_answer(case, place.gpu, found, steps)
     except WorkloadFault as fault:
         return {"id": case.id, "error": str(fault)}
     except Exception as fault:  # a case must not silence those after it

@@ -13,6 +13,7 @@ from rigplanner.machine.machine import Machine
 from rigplanner.performance import truncated
 from rigplanner.performance.anchors import Anchored, Evidence, Placed, find_gpu, place
 from rigplanner.performance.answer import SpeedEstimate
+from rigplanner.performance.capacity import exceeding, surely_exceeds
 from rigplanner.performance.collective import predict_collective
 from rigplanner.performance.constants import Nearness, speed_model
 from rigplanner.performance.explain import Finding, cited, estimate
@@ -74,7 +75,8 @@ def predict_speed(
         return _leaning(told, place(read_job(workload, gpu, count, nodes, link, zoo)), known, allowed) if known.paired else told
     job = read_job(workload, gpu, count, nodes, link, zoo, machine)
     found = _found(job, workload, gpu, metric or usual_metric(job), known, allowed)
-    return estimate(_on_machine(found, machine, power_limit_w))
+    told = estimate(_on_machine(found, machine, power_limit_w))
+    return exceeding(told) if surely_exceeds(job, workload, gpu, machine) else told
 
 
 def _leaning(told: SpeedEstimate, point: Point, known: Evidence, allowed: Callable[[Measured], bool] | None) -> SpeedEstimate:

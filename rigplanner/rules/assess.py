@@ -1,5 +1,6 @@
 """One call from a rig to everything that is known of it: machine, memory, speed, findings, costs."""
 
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -12,11 +13,13 @@ from rigplanner.economics.totals import Totals, totals
 from rigplanner.machine.kept import Kept
 from rigplanner.machine.machine import Machine
 from rigplanner.performance.answer import SpeedEstimate
+from rigplanner.performance.capacity import within_memory
 from rigplanner.rig.document import Rig, Site
 from rigplanner.rig.task import Workload
 from rigplanner.rules.check import check
 from rigplanner.rules.finding import CheckReport
 from rigplanner.rules.situation import JobFacts, Situation
+from rigplanner.rules.vram import part_seen
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
 from rigplanner.workload.room import visible_gib
 
@@ -59,7 +62,7 @@ def assess(rig: Rig, catalog: Catalog, today: str = "") -> Assessment:
         machine=machine,
         jobs=facts,
         today=today,
-        estimate=memory_of,
+        estimate=partial(_memory_as_timed, link_of(machine)),
         advise=len(rig.items) <= MOST_ADVISED,
     )
     return Assessment(rig=rig, machine=machine, jobs=jobs, report=check(situation), totals=totals(rig, catalog))
@@ -126,17 +129,27 @@ def job_on(index: int, workload: Workload, machine: Machine) -> Job:
     key = msgspec.msgpack.encode(workload)
     memory, memory_fault = _memory(_as_timed(workload, machine), machine)
     speed, speed_fault = _speed(workload, key, machine)
+    if speed is not None and memory:
+        speed = within_memory(speed, zip(memory, (part_seen(workload, node.gpu) for node in machine.gpus), strict=True))
     return Job(index=index, workload=workload, memory=memory, memory_fault=memory_fault, speed=speed, speed_fault=speed_fault)
 
 
 def _as_timed(workload: Workload, machine: Machine) -> Workload:
+    """The job that the speed is told for, on the machine's GPUs."""
+    return _settled(workload, machine.gpus[0].gpu, len(machine.gpus), link_of(machine)) if machine.gpus else workload
+
+
+def _settled(workload: Workload, gpu: GPU, count: int, link: str) -> Workload:
     """The job that the speed is told for: memory takes the same stack and precision where none is named."""
     from rigplanner.catalog.zoo import shipped_zoo
     from rigplanner.performance.job import settled
 
-    return (
-        settled(workload, machine.gpus[0].gpu, len(machine.gpus), 1, link_of(machine), shipped_zoo()) if machine.gpus else workload
-    )
+    return settled(workload, gpu, count, 1, link, shipped_zoo())
+
+
+def _memory_as_timed(link: str, workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
+    """What the memory model would say of a job on other GPUs that are linked like the machine's."""
+    return memory_of(_settled(workload, gpu, count, link), gpu, count)
 
 
 def memory_of(workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
