@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rigplanner.catalog.complaint import Complaint
 from rigplanner.catalog.lint_platform import suits
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import CPU, DrivePort, LaneMode, Layout, Motherboard, Part, Slot, System
+from rigplanner.catalog.parts import COLUMN_MM, CPU, DrivePort, LaneMode, Layout, Motherboard, Part, Slot, System
 
 SECOND_SOCKET_LANES = 4
 """Lanes that the chipset link of a Xeon becomes on a socket that has no chipset."""
@@ -22,7 +22,6 @@ SPLITS_OF_SOCKET = {
 the smaller chipsets, whose names begin with B or H (Intel ARK, "Processor PCI Express Port Configurations")."""
 ONE_COLUMN_MM = 170.0
 """Length along the rear panel of a Mini-ITX board, which has one expansion column; every further column takes `COLUMN_MM`."""
-COLUMN_MM = 20.32
 
 
 def check_layout(part: Part, catalog: Catalog) -> Iterator[Complaint]:

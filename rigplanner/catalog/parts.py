@@ -208,6 +208,10 @@ class GPU(Part, frozen=True, kw_only=True, tag="gpu"):
         return PEAK_RATIOS.get((self.architecture or "").split(" ")[0], PLAIN_PEAK_RATIO)
 
 
+COLUMN_MM = 20.32
+"""Pitch of expansion slots, 0.8 inch (ATX specification 2.2)."""
+
+
 class Slot(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A place for a card or module. `position` counts expansion columns from the CPU (1 = nearest), 20.32 mm each;
     `mechanical` is the size of the connector, `width` its widest electrical use; `origin` is cpu0, cpu1, chipset or a switch id;

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from rigplanner.evidence import Step
 
-HOURS_PER_YEAR = 8760.0
+HOURS_PER_YEAR, HOURS_PER_DAY = 8760.0, 24.0
 
 
 class Running(Struct, frozen=True, kw_only=True):
@@ -20,9 +20,9 @@ def energy_per_year(wall_w: float, hours_per_day: float, price_per_kwh: float) -
 
     Raises ValueError for hours outside 0 to 24 or a negative power or price.
     """
-    if not 0 <= hours_per_day <= 24 or wall_w < 0 or price_per_kwh < 0:
+    if not 0 <= hours_per_day <= HOURS_PER_DAY or wall_w < 0 or price_per_kwh < 0:
         raise ValueError("hours a day lie between 0 and 24; power and price are not negative")
-    energy = wall_w / 1000 * hours_per_day * HOURS_PER_YEAR / 24
+    energy = wall_w / 1000 * hours_per_day * HOURS_PER_YEAR / HOURS_PER_DAY
     inputs: dict[str, float | str | None] = {"wall_w": wall_w, "hours_per_day": hours_per_day}
     steps = (
         Step("energy", "wall_w / 1000 x hours_per_day x 365", inputs, energy, "kWh"),

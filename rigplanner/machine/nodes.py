@@ -29,8 +29,8 @@ from rigplanner.machine.matrix import Device, matrix
 from rigplanner.machine.pcie import link_gbs
 from rigplanner.machine.peer import peer_access
 from rigplanner.machine.pieces import Board, Pieces
-from rigplanner.machine.placement import protocols_of
 from rigplanner.machine.populate import Populated, populate
+from rigplanner.machine.ports import protocols_of
 from rigplanner.machine.power import power_tree
 from rigplanner.machine.seekers import Card
 from rigplanner.machine.sockets import Seats, seat_cpus

@@ -17,7 +17,7 @@ from rigplanner.catalog.parts import Slot
 from rigplanner.machine.bridging import BridgeSeeker, bridged, may_join, most_bridges
 from rigplanner.machine.lanes import Offer, Seating
 from rigplanner.machine.pcie import LANE_GBS
-from rigplanner.machine.ports import drive_rate, place_drives
+from rigplanner.machine.ports import drive_rate, place_drives, protocols_of
 from rigplanner.machine.seekers import Card, Drive, enters, speaks
 
 STEPS = 600
@@ -75,11 +75,6 @@ def link_rate(card: Card, offer: Offer) -> float:
     """Return the coded rate in GB/s of a card's link, unknown widths taken as x1: for ranking only."""
     width, gen = min(offer.width or 1, card.width or 16), min(offer.gen or 3, card.gen or 6)
     return width * LANE_GBS.get(gen, 1.0)
-
-
-def protocols_of(drives: list[Drive], ports: dict[str, str]) -> dict[str, str]:
-    """Return the protocol spoken in each port in use."""
-    return {ports[drive.name]: drive.part.interface for drive in drives if drive.name in ports}
 
 
 def search(

@@ -40,10 +40,10 @@ def _plugged(seating: Seating, drives: list[Drive], used: frozenset[str], placed
     found = _in_order(seating, drives, free, ports, used, placed, cost)
     if not seating.touched:
         return found
-    idle = cost(frozenset((*used, *placed.values())), _protocols(drives, placed))
+    idle = cost(frozenset((*used, *placed.values())), protocols_of(drives, placed))
 
     def worth(ways: dict[str, str]) -> tuple[object, ...]:
-        after, spoken = frozenset((*used, *ways.values())), _protocols(drives, ways)
+        after, spoken = frozenset((*used, *ways.values())), protocols_of(drives, ways)
         offers = seating.at(after, spoken)
         harm = cost(after, spoken)
         rates = sum(drive_rate(drive, offers[ways[drive.name]]) for drive in free if drive.name in ways)
@@ -69,7 +69,7 @@ def _in_order(
     found = dict(placed)
     for drive in free:
         now = frozenset((*used, *found.values()))
-        protocols = _protocols(drives, found)
+        protocols = protocols_of(drives, found)
         options = _open_ports(seating, drive, ports, found, now, protocols)
         if options:
             found[drive.name] = _best(seating, drive, options, now, protocols, cost)
@@ -79,8 +79,9 @@ def _in_order(
     return found
 
 
-def _protocols(drives: list[Drive], found: dict[str, str]) -> dict[str, str]:
-    return {found[drive.name]: drive.part.interface for drive in drives if drive.name in found}
+def protocols_of(drives: list[Drive], ports: dict[str, str]) -> dict[str, str]:
+    """Return the protocol spoken in each port in use."""
+    return {ports[drive.name]: drive.part.interface for drive in drives if drive.name in ports}
 
 
 def _open_ports(
@@ -164,7 +165,7 @@ def _make_room(
     """Move drives aside along an augmenting path so that `drive` gets a port; return whether that worked."""
     for port in ports.values():
         now = frozenset((*used, *found.values()))
-        offer = seating.at(now, _protocols(others, found))[port.id]
+        offer = seating.at(now, protocols_of(others, found))[port.id]
         if port.id in seen or not speaks(drive, port) or offer.disabled_by or seating.cares(port.id):
             continue
         seen.add(port.id)

@@ -10,8 +10,8 @@ from rigplanner.machine.bridging import BridgeSeeker, bridge_problem, bridged
 from rigplanner.machine.kept import Kept
 from rigplanner.machine.lanes import Offer, Seating
 from rigplanner.machine.machine import PlacementProblem
-from rigplanner.machine.placement import STEPS, STEPS_OF_ALL, Standing, in_the_way, protocols_of, search
-from rigplanner.machine.ports import capacity
+from rigplanner.machine.placement import STEPS, STEPS_OF_ALL, Standing, in_the_way, search
+from rigplanner.machine.ports import capacity, protocols_of
 from rigplanner.machine.seekers import Card, Drive, enters, speaks
 
 _NUMBERED = re.compile(r"(.*?)(\d+)")

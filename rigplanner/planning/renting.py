@@ -9,7 +9,7 @@ from rigplanner.catalog.cloud import Cloud, CloudInstance, newest
 from rigplanner.catalog.exchange import convert
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU, Price
-from rigplanner.economics.running import Running, break_even_hours, energy_per_year, rent_over
+from rigplanner.economics.running import HOURS_PER_DAY, Running, break_even_hours, energy_per_year, rent_over
 from rigplanner.performance.answer import TIME_METRICS
 from rigplanner.performance.host import data_of
 from rigplanner.performance.input_pipeline import fed_rate, feed
@@ -22,8 +22,6 @@ from rigplanner.workload.room import usable_gib
 
 MOST_OFFERS = 3
 MONTHS_PER_YEAR = 12
-HOURS_PER_DAY = 24.0
-"""Hours a day where the site names none."""
 VCPUS_PER_CORE = 2
 """Providers count threads: two of a core that decodes images. Their drives are not known and not taken to be in the way."""
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 
 from rigplanner.catalog.parts import PowerSupply, Supply, System
+from rigplanner.machine.power import CONTINUOUS
 from rigplanner.rig.countries import CIRCUITS, Circuit, circuits_of
 from rigplanner.rig.document import Site
 from rigplanner.rig.edits import Edit
@@ -12,9 +13,6 @@ from rigplanner.rules.fixes import fix
 from rigplanner.rules.power import Load, cap_fix, loads, rating_at
 from rigplanner.rules.registry import fact_names, rule
 from rigplanner.rules.situation import Situation
-
-CONTINUOUS = 0.8
-"""Share of a breaker that a load of three hours or more may take (US National Electrical Code 210.20)."""
 
 
 class Fed(Named, frozen=True):

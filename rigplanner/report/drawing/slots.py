@@ -8,15 +8,13 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from rigplanner.catalog.parts import Chassis, System
+from rigplanner.catalog.parts import COLUMN_MM, Chassis, System
 from rigplanner.machine.machine import Machine, SlotUse
 from rigplanner.report.drawing.shapes import SMALL_SIZE, TEXT_SIZE, Box, Label, Line, Picture, cut, text_width
 from rigplanner.report.format import MANY
 from rigplanner.report.language import listed, tr, trn
 
 POINTS_PER_MM = 0.82
-COLUMN_MM = 20.32
-"""Pitch of expansion slots, 0.8 inch (ATX specification 2.2)."""
 PITCH = POINTS_PER_MM * COLUMN_MM
 NUMBER_X, SLOT_X, SLOT_WIDTH, TOP = 8.0, 26.0, 118.0, 14.0
 CARD_X = SLOT_X + SLOT_WIDTH + 8

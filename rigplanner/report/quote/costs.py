@@ -2,15 +2,13 @@
 
 from rigplanner.catalog.cloud import shipped_cloud
 from rigplanner.catalog.load import Catalog
-from rigplanner.economics.running import energy_per_year, three_year_total
+from rigplanner.economics.running import HOURS_PER_DAY, energy_per_year, three_year_total
 from rigplanner.planning.renting import Offer, OwnHire, offers, own_hires
 from rigplanner.report import format as fmt
 from rigplanner.report.language import listed, tr, trn
 from rigplanner.report.quote.jobs import workload_title
 from rigplanner.report.words.hire import provider_text, spot_text
 from rigplanner.rules.assess import Assessment
-
-HOURS_PER_DAY = 24.0
 
 
 def running_rows(assessment: Assessment) -> list[tuple[str, str]]:

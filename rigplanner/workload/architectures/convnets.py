@@ -233,14 +233,15 @@ def divisible(value: float, by: int = 8, least: int = 0) -> int:
 
 
 class Inverted:
-    """MobileNet v2's block: widen, depthwise, narrow, and the residual where the shape stays."""
+    """MobileNet v2's block: widen, depthwise, narrow, and the residual where the shape stays. `same`: the image is padded first."""
 
-    def __init__(self, net: Net, config: dict[str, Any], inputs: int, outputs: int, stride: int) -> None:
+    def __init__(
+        self, net: Net, config: dict[str, Any], inputs: int, outputs: int, stride: int, act: str = "relu6", same: bool = True
+    ) -> None:
         self.net, self.adds = net, stride == 1 and inputs == outputs
-        wide, same = divisible(round(inputs * config["expand_ratio"])), True
-        self.layers = [Conv(net, inputs, wide, 1, same=same, act="relu6"), Conv(net, wide, wide, 3, stride=stride,
-            groups=wide, same=same, act="relu6"),
-                       Conv(net, wide, outputs, 1, same=same, act="")]  # fmt: skip
+        wide = divisible(round(inputs * config["expand_ratio"]))
+        self.layers = [Conv(net, inputs, wide, 1, same=same, act=act), Conv(net, wide, wide, 3, stride=stride, groups=wide,
+            same=same, act=act), Conv(net, wide, outputs, 1, same=same, act="")]  # fmt: skip
 
     def __call__(self, x: Tensor) -> Tensor:
         residual = x

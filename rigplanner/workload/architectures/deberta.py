@@ -20,11 +20,9 @@ def gathered(tape: Tape, x: Tensor, columns: int) -> Tensor:
     return record(tape, new(tape, (*x.shape[:-1], columns), x.dtype), (x,), lambda grad: (like(tape, kept[0]),))
 
 
-def repeated(tape: Tape, x: Tensor, times: int) -> Tensor:
-    """x.repeat(times, 1, 1)"""
-    source = x.shape
-    wide = new(tape, (source[0] * times, *source[1:]), x.dtype)
-    return record(tape, wide, (x,), lambda grad: (new(tape, source, grad.dtype),))
+def for_samples(tape: Tape, x: Tensor, samples: int) -> Tensor:
+    """x.repeat(samples, 1, 1)"""
+    return ops.repeated(tape, x, (x.shape[0] * samples, *x.shape[1:]))
 
 
 def masked(tape: Tape, x: Tensor, mask: Tensor) -> Tensor:
@@ -79,7 +77,7 @@ class Disentangled:
         places = ops.dropout(tape, places, self.beside, setting.training).view(1, *places.shape)
         span = (*square[:2], places.shape[1])
         total: Tensor | None = None
-        made = [(kind, repeated(tape, self._heads(project(places)), setting.batch)) for kind, project in
+        made = [(kind, for_samples(tape, self._heads(project(places)), setting.batch)) for kind, project in
                 (("p2c", self.position_query), ("c2p", self.position_key)) if kind in self.kinds]  # fmt: skip
         for kind, wide in reversed(made):
             scores = gathered(tape, ops.bmm(tape, query if kind == "c2p" else key, wide, span), square[-1])
@@ -186,13 +184,10 @@ class DebertaBlock:
 
     def __call__(self, x: Tensor, mask: Tensor, places: Tensor | None) -> Tensor:
         tape = self.net.tape
-        attended = self._drop(self.out(self.attention(x, mask, places)))
+        attended = self.net.drop(self.out(self.attention(x, mask, places)), self.share)
         attended = self.first_norm(ops.add(tape, attended, x))
-        fed = self._drop(self.down(activate(tape, self.up(attended), "gelu")))
+        fed = self.net.drop(self.down(activate(tape, self.up(attended), "gelu")), self.share)
         return self.last_norm(ops.add(tape, fed, attended))
-
-    def _drop(self, x: Tensor) -> Tensor:
-        return ops.dropout(self.net.tape, x, self.share, self.net.setting.training)
 
 
 class Deberta:

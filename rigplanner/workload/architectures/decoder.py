@@ -94,9 +94,6 @@ class Block:
             return self._pre(x, rope, mask)
         return self._normed_results(x, rope, mask)
 
-    def _drop(self, x: Tensor) -> Tensor:
-        return ops.dropout(self.net.tape, x, self.form.traits.dropout, self.net.setting.training)
-
     def _pre(self, x: Tensor, rope: Rope | None, mask: Tensor | None) -> Tensor:
         tape, scaled = self.net.tape, self.form.traits.scaled_residual
         late = self.form.traits.block == "after"
@@ -104,7 +101,7 @@ class Block:
         x = x if late else self.norms[0](x)
         normed = x if self.form.traits.holds_normed else None
         x, weights = self._attend(x, rope, mask)
-        x = self._drop(x)
+        x = self.net.drop(x, self.form.traits.dropout)
         attended = x if self.form.traits.holds_attended else None
         x = ops.add(tape, residual, ops.sub_self(tape, x) if scaled else x)
         x = residual = self.norms[0](x) if late else x
@@ -115,7 +112,7 @@ class Block:
             x = self.mlp.consuming(box)
         else:
             x = self.mlp(x)
-        x = self._drop(x)
+        x = self.net.drop(x, self.form.traits.dropout)
         x = ops.add(tape, residual, ops.sub_self(tape, x) if scaled else x)
         del normed, attended, weights
         return self.norms[1](x) if late else x
@@ -145,9 +142,9 @@ class Block:
             x = self.norms[1](residual)
         if self.form.traits.joint_dropout:
             joined = ops.add_in_place(tape, self.mlp(x), attended)
-            return ops.add(tape, residual, self._drop(joined))
-        attended = self._drop(attended)
-        fed = self._drop(self.mlp(x))
+            return ops.add(tape, residual, self.net.drop(joined, self.form.traits.dropout))
+        attended = self.net.drop(attended, self.form.traits.dropout)
+        fed = self.net.drop(self.mlp(x), self.form.traits.dropout)
         return ops.add(tape, ops.add(tape, attended, fed), residual)
 
 

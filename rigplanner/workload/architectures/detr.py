@@ -67,16 +67,13 @@ class Layer:
         self.up, self.down = net.linear("fc1", width, ffn, True), net.linear("fc2", ffn, width, True)
         self.dropped, self.inner = float(config.get("dropout") or 0.0), float(config.get("activation_dropout") or 0.0)
 
-    def _drop(self, x: Tensor, share: float) -> Tensor:
-        return ops.dropout(self.net.tape, x, share, self.net.setting.training)
-
     def __call__(self, x: Tensor, places: Tensor, source: Tensor | None = None, source_places: Tensor | None = None) -> Tensor:
         tape = self.net.tape
-        x = self.norms[0](ops.add(tape, x, self._drop(self.own(x, places), self.dropped)))
+        x = self.norms[0](ops.add(tape, x, self.net.drop(self.own(x, places), self.dropped)))
         if self.cross is not None:
-            x = self.norms[1](ops.add(tape, x, self._drop(self.cross(x, places, source, source_places), self.dropped)))
-        fed = self._drop(ops.keeping_result(tape, self.up(x)), self.inner)
-        x = self.norms[-1](ops.add(tape, x, self._drop(self.down(fed), self.dropped)))
+            x = self.norms[1](ops.add(tape, x, self.net.drop(self.cross(x, places, source, source_places), self.dropped)))
+        fed = self.net.drop(ops.keeping_result(tape, self.up(x)), self.inner)
+        x = self.norms[-1](ops.add(tape, x, self.net.drop(self.down(fed), self.dropped)))
         if self.net.setting.training and not self.decodes:
             _finite = new(tape, x.shape, BOOL)
         return x

@@ -106,21 +106,18 @@ class EncoderBlock:
         weights = weights if form.holds_weights else None
         attended = self.out(attended)
         if form.first_dropout:
-            attended = self._drop(attended)
+            attended = self.net.drop(attended, self.form.dropout)
         attended = self._joined(attended, x, self.first_norm)
         fed = self.last_norm(attended) if form.early else attended
         inner = activate(tape, self.up(fed), form.act)
         fed = self.down(inner)
         if form.last_dropout:
-            fed = self._drop(fed)
+            fed = self.net.drop(fed, self.form.dropout)
         return self._joined(fed, attended, self.last_norm), weights
 
     def _joined(self, x: Tensor, residual: Tensor, norm: Norm) -> Tensor:
         whole = ops.add(self.net.tape, x, residual)
         return whole if self.form.early else norm(whole)
-
-    def _drop(self, x: Tensor) -> Tensor:
-        return ops.dropout(self.net.tape, x, self.form.dropout, self.net.setting.training)
 
     def _heads(self, x: Tensor) -> Tensor:
         setting, form = self.net.setting, self.form

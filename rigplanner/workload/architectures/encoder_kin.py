@@ -96,10 +96,10 @@ class AdaptedBlock(EncoderBlock):
     def __call__(self, x: Tensor, bias: Tensor | None = None, rope: Rope | None = None) -> tuple[Tensor, Tensor | None]:
         tape, early = self.net.tape, self.config["pre_norm"]
         attended, _ = self._attend(self.first_norm(x) if early else x, bias, rope)
-        residual = ops.add(tape, self._drop(self.out(attended)), x)
+        residual = ops.add(tape, self.net.drop(self.out(attended), self.form.dropout), x)
         residual = residual if early else self.first_norm(residual)
         fed = self.down(activate(tape, self.up(self.last_norm(residual) if early else residual), self.form.act))
-        made = self._adapted(ops.add(tape, self._drop(fed), residual))
+        made = self._adapted(ops.add(tape, self.net.drop(fed, self.form.dropout), residual))
         return (made if early else self.last_norm(made)), None
 
     def _adapted(self, x: Tensor) -> Tensor:
@@ -112,7 +112,7 @@ class AdaptedBlock(EncoderBlock):
         rows = self._picked(x)
         made = up(activate(tape, down(rows), self.form.act))
         filled = record(tape, Tensor(x.shape, x.dtype, whole.storage), (made,), lambda grad: (new(tape, made.shape, grad.dtype),))
-        return ops.add_in_place(tape, self._drop(filled), residual)
+        return ops.add_in_place(tape, self.net.drop(filled, self.form.dropout), residual)
 
     def _picked(self, x: Tensor) -> Tensor:
         """The tokens of a language: a copy, whose gradient is written into zeros."""
@@ -132,7 +132,7 @@ class FourierBlock(EncoderBlock):
         tape = self.net.tape
         mixed = self._transformed(x)
         mixed = self._joined(mixed, x, self.first_norm)
-        fed = self._drop(self.down(activate(tape, self.up(mixed), self.form.act)))
+        fed = self.net.drop(self.down(activate(tape, self.up(mixed), self.form.act)), self.form.dropout)
         return self._joined(fed, mixed, self.last_norm), None
 
     def _transformed(self, x: Tensor) -> Tensor:
@@ -272,19 +272,16 @@ class MobileBlock:
             if self.shares and not self.inside:
                 asked = self.asks[1](self.asks[0](whole))
         attended = self.out(self._attend(asked, told))
-        attended = attended if self.squeezes else self._drop(attended)
+        attended = attended if self.squeezes else self.net.drop(attended, self.share)
         y = self.norm(ops.add(tape, attended, x))
         for up, down, norm in self.feeds:
             fed = activate(tape, up(y), self.act)
             fed = down(fed)
-            fed = fed if self.squeezes else self._drop(fed)
+            fed = fed if self.squeezes else self.net.drop(fed, self.share)
             y = norm(ops.add(tape, fed, y))
         if not self.squeezes:
             return y
-        return self.wide[1](ops.add(tape, self._drop(self.wide[0](y)), whole))
-
-    def _drop(self, x: Tensor) -> Tensor:
-        return ops.dropout(self.net.tape, x, self.share, self.net.setting.training)
+        return self.wide[1](ops.add(tape, self.net.drop(self.wide[0](y), self.share), whole))
 
     def _attend(self, asked: Tensor, told: Tensor) -> Tensor:
         tape, setting, heads = self.net.tape, self.net.setting, self.config["num_attention_heads"]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rigplanner.workload.architectures.attention import activate
-from rigplanner.workload.architectures.convnets import Conv, divisible
+from rigplanner.workload.architectures.convnets import Conv, Inverted, divisible
 from rigplanner.workload.architectures.decoder_traits import ACTS
 from rigplanner.workload.architectures.efficient import group_norm
 from rigplanner.workload.architectures.encoder import class_loss
@@ -22,22 +22,9 @@ LAYERS = (2, 4, 3)
 Layer = Callable[[Tensor], Tensor]
 
 
-class Inverted:
-    """Wider, a depthwise convolution, narrow again; the sum where the shape stays."""
-
-    def __init__(self, net: Net, config: dict[str, Any], inputs: int, outputs: int, stride: int) -> None:
-        wide, act = divisible(round(inputs * config["expand_ratio"])), config["hidden_act"]
-        self.net, self.adds = net, stride == 1 and inputs == outputs
-        self.layers = [
-            Conv(net, inputs, wide, 1, act=act), Conv(net, wide, wide, 3, stride=stride, groups=wide, act=act),
-            Conv(net, wide, outputs, 1, act=""),
-        ]  # fmt: skip
-
-    def __call__(self, x: Tensor) -> Tensor:
-        residual = x
-        for layer in self.layers:
-            x = layer(x)
-        return ops.add(self.net.tape, residual, x) if self.adds else x
+def inverted(net: Net, config: dict[str, Any], inputs: int, outputs: int, stride: int) -> Inverted:
+    """Return MobileNet v2's block with this network's activation, whose convolutions pad for themselves."""
+    return Inverted(net, config, inputs, outputs, stride, config["hidden_act"], same=False)
 
 
 class PatchLayer:
@@ -84,7 +71,7 @@ class PatchStage:
         inputs, outputs = config["neck_hidden_sizes"][at + 2 : at + 4]
         width = config["hidden_sizes"][at]
         self.net, self.patch = net, config["patch_size"]
-        self.down = Inverted(net, config, inputs, outputs, 2)
+        self.down = inverted(net, config, inputs, outputs, 2)
         self.local = Conv(net, outputs, outputs, kernel, act=act)
         self.widen = Conv(net, outputs, width, 1, act="", norm=False)
         self.layers = [PatchLayer(net, config, width) for _ in range(LAYERS[at])]
@@ -120,8 +107,8 @@ class MobileVit:
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
         self.net, neck, act = net, config["neck_hidden_sizes"], config["hidden_act"]
         self.stem = Conv(net, 3, neck[0], 3, stride=2, act=act)
-        self.first = [Inverted(net, config, neck[0], neck[1], 1), Inverted(net, config, neck[1], neck[2], 2)]
-        self.first += [Inverted(net, config, neck[2], neck[2], 1) for _ in range(2)]
+        self.first = [inverted(net, config, neck[0], neck[1], 1), inverted(net, config, neck[1], neck[2], 2)]
+        self.first += [inverted(net, config, neck[2], neck[2], 1) for _ in range(2)]
         self.stages = [PatchStage(net, config, at) for at in range(3)]
         self.last = Conv(net, neck[5], neck[6], 1, act=act)
         self.head = net.linear("classifier", neck[6], net.classes, True)
@@ -208,7 +195,7 @@ class LinearStage:
     def __init__(self, net: Net, config: dict[str, Any], inputs: int, outputs: int, at: int) -> None:
         width = divisible(config["base_attn_unit_dims"][at] * config["width_multiplier"], 8)
         self.net, self.patch = net, config["patch_size"]
-        self.down = Inverted(net, config, inputs, outputs, 2)
+        self.down = inverted(net, config, inputs, outputs, 2)
         self.local = Conv(net, outputs, outputs, config["conv_kernel_size"], groups=outputs, act="silu")
         self.widen = Conv(net, outputs, width, 1, act="", norm=False)
         self.layers = [LinearLayer(net, config, width) for _ in range(config["n_attn_blocks"][at])]
@@ -237,8 +224,8 @@ class MobileVit2:
         first = divisible(max(16, min(64, STAGES[0] * wide)), 8, 16)
         widths = [first, divisible(STAGES[1] * wide, 16), *(divisible(base * wide, 8) for base in STAGES[2:])]
         self.stem = Conv(net, 3, widths[0], 3, stride=2, act="silu")
-        self.first = [Inverted(net, config, widths[0], widths[1], 1), Inverted(net, config, widths[1], widths[2], 2),
-            Inverted(net, config, widths[2], widths[2], 1)]  # fmt: skip
+        self.first = [inverted(net, config, widths[0], widths[1], 1), inverted(net, config, widths[1], widths[2], 2),
+            inverted(net, config, widths[2], widths[2], 1)]  # fmt: skip
         self.stages = [LinearStage(net, config, widths[at + 2], widths[at + 3], at) for at in range(3)]
         self.head = net.linear("classifier", widths[-1], net.classes, True)
 

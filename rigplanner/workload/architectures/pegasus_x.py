@@ -44,8 +44,8 @@ class GlobalLocalLayer:
         attended, wide = self._attend(near, wide)
         if self.staggers:
             attended = array(tape, attended).cut(1, x.shape[1])
-        x = ops.add(tape, residuals[0], self._drop(attended))
-        far = ops.add(tape, residuals[1], self._drop(wide))
+        x = ops.add(tape, residuals[0], self.net.drop(attended, self.config["dropout"]))
+        far = ops.add(tape, residuals[1], self.net.drop(wide, self.config["dropout"]))
         x = ops.add(tape, x, self._fed(self.norms[2](x)))
         return x, ops.add(tape, far, self._fed(self.norms[2](far)))
 
@@ -53,10 +53,7 @@ class GlobalLocalLayer:
         tape = self.net.tape
         x = activate(tape, self.up(x), ACTS.get(self.config["activation_function"], "gelu"))
         x = ops.dropout(tape, x, self.config["activation_dropout"], self.net.setting.training)
-        return self._drop(self.down(x))
-
-    def _drop(self, x: Tensor) -> Tensor:
-        return ops.dropout(self.net.tape, x, self.config["dropout"], self.net.setting.training)
+        return self.net.drop(self.down(x), self.config["dropout"])
 
     def _shaped(self, x: Tensor) -> Array:
         split = array(self.net.tape, x).reshape(x.shape[0], x.shape[1], self.heads, x.shape[2] // self.heads)

@@ -236,15 +236,16 @@ class PixelClassifier:
         else:
             made = self.head(self._seen(maps))
         each = made if isinstance(made, list) else [made]
-        return [scores(self._dropped(y)) for scores, y in zip(self.scores, each, strict=True)]
+        return [scores(self.net.drop(y, self.dropped)) for scores, y in zip(self.scores, each, strict=True)]
 
     def _coarse(self, maps: list[Tensor]) -> list[Tensor]:
         """The scores of the second head."""
         assert self.side is not None
-        return [self.side_scores(self._dropped(self.side(self._seen(maps)[-2 if len(maps) > 1 and not self.joins else -1])))]
-
-    def _dropped(self, x: Tensor) -> Tensor:
-        return ops.dropout(self.net.tape, x, self.dropped, self.net.setting.training)
+        return [
+            self.side_scores(
+                self.net.drop(self.side(self._seen(maps)[-2 if len(maps) > 1 and not self.joins else -1]), self.dropped)
+            )
+        ]
 
     def _seen(self, maps: list[Tensor]) -> list[Tensor]:
         if not self.joins:

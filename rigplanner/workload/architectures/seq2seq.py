@@ -113,15 +113,15 @@ class T5Block:
         tape, seen = self.net.tape, None
         attended, bias, weights = self.attention(self.first_norm(x), None, bias, mask)
         self.weights = [weights] if self.returns_weights else []
-        x = ops.add(tape, x, self._drop(attended))
+        x = ops.add(tape, x, self.net.drop(attended, self.share))
         del attended
         if self.cross is not None:
             attention, norm = self.cross
             attended, seen, weights = attention(norm(x), memory, cross_bias, None)
             self.weights += [weights] if self.returns_weights else []
-            x = ops.add(tape, x, self._drop(attended))
+            x = ops.add(tape, x, self.net.drop(attended, self.share))
             del attended
-        return ops.add(tape, x, self._drop(self._feed(self.last_norm(x)))), bias, seen
+        return ops.add(tape, x, self.net.drop(self._feed(self.last_norm(x)), self.share)), bias, seen
 
     def _make_feed(self, outer: int, inner: int) -> None:
         net = self.net
@@ -134,11 +134,8 @@ class T5Block:
         y = activate(tape, self.up(x), self.act)
         if self.gate is not None:
             y = ops.mul(tape, y, self.gate(x))
-        y = self._drop(y)
+        y = self.net.drop(y, self.share)
         return self.down(ops.cast(tape, y, self.down.weight.dtype))
-
-    def _drop(self, x: Tensor) -> Tensor:
-        return ops.dropout(self.net.tape, x, self.share, self.net.setting.training)
 
 
 class T5:
@@ -168,7 +165,7 @@ class T5:
     def _stack(self, blocks: list[T5Block], norm: T5Norm, mask: Tensor | None, memory: Tensor | None) -> Tensor:
         net, tape = self.net, self.net.tape
         embedded = ops.embedding(tape, self.table, (net.setting.batch, net.setting.length))
-        x = self._drop(embedded)
+        x = self.net.drop(embedded, self.share)
         shared: list[tuple[Tensor, Tensor | None]] = []
         weights: list[Tensor | None] = []
         for block in blocks:
@@ -186,13 +183,10 @@ class T5:
             block.returns_weights = self.holds_weights and memory is not None
             x = checkpointed(net, run, x, *([memory] if memory is not None else []))
             weights, block.weights, block.returns_weights = block.weights, [], False
-        x = self._drop(norm(x))
+        x = self.net.drop(norm(x), self.share)
         weights.clear()
         del embedded
         return x
-
-    def _drop(self, x: Tensor) -> Tensor:
-        return ops.dropout(self.net.tape, x, self.share, self.net.setting.training)
 
     def loss(self) -> Tensor:
         """The loss over all target tokens; without training, the scores."""

@@ -20,6 +20,11 @@ LINGERING = 2
 """The sound asks for a gradient in training; that of the step before and its gradient linger, held by a cycle of references."""
 
 
+def share(config: dict[str, Any], name: str) -> float:
+    """Return the share that a dropout of this name takes, 0 where the configuration has none."""
+    return float(config.get(name) or 0.0)
+
+
 class SoundConv:
     """A convolution over time with a stride, a norm in some layers, and an activation."""
 
@@ -98,13 +103,10 @@ class SoundBlock:
         self.down = net.linear("output_dense", ffn, hidden, True)
         self.act = ACTS.get(config["hidden_act"], "gelu")
 
-    def _drop(self, x: Tensor, share: str) -> Tensor:
-        return ops.dropout(self.net.tape, x, float(self.config.get(share) or 0.0), self.net.setting.training)
-
     def __call__(self, x: Tensor, *beside: Tensor) -> Tensor:
         tape, residual = self.net.tape, x
         x = self._attend(self.norms[0](x) if self.early else x)
-        x = self._drop(x, "hidden_dropout")
+        x = self.net.drop(x, share(self.config, "hidden_dropout"))
         x = ops.add(tape, residual, x)
         if self.early:
             return ops.add(tape, x, self._feed(self.norms[1](x)))
@@ -115,9 +117,9 @@ class SoundBlock:
     def _feed(self, x: Tensor) -> Tensor:
         x = self.up(x)
         x = activate(self.net.tape, x, self.act)
-        x = self._drop(x, "activation_dropout")
+        x = self.net.drop(x, share(self.config, "activation_dropout"))
         x = self.down(x)
-        return self._drop(x, "hidden_dropout")
+        return self.net.drop(x, share(self.config, "hidden_dropout"))
 
     def _attend(self, x: Tensor) -> Tensor:
         tape, setting, heads, whole = self.net.tape, self.net.setting, self.config["num_attention_heads"], x.shape
@@ -153,9 +155,6 @@ class SoundEncoder:
         always = self.config["model_type"] == "unispeech-sat"
         return bool(always or self.config.get("mask_time_prob") or self.config.get("mask_feature_prob"))
 
-    def _drop(self, x: Tensor, share: str) -> Tensor:
-        return ops.dropout(self.net.tape, x, float(self.config.get(share) or 0.0), self.net.setting.training)
-
     def beside(self, x: Tensor) -> tuple[Tensor, ...]:
         """What all layers get besides the states."""
         return ()
@@ -175,10 +174,10 @@ class SoundEncoder:
             x = checkpointed(net, conv, x)
         features = array(tape, x).transpose(1, 2)
         normed = features if self.first_norm is None else array(tape, self.first_norm(features))
-        x = self._drop(dense(self.project, normed), "feat_proj_dropout")
+        x = self.net.drop(dense(self.project, normed), share(self.config, "feat_proj_dropout"))
         early = bool(self.config["do_stable_layer_norm"])
         x = ops.add(tape, x, self.places(array(tape, x)))
-        x = self._drop(x if early else self.norm(x), "hidden_dropout")
+        x = self.net.drop(x if early else self.norm(x), share(self.config, "hidden_dropout"))
         beside = self.beside(x)
         for block in self.blocks:
             x = checkpointed(net, block, x, *beside)
@@ -189,7 +188,7 @@ class SoundEncoder:
     def loss(self) -> Tensor:
         """The loss of CTC; without training, the scores."""
         net, tape = self.net, self.net.tape
-        scores = self.head(self._drop(self.hidden(), "final_dropout"))
+        scores = self.head(self.net.drop(self.hidden(), share(self.config, "final_dropout")))
         if not net.setting.training:
             return scores
         odds = array(tape, ops.cast(tape, scores, F32))

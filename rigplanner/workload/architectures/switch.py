@@ -46,7 +46,7 @@ class SwitchBlock(T5Block):
             if not count:
                 continue
             made = ops.keeping_result(tape, up(picked(tape, x, (count, x.shape[2]))))
-            made = down(self._drop(made))
+            made = down(self.net.drop(made, self.share))
             made = ops.mul(tape, made, picked(tape, best, (count, 1)))
             whole = added_rows(tape, whole, ops.cast(tape, made, low))
         return whole

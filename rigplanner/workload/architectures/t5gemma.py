@@ -78,12 +78,12 @@ class CrossBlock(Block):
         tape, residual = self.net.tape, x
         x, _weights = self._attend(self.norms[0](x), rope, mask)
         x = self.norms[1](x)
-        x = residual = ops.add(tape, residual, self._drop(x))
+        x = residual = ops.add(tape, residual, self.net.drop(x, self.form.traits.dropout))
         x, _weights = self.cross.attended(self.cross_norms[0](x), memory[0])
         x = self.cross_norms[1](x)
-        x = residual = ops.add(tape, residual, self._drop(x))
+        x = residual = ops.add(tape, residual, self.net.drop(x, self.form.traits.dropout))
         x = self.norms[3](self.mlp(self.norms[2](x)))
-        return ops.add(tape, residual, self._drop(x))
+        return ops.add(tape, residual, self.net.drop(x, self.form.traits.dropout))
 
 
 class CrossDecoder(Decoder):

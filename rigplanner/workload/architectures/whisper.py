@@ -76,18 +76,15 @@ class Block:
     def __call__(self, x: Tensor, mask: Tensor | None, memory: Tensor | None) -> Tensor:
         tape = self.net.tape
         attended, _weights = self.attention(self.norms[0](x), None, mask)
-        x = ops.add(tape, x, self._drop(attended))
+        x = ops.add(tape, x, self.net.drop(attended, self.share))
         del attended
         if self.cross is not None:
             attention, norm = self.cross
             attended, _weights = attention(norm(x), memory, None)
-            x = ops.add(tape, x, self._drop(attended))
+            x = ops.add(tape, x, self.net.drop(attended, self.share))
             del attended
-        fed = self._drop(self.down(activate(tape, self.up(self.norms[1](x)), "gelu")))
+        fed = self.net.drop(self.down(activate(tape, self.up(self.norms[1](x)), "gelu")), self.share)
         return ops.add(tape, x, fed)
-
-    def _drop(self, x: Tensor) -> Tensor:
-        return ops.dropout(self.net.tape, x, self.share, self.net.setting.training)
 
 
 class Whisper:

@@ -31,13 +31,10 @@ class XlnetBlock:
 
     def __call__(self, x: Tensor, places: Tensor) -> Tensor:
         tape = self.net.tape
-        attended = self._drop(self._attend(array(tape, x), array(tape, places)))
+        attended = self.net.drop(self._attend(array(tape, x), array(tape, places)), self.share)
         x = self.first_norm(ops.add(tape, attended, x))
-        fed = self._drop(activate(tape, self.up(x), self.act))
-        return self.last_norm(ops.add(tape, self._drop(self.down(fed)), x))
-
-    def _drop(self, x: Tensor) -> Tensor:
-        return ops.dropout(self.net.tape, x, self.share, self.net.setting.training)
+        fed = self.net.drop(activate(tape, self.up(x), self.act), self.share)
+        return self.last_norm(ops.add(tape, self.net.drop(self.down(fed), self.share), x))
 
     def _attend(self, x: Array, places: Array) -> Array:
         tape = self.net.tape
@@ -48,7 +45,7 @@ class XlnetBlock:
         near = einsum("ibnd,jbnd->bnij", query + self.biases[0], key)
         far = _shifted(einsum("ibnd,jbnd->bnij", query + self.biases[1], place), x.shape[0])
         scores = -((near + far) + 0.0)
-        weights = array(tape, self._drop(scores.softmax()))
+        weights = array(tape, self.net.drop(scores.softmax(), self.share))
         seen = einsum("bnij,jbnd->ibnd", weights, value)
         return einsum("ibnd,hnd->ibh", seen, array(tape, self.out))
 

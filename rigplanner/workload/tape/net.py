@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from rigplanner.workload.tape.ops import add, cast, keeping_result, linear, mean_last, mul, shift, square, sub_self
+from rigplanner.workload.tape.ops import add, cast, dropout, keeping_result, linear, mean_last, mul, shift, square, sub_self
 from rigplanner.workload.tape.ops import layer_norm as fused_layer_norm
 from rigplanner.workload.tape.tape import F32, Grads, Storage, Tape, Tensor, backward, new, record
 
@@ -95,6 +95,10 @@ class Net:
         if self.setting.training:
             return new(self.tape, shape, dtype)
         return Tensor(shape, dtype, Storage(Tape(), 0))
+
+    def drop(self, x: Tensor, share: float) -> Tensor:
+        """Return what dropout leaves of `x` while it trains."""
+        return dropout(self.tape, x, share, self.setting.training)
 
     def linear(self, name: str, inputs: int, outputs: int, bias: bool = False) -> Linear:
         """Make a linear layer, adapted by LoRA when its name is among the targets."""
