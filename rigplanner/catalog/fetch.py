@@ -182,41 +182,51 @@ def allowed(url: str, first: str = "") -> bool:
         return False
 
 
-def _get(url: str, limits: Limits, old: Stamp | None, go_on: GoOn = lambda _done, _all: True) -> tuple[bytes, str, str] | None:
-    """Return content, ETag and Last-Modified; None when the server says that `old` is current."""
-    import requests
-    from urllib3.exceptions import HTTPError, ReadTimeoutError
+Answer = tuple[bytes, str, str] | None
+"""Content, ETag and Last-Modified; None where what is there is current."""
 
-    first, deadline = url, time.monotonic() + limits.total_s
+
+def _get(url: str, limits: Limits, old: Stamp | None, go_on: GoOn = lambda _done, _all: True) -> Answer:
+    """Return the answer to a URL, in at most so many redirects; None when the server says that `old` is current."""
+    import requests
+
+    begin, deadline = url, time.monotonic() + limits.total_s
     headers = {"User-Agent": f"RigPlanner/{__version__}", "Accept-Encoding": "gzip, identity"}
     if old is not None and old.etag:
         headers["If-None-Match"] = old.etag
     elif old is not None and old.modified:
         headers["If-Modified-Since"] = old.modified
+    with requests.Session() as session:
+        for _ in range(limits.redirects + 1):
+            if not allowed(url, begin):
+                raise Refused(f"{url}: only https is fetched.")
+            found = _asked(session, url, headers, limits, deadline, go_on, old is not None)
+            if not isinstance(found, str):
+                return found
+            url = found
+    raise Refused(f"{url}: more than {limits.redirects} redirects.")
+
+
+def _asked(
+    session: "requests.Session", url: str, headers: dict[str, str], limits: Limits, deadline: float, go_on: GoOn, holds: bool
+) -> Answer | str:
+    """Return the answer of one request, or the URL that it leads to. `holds`: a file is there that may be current."""
+    import requests
+    from urllib3.exceptions import HTTPError, ReadTimeoutError
+
+    waits = (limits.connect_s, limits.read_s)
     try:
-        with requests.Session() as session:
-            for _ in range(limits.redirects + 1):
-                if not allowed(url, first):
-                    raise Refused(f"{url}: only https is fetched.")
-                reply = session.get(
-                    url, headers=headers, stream=True, allow_redirects=False, timeout=(limits.connect_s, limits.read_s)
-                )
-                with closing(reply):
-                    if reply.is_redirect:
-                        url = urljoin(url, reply.headers["location"])
-                        continue
-                    if reply.status_code == requests.codes.not_modified and old is not None:
-                        return None
-                    return (
-                        _body(reply, url, limits, deadline, go_on),
-                        reply.headers.get("ETag", ""),
-                        reply.headers.get("Last-Modified", ""),
-                    )
+        with closing(session.get(url, headers=headers, stream=True, allow_redirects=False, timeout=waits)) as reply:
+            if reply.is_redirect:
+                return urljoin(url, reply.headers["location"])
+            if reply.status_code == requests.codes.not_modified and holds:
+                return None
+            content = _body(reply, url, limits, deadline, go_on)
+            return content, reply.headers.get("ETag", ""), reply.headers.get("Last-Modified", "")
     except (requests.exceptions.Timeout, ReadTimeoutError) as fault:
         raise FetchFault(f"{url}: no answer within {limits.read_s:g} s.") from fault
-    except (requests.RequestException, HTTPError, UnicodeError) as fault:
+    except (requests.RequestException, HTTPError, ValueError) as fault:
         raise FetchFault(f"{url}: cannot be fetched ({type(fault).__name__}).") from fault
-    raise Refused(f"{url}: more than {limits.redirects} redirects.")
 
 
 def _body(reply: "requests.Response", url: str, limits: Limits, deadline: float, go_on: GoOn) -> bytes:

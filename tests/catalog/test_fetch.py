@@ -96,6 +96,9 @@ class _Handler(BaseHTTPRequestHandler):
     def to_file(self) -> None:
         self._send(b"", 302, Location="file:///etc/passwd")
 
+    def to_nowhere(self) -> None:
+        self._send(b"", 302, Location="http://[")
+
     def broken(self) -> None:
         self._send(b"no", 500)
 
@@ -185,6 +188,7 @@ def test_the_tag_of_another_address_is_not_sent(server: _Server, target: Path) -
         ("stalling", TINY),
         ("cut", PATIENT),
         ("broken", PATIENT),
+        ("to-nowhere", PATIENT),
         ("not-packed", PATIENT),
         ("endless", Limits(total_s=0, largest_bytes=10**9)),
     ],
