@@ -8,9 +8,12 @@ from typing import Any
 
 import msgspec
 
-from rigplanner.cli.faults import FINE, InputFault
+from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault
 from rigplanner.cli.written import written
-from rigplanner.performance.own import keep
+from rigplanner.performance.anchors import find_gpu
+from rigplanner.performance.job import read_job
+from rigplanner.performance.own import keep, read_each
 from rigplanner.report.accuracy.judged import bracket_table, memory_tables, shipped_tables, speed_tables, traced_table
 from rigplanner.report.accuracy.page import accuracy_page
 from rigplanner.report.accuracy.table import AccuracyTable, as_text
@@ -38,10 +41,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the error tables."""
-    tables = [table for path in args.cases for table in _of_file(path)]
+    """Print the error tables; each line that is no case, or whose speed cannot be told, is named and left out. Exit 2 for the
+    former."""
+    faults: list[str] = []
+    tables = [table for path in args.cases for table in _of_file(path, faults)]
     if not args.cases or args.write:
         tables += shipped_tables()
+    for fault in faults:
+        print(fault, file=sys.stderr)
     if not tables:
         raise InputFault("no measured case found: a memory case has 'value_gib', a speed case 'metric' and 'value'.")
     print(as_text(tables), end="")
@@ -49,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
         _keep(args.cases)
     if args.write:
         written(args.write, accuracy_page(tables).encode())
-    return FINE
+    return BAD_INPUT if faults else FINE
 
 
 def _keep(paths: Sequence[Path]) -> None:
@@ -60,31 +67,51 @@ def _keep(paths: Sequence[Path]) -> None:
             raise InputFault(str(fault)) from fault
 
 
-def _of_file(path: Path) -> list[AccuracyTable]:
+def _of_file(path: Path, faults: list[str]) -> list[AccuracyTable]:
+    """The tables of a file; what is wrong with lines of it goes to `faults`."""
     try:
         lines = read_within(path, LARGEST_FILE_BYTES).splitlines()
     except OSError as fault:
         raise InputFault(f"{path}: cannot be read ({fault.strerror or fault}).") from fault
     try:
-        if path.suffix.casefold() == ".csv":
-            return speed_tables([], path)
-        return _tables(path, lines)
+        return _speeds(path, [], faults) if path.suffix.casefold() == ".csv" else _tables(path, lines, faults)
     except WorkloadFault as fault:
         raise InputFault(str(fault)) from fault
 
 
-def _tables(path: Path, read: list[bytes]) -> list[AccuracyTable]:
-    kinds = {_kind_of(line, path, number) for number, line in enumerate(read, 1) if line.strip()}
-    if not kinds:
-        return []
+def _speeds(path: Path, lines: list[bytes], faults: list[str]) -> list[AccuracyTable]:
+    """The tables of a file of speeds, `lines` of JSON or none."""
+    rows, bad = read_each(path)
+    faults += bad
+    for row in rows:
+        if row.workload.task == "collective":
+            continue
+        try:
+            read_job(row.workload, find_gpu(row.gpu), row.count, row.nodes, row.link, shipped_zoo())
+        except WorkloadFault as fault:
+            print(f"{row.id}: {fault}", file=sys.stderr)
+    return speed_tables(rows, lines, path) if rows else []
+
+
+def _tables(path: Path, read: list[bytes], faults: list[str]) -> list[AccuracyTable]:
+    kinds: dict[str, list[bytes]] = {}
+    bad: list[str] = []
+    for number, line in enumerate(read, 1):
+        if line.strip():
+            try:
+                kinds.setdefault(_kind_of(line, path, number), []).append(line)
+            except InputFault as fault:
+                bad.append(str(fault))
     if len(kinds) > 1:
         raise InputFault(f"{path}: holds {' and '.join(sorted(kinds))} cases; put them into two files.")
-    kind, lines = kinds.pop(), [line for line in read if line.strip()]
-    if kind == "memory":
-        return memory_tables(lines, path.name)
-    if kind == "traced":
-        return [traced_table(lines, path.name)]
-    return [bracket_table(lines, path.name)] if kind == "batch" else speed_tables(lines, path)
+    if "speed" in kinds:
+        return _speeds(path, kinds["speed"], faults)
+    faults += bad
+    for kind, lines in kinds.items():
+        if kind == "memory":
+            return memory_tables(lines, path.name)
+        return [traced_table(lines, path.name)] if kind == "traced" else [bracket_table(lines, path.name)]
+    return []
 
 
 def _kind_of(line: bytes, path: Path, number: int) -> str:

@@ -29,13 +29,31 @@ def read_own(path: Path) -> list[Measured]:
     """Return the measurements of a file: `.csv` with a header, else JSON lines (flat, or cases with `workload` and `hardware`).
 
     Each needs model, gpu, metric and value; stack, precision, task, batch_per_gpu, count, link and the rest are optional.
-    Raises WorkloadFault with file, line and field."""
+    Raises WorkloadFault with file, line and field of the first line that is none."""
+    rows, faults = read_each(path)
+    if faults:
+        raise WorkloadFault(faults[0])
+    return rows
+
+
+def read_each(path: Path) -> tuple[list[Measured], list[str]]:
+    """Return the measurements of a file, and what is wrong with each line that is none; raise WorkloadFault for a file that cannot
+    be read."""
     try:
         text = read_within(path, LARGEST_FILE_BYTES).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as fault:
         raise WorkloadFault(f"{path}: cannot be read ({fault}).") from fault
-    read = _csv_rows(text) if path.suffix.casefold() == ".csv" else _json_rows(text, path)
-    return [_measured(cells, f"{path.name} line {number}", str(path)) for number, cells in read if cells.get("suspect") not in TRUE]
+    read = _csv_rows(text) if path.suffix.casefold() == ".csv" else enumerate(text.splitlines(), 1)
+    rows, faults = list[Measured](), list[str]()
+    for number, line in read:
+        place = f"{path.name} line {number}"
+        try:
+            cells = _json_cells(line, place) if isinstance(line, str) else line
+            if (cells or isinstance(line, dict)) and cells.get("suspect") not in TRUE:
+                rows.append(_measured(cells, place, str(path)))
+        except WorkloadFault as fault:
+            faults.append(str(fault))
+    return rows, faults
 
 
 def own_folder() -> Path:
@@ -68,23 +86,23 @@ def with_own(rows: Iterable[Measured]) -> Evidence:
     return Evidence([*shipped.placed, *own.placed], [*shipped.paired, *own.paired])
 
 
-def _csv_rows(text: str) -> Iterable[tuple[int, dict[str, Any]]]:
+def _csv_rows(text: str) -> Iterable[tuple[int, dict[str, Any] | str]]:
     for number, cells in enumerate(csv.DictReader(text.splitlines()), 2):
         yield number, {key: value for key, value in cells.items() if key and value not in (None, "")}
 
 
-def _json_rows(text: str, path: Path) -> Iterable[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            found = json.loads(line)
-        except (ValueError, RecursionError) as fault:
-            raise WorkloadFault(f"{path.name} line {number}: expected a JSON object, found {line[:40]!r}.") from fault
-        if not isinstance(found, dict):
-            raise WorkloadFault(f"{path.name} line {number}: expected a JSON object, found {type(found).__name__}.")
-        parts = [part for name in ("workload", "hardware") if isinstance(part := found.pop(name, None), dict)]
-        yield number, {key: value for part in (*parts, found) for key, value in part.items() if value is not None}
+def _json_cells(line: str, place: str) -> dict[str, Any]:
+    """The cells of a line of JSON, none of a blank one."""
+    if not line.strip():
+        return {}
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError) as fault:
+        raise WorkloadFault(f"{place}: expected a JSON object, found {line[:40]!r}.") from fault
+    if not isinstance(found, dict):
+        raise WorkloadFault(f"{place}: expected a JSON object, found {type(found).__name__}.")
+    parts = [part for name in ("workload", "hardware") if isinstance(part := found.pop(name, None), dict)]
+    return {key: value for part in (*parts, found) for key, value in part.items() if value is not None}
 
 
 def _measured(cells: dict[str, Any], place: str, source: str) -> Measured:

@@ -23,7 +23,6 @@ from rigplanner.performance.accuracy import (
 )
 from rigplanner.performance.anchors import find_gpu, shipped_evidence
 from rigplanner.performance.measured import Measured, shipped_measured
-from rigplanner.performance.own import read_own
 from rigplanner.performance.repeated import same_job, same_network, told_by_others
 from rigplanner.report.accuracy.exchange import exchange_table, sizes_table
 from rigplanner.report.accuracy.table import AccuracyTable
@@ -106,10 +105,10 @@ def _gpu_or_none(name: str) -> GPU | None:
         return None
 
 
-def speed_tables(lines: list[bytes], path: Path) -> list[AccuracyTable]:
-    """Return the tables of a file of measured speeds (JSON `lines`, none of a CSV): at first sight where they tell, and now. Raises
-    WorkloadFault for what cannot be read."""
-    rows, made = read_own(path), []
+def speed_tables(rows: list[Measured], lines: list[bytes], path: Path) -> list[AccuracyTable]:
+    """Return the tables of the measured speeds of a file (its JSON `lines`, none of a CSV): at first sight where they tell, and
+    now."""
+    made = []
     note = "Each row is predicted without the shipped row of the same id; suspect rows are left out."
     if first := at_first_sight(rows, lines):
         title = f"Speed at first sight: {path.name}"
