@@ -148,8 +148,10 @@ def _settled(workload: Workload, gpu: GPU, count: int, link: str) -> Workload:
 
 
 def _memory_as_timed(link: str, workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
-    """What the memory model would say of a job on other GPUs that are linked like the machine's."""
-    return memory_of(_settled(workload, gpu, count, link), gpu, count)
+    """What the memory model would say of a job on other GPUs that are linked like the machine's: of the fullest of them."""
+    work = _settled(workload, gpu, count, link)
+    dealt = _by_layers(work, (gpu,) * count)
+    return max(dealt, key=lambda need: need.device_gib) if isinstance(dealt, tuple) else dealt or memory_of(work, gpu, count)
 
 
 def memory_of(workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
@@ -179,18 +181,26 @@ def _split_by_layers(workload: Workload, gpus: tuple[GPU, ...]) -> tuple[MemoryE
     return _dealt.get(key, None, lambda: tuple(card.need for card in card_plan(workload, gpus, shipped_zoo()).cards))
 
 
-def _memory(workload: Workload, machine: Machine) -> tuple[tuple[MemoryEstimate, ...], str | None]:
+def _by_layers(workload: Workload, gpus: tuple[GPU, ...]) -> tuple[MemoryEstimate, ...] | str | None:
+    """What each card needs, or why that is not known, where the stack deals out layers; None where it does not."""
     from rigplanner.workload.cards import deals_layers
 
+    if not (1 < len(gpus) <= MOST_DEALT and all(gpu.memory_gib for gpu in gpus)):
+        return None
+    first = memory_of(workload, gpus[0], len(gpus))
+    if isinstance(first, str) or not deals_layers(workload, first.stack):
+        return None
+    try:
+        return _split_by_layers(workload, gpus)
+    except WorkloadFault as fault:
+        return str(fault)
+
+
+def _memory(workload: Workload, machine: Machine) -> tuple[tuple[MemoryEstimate, ...], str | None]:
+    dealt = _by_layers(workload, tuple(node.gpu for node in machine.gpus))
+    if dealt is not None:
+        return ((), dealt) if isinstance(dealt, str) else (dealt, None)
     answers: list[MemoryEstimate] = []
-    gpus = tuple(node.gpu for node in machine.gpus)
-    if 1 < len(gpus) <= MOST_DEALT and all(gpu.memory_gib for gpu in gpus):
-        first = memory_of(workload, gpus[0], len(gpus))
-        if not isinstance(first, str) and deals_layers(workload, first.stack):
-            try:
-                return _split_by_layers(workload, gpus), None
-            except WorkloadFault as fault:
-                return (), str(fault)
     for node in machine.gpus:
         answer = memory_of(workload, node.gpu, len(machine.gpus))
         if isinstance(answer, str):

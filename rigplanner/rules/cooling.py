@@ -10,7 +10,7 @@ from rigplanner.catalog.parts import CPU, GPU, Chassis, Cooler, Motherboard, Slo
 from rigplanner.machine.machine import Machine
 from rigplanner.rules.finding import Finding, Fix, Named
 from rigplanner.rules.fixes import fix, move, swap
-from rigplanner.rules.moves import lands
+from rigplanner.rules.moves import LOAD, PLUGS, harmless, lands
 from rigplanner.rules.power import cap_fix
 from rigplanner.rules.radiators import takes
 from rigplanner.rules.registry import rule
@@ -135,7 +135,7 @@ def cooled_otherwise(situation: Situation, name: str, card: GPU) -> tuple[Fix, .
             other.cooling in closed and silicon(other) == silicon(card) and (other.slots or math.inf) <= (card.slots or 0)
         ),
     )
-    return tuple(one for one in found if lands(situation, one.edits, name))
+    return harmless(situation, tuple(one for one in found if lands(situation, one.edits, name)), *LOAD, *PLUGS, "NVL001", "NVL002")
 
 
 def hung(situation: Situation, case: Neighbours) -> tuple[Fix, ...]:

@@ -10,7 +10,7 @@ from rigplanner.machine.enclosures import fed_beside, holders_supplies
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding, Fix
 from rigplanner.rules.fixes import cheapest_of, fix, item_of, swap
-from rigplanner.rules.power import HEADROOM, cap_power, has_plugs, rating_at
+from rigplanner.rules.power import HEADROOM, cap_power, has_plugs, limits, rating_at
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Situation
 
@@ -108,8 +108,8 @@ def dock_watts(situation: Situation, case: Held) -> Iterator[Finding]:
     if (case.watts or 0.0) <= (case.given_w or 0.0):
         return
     fixes: tuple[Fix, ...] = ()
-    found, limit = item_of(situation, case.name), math.floor(case.given_w or 0.0)
-    if found is not None and case.card.power_min_w is not None and case.card.power_min_w <= limit:
+    found, limit, lowest = item_of(situation, case.name), math.floor(case.given_w or 0.0), limits(case.card)[0]
+    if found is not None and lowest is not None and lowest <= limit:
         edit = Edit("set_power_cap", {"uid": found[0].uid, "watts": float(limit)})
         fixes = (cap_power(situation, case.card, float(limit), edit),) if situation.advise else ()
     if case.supply_name is not None:

@@ -9,6 +9,7 @@ from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding, Fix, Named
 from rigplanner.rules.fixes import fix, item_of, swap
 from rigplanner.rules.generations import generation
+from rigplanner.rules.moves import LOAD, harmless
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Situation, is_built_in
 
@@ -251,7 +252,7 @@ def _all_channels(situation: Situation, case: Bank, needed: int) -> tuple[Fix, .
     if limit is not None and gib > limit:
         return ()
     edit = Edit("set_quantity", {"uid": found[0].uid, "quantity": quantity})
-    return (fix(situation, "fill-channels", edit, count=needed),)
+    return harmless(situation, (fix(situation, "fill-channels", edit, count=needed),), *LOAD)
 
 
 def mixed_kits(situation: Situation) -> Iterator[Fitted]:

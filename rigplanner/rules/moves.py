@@ -22,6 +22,10 @@ MOST_GPUS = 4
 MOST_TRIALS = 4
 SPACE = ("SPC001", "SPC003", "M2006", "PCI005", "PCI011")
 """What a move can break besides what the solver itself reports: room, heat sinks, bifurcation, atomics."""
+LOAD = ("PWR002", "PWR012", "PWR016", "PWR020")
+"""What more parts can break: supply, circuit, UPS, cord."""
+PLUGS = ("PWR005", "PWR006")
+"""What another card can ask of the supply."""
 
 Link = tuple[int | None, int | None]
 

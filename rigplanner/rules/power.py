@@ -147,7 +147,7 @@ def cap_fix(situation: Situation, excess_w: float) -> tuple[Fix, ...]:
         card.name: (card.node.power_cap_w if card.node and card.node.power_cap_w else card.card.tdp_w or 0) for card in cards
     }
     cap = math.floor((sum(current.values()) - excess_w) / len(cards) / CAP_STEP_W) * CAP_STEP_W
-    lowest = max(card.card.power_min_w or (card.card.tdp_w or 0) * LOWEST_CAP for card in cards)
+    lowest = max(limits(card.card)[0] or (card.card.tdp_w or 0) * LOWEST_CAP for card in cards)
     if cap < lowest:
         return ()
     items: dict[str, Item] = {}
@@ -158,6 +158,13 @@ def cap_fix(situation: Situation, excess_w: float) -> tuple[Fix, ...]:
     edits = tuple(Edit("set_power_cap", {"uid": uid, "watts": float(cap)}) for uid in items)
     strongest = max((card.card for card in cards), key=lambda card: card.tdp_w or 0.0)
     return (cap_power(situation, strongest, float(cap), *edits),) if edits else ()
+
+
+def limits(card: GPU) -> tuple[float | None, float | None]:
+    """Return the lowest and highest power limit of a card in W; makers give those of one GPU where a board carries several."""
+    low, high = card.power_min_w, card.power_max_w
+    count = card.dies if high is not None and card.tdp_w is not None and high < card.tdp_w else 1
+    return (None if low is None else low * count, None if high is None else high * count)
 
 
 def cap_power(situation: Situation, card: GPU, watts: float, *edits: Edit) -> Fix:
@@ -172,12 +179,14 @@ def cap_power(situation: Situation, card: GPU, watts: float, *edits: Edit) -> Fi
 
 
 def larger_supply(situation: Situation, case: Load, watts: float, transient_w: float = 0.0) -> tuple[Fix, ...]:
-    """Put the cheapest supply that gives `watts` at the site's voltage and bears the load with headroom, with the plugs the rig
-    needs, in the stead of the first."""
+    """Put the cheapest supply that gives `watts` at the site's voltage and bears the load and its peaks with headroom, with the
+    plugs the rig needs, in the stead of the first; never one of fewer watts than the owner chose."""
     if not situation.advise or not isinstance(case.supply, PowerSupply) or is_built_in(case.name):
         return ()
     volts = situation.site.volts or 230.0
     watts = max(watts, (case.power.sustained_w or 0.0) / HEADROOM)
+    chosen_w = best_w(case.supply.supply)
+    transient_w = max(transient_w, case.power.transient_w or 0.0)
     plugs = {demand.type: demand.needed for demand in situation.machine.power.plugs}
     form = case.supply.form_factor
     space = situation.enclosure[1].enclosure if situation.enclosure else None
@@ -188,11 +197,22 @@ def larger_supply(situation: Situation, case: Load, watts: float, transient_w: f
         peak = rating * (2.0 if (other.supply.standard or "").startswith("ATX 3") else 1.0)
         if room is not None and (other.length_mm is None or other.length_mm > room):
             return False
-        return other.form_factor == form and rating >= watts and peak >= transient_w and has_plugs(other.supply, plugs)
+        return (
+            other.form_factor == form
+            and rating >= watts
+            and best_w(other.supply) >= chosen_w
+            and peak >= transient_w
+            and has_plugs(other.supply, plugs)
+        )
 
     return swap(
         situation, "larger-supply", case.name, suits, lambda psu: rating_at(psu.supply, volts) or 0.0, watts=math.ceil(watts)
     )
+
+
+def best_w(supply: Supply) -> float:
+    """Return the continuous output in W at the best input voltage, 0 when nothing is known."""
+    return max((rating.watts for rating in supply.ratings), default=0.0)
 
 
 def rating_at(supply: Supply, volts: float) -> float | None:
@@ -272,7 +292,7 @@ def capped(situation: Situation) -> Iterator[Capped]:
 )  # fmt: skip
 def cap_range(situation: Situation, case: Capped) -> Iterator[Finding]:
     """Compare the cap with the lowest and highest limit in W."""
-    low, high = case.card.power_min_w or 0, case.card.power_max_w or math.inf
+    low, high = (watts or 0.0 for watts in limits(case.card))
     cap = case.item.power_cap_w or 0
     if not low <= cap <= high:
         nearest = low if cap < low else high
@@ -317,6 +337,6 @@ def system_limit(situation: Situation, case: Hosted) -> Iterator[Finding]:
     limit = case.system.gpu_max_w or 0
     if watts > limit:
         edit = Edit("set_power_cap", {"uid": found[0].uid, "watts": limit}) if found and situation.advise else None
-        lowest = case.card.power_min_w
+        lowest = limits(case.card)[0]
         fixes = (cap_power(situation, case.card, limit, edit),) if edit and lowest is not None and lowest <= limit else ()
         yield system_limit.finding(case, needed=watts, actual=limit, unit="W", fixes=fixes)

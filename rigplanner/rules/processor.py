@@ -12,7 +12,7 @@ from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding, Fix, Named
 from rigplanner.rules.fixes import fix, item_of, swap
 from rigplanner.rules.generations import generation, listed, younger
-from rigplanner.rules.moves import harmless
+from rigplanner.rules.moves import LOAD, SPACE, harmless
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Situation, is_built_in
 
@@ -73,7 +73,7 @@ def socket(situation: Situation, case: Seated) -> Iterator[Finding]:
 def _another(situation: Situation, case: Seated, sockets: tuple[str, ...]) -> tuple[Fix, ...]:
     """Offer a CPU for one of these sockets that loses no card or drive its place."""
     fixes = swap(situation, "other-cpu", case.name, lambda cpu: cpu.socket in sockets and _replaces(cpu, case, situation))
-    return harmless(situation, fixes, "SLT001", "SLT005", "M2001")
+    return harmless(situation, fixes, "SLT001", "SLT005", "M2001", *SPACE, *LOAD)
 
 
 def _replaces(cpu: CPU, case: Seated, situation: Situation) -> bool:

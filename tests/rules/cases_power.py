@@ -56,6 +56,7 @@ WALL_W = DESK_W / 0.94
 EPS, EIGHT = Plug("eps8", 1), Plug("pcie8", 2)
 CPU_SOCKET = {"gpu.card": {"connectors": (Plug("eps8", 1),)}}
 SWAPPED = {"psu.mid": {"supply.plugs": (EPS, Plug("pcie8", 1), Plug("12v-2x6", 1)), "supply.pcie8_instead": 2}}
+FOUR_ON_A_BOARD = {"gpu.card": {"dies": 4, "tdp_w": 250.0, "power_min_w": 50.0, "power_max_w": 62.5}}
 SIXTEEN = {"gpu.card": {"connectors": (Plug("12v-2x6", 1),)}}
 
 CASES = (
@@ -154,6 +155,10 @@ CASES = (
     case("PWR014", "fires", bench_rig(gpu=("gpu.card", 1, (), 90.0))),
     case("PWR014", "fires", bench_rig(gpu=("gpu.card", 1, (), 401.0))),
     case("PWR014", "limit", bench_rig(gpu=("gpu.card", 1, (), 100.0))),
+    case("PWR014", "fires", bench_rig(gpu=("gpu.card", 1, (), 199.0)), FOUR_ON_A_BOARD),
+    case("PWR014", "fires", bench_rig(gpu=("gpu.card", 1, (), 251.0)), FOUR_ON_A_BOARD),
+    case("PWR014", "limit", bench_rig(gpu=("gpu.card", 1, (), 200.0)), FOUR_ON_A_BOARD),
+    case("PWR014", "limit", bench_rig(gpu=("gpu.card", 1, (), 250.0)), FOUR_ON_A_BOARD),
     case("PWR014", "silent", DESK_RIG),
     case("PWR014", "unknown", bench_rig(gpu=("gpu.card", 1, (), 200.0)), {"gpu.card": {"power_min_w": None}}),
     case("PWR015", "fires", SERVED, {"gpu.other": {"tdp_w": 301}}),
