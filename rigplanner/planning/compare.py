@@ -132,6 +132,7 @@ SPEED = Attribute(code="speed", group="workloads", direction="more")
 TIME = Attribute(code="speed", group="workloads", direction="less")
 MEMORY = Attribute(code="memory", group="workloads", unit="GiB", direction="less")
 FITS = Attribute(code="fits", group="workloads")
+BOUND = Attribute(code="bound", group="workloads")
 SPEED_PER_MONEY = Attribute(code="speed_per_1000", group="workloads", direction="more")
 SPEED_PER_WATT = Attribute(code="speed_per_kw", group="workloads", direction="more")
 TOTAL = Attribute(code="total", group="money", direction="less")
@@ -271,6 +272,7 @@ def _workload_rows(
             tuple(speed.high if speed else None for speed in speeds),
         )
     )
+    rows.append(_row(BOUND, subject, [speed.bound if speed else None for speed in speeds], baseline))
     if metric not in TIME_METRICS:
         rows += _worth(subject, metric, jobs, assessments, baseline)
     return rows + (_hire_rows(subject, jobs, assessments, baseline, hires(workload, own, metric)) if hires else [])

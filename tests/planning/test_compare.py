@@ -16,6 +16,7 @@ from rigplanner.planning.renting import Hire
 from rigplanner.report.comparison.content import FORMATS, comparison
 from rigplanner.report.comparison.pdf import comparison_pdf
 from rigplanner.report.comparison.workbook import comparison_workbook
+from rigplanner.report.words.speed import BOUND_WORDS
 from rigplanner.rig.document import Site
 from rigplanner.rig.files import read_rig
 from rigplanner.rig.task import Workload
@@ -37,6 +38,16 @@ def test_more_memory_and_less_power_are_better(pair: list[Assessment]) -> None:
     assert _row(rows, "gpu_memory").best == (1,)
     assert _row(rows, "sustained").best == (0,)
     assert _row(rows, "gpus").best == ()
+
+
+def test_what_limits_a_speed_stands_below_it_in_words(pair: list[Assessment]) -> None:
+    rows = compare(pair)
+    text = FORMATS["table"](comparison(("a", "b"), rows))
+    bounds = [n for n, row in enumerate(rows) if row.attribute.code == "bound"]
+    assert len(bounds) == sum(row.attribute.code in ("speed", "time") for row in rows) > 0
+    for n in bounds:
+        assert rows[n - 1].attribute.code in ("speed", "time") and rows[n - 1].subject == rows[n].subject
+        assert all(BOUND_WORDS[str(value)] in text for value in rows[n].values if value is not None)
 
 
 def test_deltas_refer_to_the_baseline(pair: list[Assessment]) -> None:

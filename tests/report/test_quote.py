@@ -18,6 +18,7 @@ from rigplanner.report.quote.export import FORMATS, export
 from rigplanner.report.quote.logo import carried, logo_fault, logo_flowable, logo_name
 from rigplanner.report.quote.machine import links_text
 from rigplanner.report.quote.pdf import quote_pdf, render
+from rigplanner.report.words.workloads import LIFT_WORDS
 from rigplanner.rig.document import Party, QuoteDetails, Rig
 from rigplanner.rig.edits import waive
 from rigplanner.rig.files import read_rig, write_rig
@@ -208,3 +209,4 @@ def test_the_quote_says_what_leaving_a_bridged_pair_costs(catalog: Catalog) -> N
 def test_what_limits_a_workload_is_said_in_words(deskmini: Rig, catalog: Catalog) -> None:
     text = _text(quote_pdf(assess(deskmini, catalog), catalog, DAY))
     assert "limited by arithmetic of the GPU" in text or "limited by memory bandwidth of the GPU" in text
+    assert any(words.split(",")[0] in text for words in LIFT_WORDS.values())

@@ -8,7 +8,7 @@ from rigplanner.report import format as fmt
 from rigplanner.report.language import tr
 from rigplanner.report.words.faults import fault_text
 from rigplanner.report.words.speed import BOUND_WORDS, anchor_texts, leading_anchors
-from rigplanner.report.words.workloads import title_of
+from rigplanner.report.words.workloads import LIFT_WORDS, title_of
 from rigplanner.rules.assess import Job
 from rigplanner.rules.vram import part_seen
 from rigplanner.workload.room import usable_gib
@@ -41,6 +41,7 @@ class QuoteJob(Struct, frozen=True, kw_only=True):
     anchors: tuple[str, ...]
     assumed: str
     host: str = ""
+    lift: str = ""
 
 
 PART_WORDS = (
@@ -118,6 +119,7 @@ def job_content(job: Job, machine: Machine, catalog: Catalog) -> QuoteJob:
         interval=fmt.interval(speed.low, speed.high, speed.metric) if speed else "",
         stack=speed.stack if speed else "",
         bound=BOUND_WORDS.get(speed.bound, speed.bound) if speed else "",
+        lift=LIFT_WORDS.get(speed.lift or "", "") if speed else "",
         anchors=tuple(anchor_texts(leading_anchors(speed), catalog)),
         assumed=", ".join(f"{field} {value}" for field, value in sorted(assumed.items())),
     )

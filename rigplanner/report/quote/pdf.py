@@ -197,6 +197,8 @@ def _job(job: QuoteJob, sheet: Sheet) -> list[Any]:
             " (80 % interval {interval}), limited by {bound}, with {stack}", interval=job.interval, bound=job.bound, stack=job.stack
         )
     rows.append(sheet.text(speed, "body"))
+    if job.lift:
+        rows.append(sheet.text(job.lift, "small"))
     rows += [sheet.text(tr("Measured: {anchor}", anchor=anchor), "small") for anchor in job.anchors]
     if job.assumed:
         rows.append(sheet.text(tr("Assumed: {assumed}", assumed=job.assumed), "small"))
