@@ -119,7 +119,7 @@ def pixels(size: int | tuple[int, ...] | list[int]) -> float:
 
 
 LISTED_EDGE = 224
-"""Edge in pixels of the images that most networks are listed with, and are trained on where nobody names another (ImageNet's crop)."""
+"""Edge in pixels of the images that most networks are listed with, and are trained on where nobody names another (ImageNet)."""
 
 
 def nearest_figures(figures: tuple[Figures, ...], size: int | list[int] | None) -> Figures | None:
