@@ -120,7 +120,7 @@ def _found(
     anchored = known.correct(point, NEIGHBOURS, allowed)
     samples_s = at_least(modelled.samples_s * math.exp(anchored.correction.mean), job, point, metric, anchored.rows)
     waited = doubt(modelled.waits.total_s, job.batch * job.count / modelled.samples_s)
-    width = math.hypot(_half_width(job, point, anchored, known), waited)
+    width = math.hypot(_half_width(job, point, anchored, known), waited, guessed(job, modelled))
     alone = _alone(job, known, allowed)
     samples_s = min(samples_s, job.count * alone * MOST_EFFICIENCY) if alone else samples_s
     most = decode_ceiling(job) if job.task == "decode" else math.inf if job.task in WRITING else ceiling(job)
@@ -163,6 +163,18 @@ def _half_width(job: Job, point: Point, anchored: Anchored, known: Evidence) -> 
     elif job.silicon.generation not in known.generations:
         width = math.hypot(width, math.log(UNMEASURED_GENERATION))
     return math.hypot(width, math.log(job.named.kin.spread if job.named.kin else job.named.spread))
+
+
+def guessed(job: Job, modelled: Modelled) -> float:
+    """Return by how much guesses of a network's kernels and values widen half the interval, in log units: by their shares of a
+    step."""
+    times = modelled.times
+    if times is None:
+        return 0.0
+    busy = times.matrix_s + times.traffic_s + times.weights_s + times.tail_s
+    launched = times.launch_s / (times.launch_s + busy)
+    written = (1 - launched) * times.traffic_s / busy
+    return math.hypot(launched * math.log(job.shape.kernels_within), written * math.log(job.shape.values_within))
 
 
 def nearness(point: Point, anchored: Anchored) -> Nearness:

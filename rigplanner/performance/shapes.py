@@ -73,7 +73,8 @@ class Shape(Struct, frozen=True, kw_only=True):
     `elements_m` millions of values written, `kernels` launched per pass. `params_m` are stored, `active_m` used by a token.
     `tokens` per sample; `kv_values` cached per token; `hidden`, `heads`, `layers` 0 where the net is no transformer; `experts` of a
     layer; `head_m` of the active ones are the output's; `host_rate`: samples a second that a computer feeds to a training;
-    `steps` of denoising that make one image; `usual`: what was taken because nothing was said; `batch_tokens` of a sample of the
+    `steps` of denoising that make one image; `kernels_within`, `values_within`: factors either way within which
+    four in five guesses of these two lie; `usual`: what was taken because nothing was said; `batch_tokens` of a sample of the
     batch where the unit is a token, else 1."""
 
     slug: str
@@ -98,6 +99,8 @@ class Shape(Struct, frozen=True, kw_only=True):
     host_rate: float | None = None
     steps: int = 1
     batch_tokens: int = 1
+    kernels_within: float = 1.0
+    values_within: float = 1.0
     samples_to_train: float | None = None
     source: str = ""
     usual: dict[str, str] = {}
