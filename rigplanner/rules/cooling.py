@@ -190,6 +190,23 @@ def cooled(situation: Situation) -> Iterator[Cooled]:
             yield Cooled(name, cpu, own[0][0], own[0][1])
 
 
+SAME_HOLES = (
+    frozenset(("LGA1150", "LGA1151", "LGA1155", "LGA1156", "LGA1200")),
+    frozenset(("LGA1700", "LGA1851")),
+    frozenset(("LGA2011-3", "LGA2066")),
+    frozenset(("TR4", "sTRX4", "sWRX8", "SP3")),
+    frozenset(("sTR5", "SP6")),
+)
+"""Sockets that share the holes and the height of what a cooler is screwed to: makers' lists of older coolers lack the younger."""
+OWN_PLATE = frozenset(("AM4", "AM5"))
+"""Sockets of one hole pattern; coolers with a back plate of their own fit the older alone, for the younger's stays on."""
+
+
+def mounts(cooler: Cooler, socket: str | None) -> bool:
+    """Say whether a cooler is made for a socket or for one with the same holes."""
+    return socket in cooler.sockets or any(socket in holes and holes.intersection(cooler.sockets) for holes in SAME_HOLES)
+
+
 def _suits(cooler: Cooler, like: Cooler, situation: Situation) -> bool:
     """Say whether a cooler of the same kind is known to fit all CPUs of the rig, to hold them and to find room in the case."""
     space = situation.enclosure[1].enclosure if situation.enclosure else None
@@ -209,13 +226,16 @@ def _suits(cooler: Cooler, like: Cooler, situation: Situation) -> bool:
     "CLG003", "Cooler does not fit the CPU's socket", "error", over=cooled,
     needs=("cooler.sockets", "cpu.socket"),
     reason="Each socket has its own holes.",
-    source="Cooler makers' socket lists",
+    source="Cooler makers' socket lists; Noctua's notes on LGA1851, AM5 and sTR5 (unverified)",
 )  # fmt: skip
 def cooler_socket(situation: Situation, case: Cooled) -> Iterator[Finding]:
-    """Compare the CPU's socket with the cooler's list."""
-    if case.cpu.socket not in case.cooler.sockets:
+    """Compare the CPU's socket with the cooler's list; a warning where only some coolers of the list's sockets fit."""
+    if not mounts(case.cooler, case.cpu.socket):
+        some = case.cpu.socket in OWN_PLATE and OWN_PLATE.intersection(case.cooler.sockets)
         fixes = swap(situation, "other-cooler", case.cooler_name, lambda other: _suits(other, case.cooler, situation))
-        yield cooler_socket.finding(case, needed=case.cpu.socket, actual=" / ".join(case.cooler.sockets), fixes=fixes)
+        yield cooler_socket.finding(
+            case, "warning" if some else "error", needed=case.cpu.socket, actual=" / ".join(case.cooler.sockets), fixes=fixes
+        )
 
 
 @rule(
