@@ -17,7 +17,7 @@ from rigplanner.machine.assemble import assemble
 from rigplanner.machine.collective_time import allreduce_time
 from rigplanner.machine.collectives import allreduce
 from rigplanner.machine.copies import copy_rates
-from rigplanner.machine.interconnect import boards_of
+from rigplanner.machine.interconnect import nodes_of
 from rigplanner.machine.machine import Machine
 from rigplanner.machine.this_machine import read_this_machine, recognise
 from rigplanner.report.language import tr
@@ -105,7 +105,7 @@ def _times(estimate: Estimate | None, machine: Machine) -> dict[str, dict[str, f
     count = len(machine.gpus)
     if estimate is None:
         return {}
-    nodes = len(boards_of(machine, tuple(range(count))))
+    nodes = len(nodes_of(machine, tuple(range(count))))
     taken = {size: allreduce_time(size, estimate, count, nodes) for size in MESSAGE_BYTES}
     return {str(size): {name: round(1e6 * getattr(time, name), 1) for name in SPREAD} for size, time in taken.items()}
 
@@ -116,6 +116,7 @@ def _json(machine: Machine) -> str:
     answer: dict[str, Any] = {
         "gpus": [gpu.gpu.name for gpu in machine.gpus],
         "links": [list(row[:count]) for row in machine.matrix[:count]],
+        "nodes": [list(node) for node in nodes_of(machine, tuple(range(count))).values()] or [list(range(count))],
         "islands": [list(island) for island in machine.islands],
         "allreduce_busbw_gbps": _spread(estimate) or dict.fromkeys(SPREAD),
         "allreduce_us": _times(estimate, machine),

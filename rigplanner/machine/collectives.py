@@ -75,14 +75,16 @@ def allreduce(machine: Machine, indices: tuple[int, ...] | None = None) -> Estim
 
 def allreduce_of(net: Interconnect) -> Estimate | None:
     """Return the all-reduce bus bandwidth in GB/s over an interconnect: the best of NVLink SHARP, rings over NVLink, and a ring
-    through PCIe; None for fewer than two GPUs or when no rate is known."""
+    through PCIe; no faster than the network between nodes. None for fewer than two GPUs or when no rate is known."""
     if net.count < 2:
         return None
     found = [step for step in (_nvls(net), _over_nvlink(net), _over_pcie(net)) if step is not None]
     best = max(found, key=lambda estimate: estimate.value, default=None)
-    if net.network is None:
+    if net.nodes < 2:
         return best
-    across = _estimate("network", "network ports of one board", {"network": net.network}, net.network)
+    if net.network is None:
+        return None
+    across = _estimate("network", "network ports of one node", {"network": net.network}, net.network)
     return across if best is None or across.value < best.value else best
 
 

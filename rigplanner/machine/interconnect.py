@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.parts import CPU, GPU, NvlinkPort
 from rigplanner.machine.machine import Edge, Machine
+from rigplanner.machine.pcie import least
 
 LINE_SHARE = {1.0: 0.9, 2.0: 0.8, 3.0: 0.8, 4.0: 0.824, 5.0: 0.802}
 """NCCL's rate of one NVLink over its line rate by NVLink generation: 18/20, 20/25, 20/25, 20.6/25, 40.1/50."""
@@ -36,13 +37,14 @@ BETWEEN_PEERS_UNKNOWN = {4: 20.0}
 STEPS_PER_LINK = 4
 MOST_CYCLES = 400
 PLAIN_NETWORK_GBS = 12.5
-"""Network of one node where none is named: 100 Gb/s, an assumption."""
+"""Network of one node of which only a link word is known: 100 Gb/s, an assumption."""
 
 
 class Interconnect(Struct, frozen=True, kw_only=True):
     """`nvlink` maps pairs of indices to GB/s (both orders), `switched` the rate of each GPU into an NVSwitch, `pcie` the slowest
     PCIe link that a ring over the GPUs crosses, `hosted` says that it passes a CPU, `staged` that the driver forbids peer access,
-    `between` the rate across sockets where it crosses them, `network` the one between boards; None is unknown or absent."""
+    `between` the rate across sockets where it crosses them, `network` the one between `nodes` that only a network joins; None is
+    unknown or absent."""
 
     gpus: tuple[GPU, ...]
     nvlink: dict[tuple[int, int], float]
@@ -51,6 +53,7 @@ class Interconnect(Struct, frozen=True, kw_only=True):
     hosted: bool
     staged: bool
     between: float | None
+    nodes: int = 1
     network: float | None = None
 
     @property
@@ -80,6 +83,7 @@ def of_machine(machine: Machine, indices: tuple[int, ...] | None = None) -> Inte
     cells = [[machine.matrix[a][b] for b in chosen] for a in chosen]
     above = {edge.b: edge for edge in machine.edges if edge.kind in ("pcie", "chipset")}
     nvlink, switched = _nvlinks(machine.edges, order, gpus)
+    nodes = nodes_of(machine, chosen)
     outside = [machine.p2p[a][b] for a in chosen for b in chosen if a != b and not machine.matrix[a][b].startswith(("NV", "XGMI"))]
     staged = any(word in ("GNS", "CNS", "NS") for word in outside)
     return Interconnect(
@@ -90,7 +94,8 @@ def of_machine(machine: Machine, indices: tuple[int, ...] | None = None) -> Inte
         hosted=any(cell in ("PHB", "NODE", "SYS", "") for row in cells for cell in row),
         staged=staged,
         between=_between(cells, [cpu.cpu for cpu in machine.cpus], gpus, staged) if _spans_sockets(machine, chosen) else None,
-        network=_network(machine, chosen),
+        nodes=len(nodes),
+        network=_network(machine, chosen) if len(nodes) > 1 else None,
     )
 
 
@@ -110,23 +115,36 @@ def _host_rate(machine: Machine, chosen: tuple[int, ...]) -> float | None:
 
 
 def _network(machine: Machine, chosen: tuple[int, ...]) -> float | None:
-    """Return the rate of the slowest board's network ports in GB/s when the GPUs stand on several boards, else None. Where ports
-    share switches with GPUs the others are taken for storage and management."""
-    boards = boards_of(machine, chosen)
-    if len(boards) < 2:
-        return None
-    board_of = {use.piece: use.board for use in machine.slots if use.piece is not None}
+    """Return the rate over the slowest node's network ports in GB/s, None where a node has none that is known."""
+    rates = network_rates(machine, chosen)
+    slowest = least(*rates.values())
+    return None if slowest is None else across_rate(slowest, len(rates), len(chosen))
+
+
+def network_rates(machine: Machine, chosen: tuple[int, ...]) -> dict[str, float | None]:
+    """Return what the network ports of each node carry one way in GB/s, None for a node without any. Where ports share switches
+    with GPUs the others are taken for storage and management."""
+    board_of = {use.piece: use.board for use in machine.slots_in_use}
     count = len(machine.gpus)
     near = {nic.index for nic in machine.nics if {"PIX", "PXB"} & {machine.matrix[gpu][count + nic.index] for gpu in chosen}}
     ports = [nic for nic in machine.nics if not near or nic.index in near]
-    rates = [sum(nic.gbps or 0.0 for nic in ports if board_of.get(nic.piece) == board) / 8 for board in boards]
-    return across_rate(min(rates) or PLAIN_NETWORK_GBS, len(boards), len(chosen))
+    sums = {
+        node: sum(nic.gbps or 0.0 for nic in ports if board_of.get(nic.piece) == node) / 8 for node in nodes_of(machine, chosen)
+    }
+    return {node: rate or None for node, rate in sums.items()}
 
 
-def boards_of(machine: Machine, chosen: tuple[int, ...]) -> set[str]:
-    """Return the boards that GPUs stand on: the nodes of a machine."""
-    board_of = {use.piece: use.board for use in machine.slots if use.piece is not None}
-    return {board_of.get(machine.gpus[index].piece, "") for index in chosen}
+def nodes_of(machine: Machine, chosen: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
+    """Return the nodes of a machine, by the board that GPUs stand on: computers that only a network joins. GPUs that NVLink or xGMI
+    joins in one island make one node."""
+    board_of = {use.piece: use.board for use in machine.slots_in_use}
+    boards: dict[str, tuple[int, ...]] = {}
+    for index in chosen:
+        board = board_of.get(machine.gpus[index].piece)
+        if board is not None:
+            boards[board] = (*boards.get(board, ()), index)
+    joined = any(set(chosen) <= set(island) for island in machine.islands)
+    return {next(iter(boards)): chosen} if boards and joined else boards
 
 
 def across_rate(network: float, nodes: int, count: int) -> float:

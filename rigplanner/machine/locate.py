@@ -42,7 +42,8 @@ taken to be spread."""
 
 
 class Location(Struct, frozen=True):
-    """`chain` names the switches from the device upwards; `bridge` the host bridge ("" where it is not known)."""
+    """`chain` names the switches from the device upwards; `bridge` the host bridge ("" where it is not known); `numa` counts on one
+    board."""
 
     chain: tuple[str, ...]
     bridge: str
@@ -64,7 +65,6 @@ class Tree(Struct, frozen=True):
     board: Board
     cpus: tuple[CPU | None, ...]
     first_cpu: int
-    numa_before: int
     numa_nodes: tuple[int, ...]
     bridges: tuple[tuple[str, ...], ...]
     located: dict[tuple[str | None, str, str | None], Location]
@@ -93,9 +93,9 @@ class Tree(Struct, frozen=True):
 
     def affinity(self, numa: int | None) -> str | None:
         """Return the logical CPUs of a NUMA node as Linux numbers them: first threads of all cores, then the second ones; None
-        on several boards and where a CPU's cores are unknown."""
+        where a CPU's cores are unknown."""
         cores = [cpu.cores if cpu is not None else None for cpu in self.cpus]
-        if numa is None or self.numa_before or not cores or None in cores:
+        if numa is None or not cores or None in cores:
             return None
         row = [core or 0 for core in cores]
         per_node = [core // nodes for core, nodes in zip(row, self.numa_nodes, strict=True) for _ in range(nodes)]
@@ -129,7 +129,7 @@ class Tree(Struct, frozen=True):
             part = per - 1 - rank % per if spread else rank * per // len(row)
         else:
             part = 0
-        return self.numa_before + sum(self.numa_nodes[:local]) + part
+        return sum(self.numa_nodes[:local]) + part
 
 
 def chain_of(layout: Layout, origin: str | None) -> tuple[list[str], str]:
@@ -182,15 +182,15 @@ def _root_on(layout: Layout, switch: str) -> str | None:
 _trees: Kept[Tree] = Kept(64)
 
 
-def tree_of(board: Board, cpus: tuple[CPU | None, ...], first_cpu: int, numa_before: int, per_socket: int | None) -> Tree:
+def tree_of(board: Board, cpus: tuple[CPU | None, ...], first_cpu: int, per_socket: int | None) -> Tree:
     """Return the tree of a board. `per_socket` is the firmware's NUMA setting (NPS, SNC); None: the CPU's own dies."""
     if type(board.layout) is not Layout or any(cpu is not None and type(cpu) is not CPU for cpu in cpus):
-        return _grown(board, cpus, first_cpu, numa_before, per_socket)
-    key = (id(board.part), board.index, board.name, *map(id, cpus), first_cpu, numa_before, per_socket)
-    return _trees.get(key, (board, cpus), lambda: _grown(board, cpus, first_cpu, numa_before, per_socket))
+        return _grown(board, cpus, first_cpu, per_socket)
+    key = (id(board.part), board.index, board.name, *map(id, cpus), first_cpu, per_socket)
+    return _trees.get(key, (board, cpus), lambda: _grown(board, cpus, first_cpu, per_socket))
 
 
-def _grown(board: Board, cpus: tuple[CPU | None, ...], first_cpu: int, numa_before: int, per_socket: int | None) -> Tree:
+def _grown(board: Board, cpus: tuple[CPU | None, ...], first_cpu: int, per_socket: int | None) -> Tree:
     layout = board.layout
     count = max(1, len(layout.sockets))
     rows: list[tuple[str, ...]] = []
@@ -204,7 +204,7 @@ def _grown(board: Board, cpus: tuple[CPU | None, ...], first_cpu: int, numa_befo
         rows.append(tuple(dict.fromkeys(names)) or (f"cpu{socket}",))
     names_of = (*layout.sockets, *("",) * count)
     numa = tuple(_numa_count(cpus[n] if n < len(cpus) else None, names_of[n], per_socket) for n in range(count))
-    return Tree(board, cpus, first_cpu, numa_before, numa, tuple(rows), {})
+    return Tree(board, cpus, first_cpu, numa, tuple(rows), {})
 
 
 NUMA_SETTINGS = {

@@ -82,11 +82,12 @@ class GpuPart(Struct, frozen=True):
 
 
 class CpuNode(Struct, frozen=True, kw_only=True):
-    """One occupied socket."""
+    """One occupied socket, and the board it is on."""
 
     index: int
     piece: str
     cpu: CPU
+    board: str = ""
 
 
 class NicNode(Struct, frozen=True, kw_only=True):

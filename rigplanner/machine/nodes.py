@@ -210,12 +210,9 @@ class Growth:
 
 def _grounds(rig: Rig, populated: list[Populated], seats: Seats) -> list[Ground]:
     grounds: list[Ground] = []
-    numa = 0
     for one in populated:
-        tree = tree_of(
-            one.board, seats.by_board[one.board.name], seats.first_index[one.board.name], numa, rig.settings.numa_per_socket
-        )
-        numa += sum(tree.numa_nodes)
+        name = one.board.name
+        tree = tree_of(one.board, seats.by_board[name], seats.first_index[name], rig.settings.numa_per_socket)
         standing = one.settled.standing
         offers = one.seating.at(standing.used(), protocols_of(list(one.drives), standing.ports))
         grounds.append(Ground(one, tree, offers))

@@ -37,13 +37,16 @@ class _Waiting(Struct):
 
 
 def populate(rig: Rig, counted: Pieces, boards: tuple[Board, ...], seats: Seats) -> list[Populated]:
-    """Settle all pieces. A loose piece goes to the first board that has its wished place, else to the first with room."""
+    """Settle all pieces. A loose piece goes to the first board that has its wished place, else to the first with room; those of
+    equal nodes are shared out among them."""
     by_home, waiting = _sorted_by_home(counted, boards)
+    shares = dealt(counted, boards, seats)
     populated: list[Populated] = []
     for board in boards:
         last = board.index == len(boards) - 1
         own = by_home.get(board.name, _Waiting([], [], [], []))
         adapters = own.adapters + (waiting.adapters if board.index == 0 else [])
+        waiting, later = _held_back(waiting, shares, board)
         board, standing = _with_adapters(board, adapters, own, waiting)
         seating = seat(board.layout, seats.by_board[board.name], rig.settings.bios)
         places = {place.id for place in places_of(board.layout)}
@@ -58,6 +61,7 @@ def populate(rig: Rig, counted: Pieces, boards: tuple[Board, ...], seats: Seats)
         settled = replace(settled, problems=(*settled.problems, *homeless))
         if not last:
             settled, waiting = _pass_on(settled, waiting, places)
+            waiting.cards, waiting.drives = waiting.cards + later.cards, waiting.drives + later.drives
         gone = set() if last else _names(waiting)
         populated.append(
             Populated(
@@ -72,6 +76,16 @@ def populate(rig: Rig, counted: Pieces, boards: tuple[Board, ...], seats: Seats)
     return populated
 
 
+def _held_back(waiting: _Waiting, shares: dict[str, int], board: Board) -> tuple[_Waiting, _Waiting]:
+    """Return what this board is offered, and the cards and drives that a later one is offered first."""
+    now, later = _Waiting([], [], waiting.bridges, waiting.adapters), _Waiting([], [], [], [])
+    for card in waiting.cards:
+        (later if shares.get(card.name, 0) > board.index else now).cards.append(card)
+    for drive in waiting.drives:
+        (later if shares.get(drive.name, 0) > board.index else now).drives.append(drive)
+    return now, later
+
+
 def columns_around(board: Board, counted: Pieces) -> int | None:
     """Return the expansion columns of the case around a board: its own, or those of the only case; None where not known."""
     if isinstance(board.part, System):
@@ -82,6 +96,22 @@ def columns_around(board: Board, counted: Pieces) -> int | None:
 
 def _names(waiting: _Waiting) -> set[str]:
     return {c.name for c in waiting.cards} | {d.name for d in waiting.drives} | {b.name for b in waiting.bridges}
+
+
+def dealt(counted: Pieces, boards: tuple[Board, ...], seats: Seats) -> dict[str, int]:
+    """Return the first board that is offered each loose card and drive where a rig is several equal nodes, each with a CPU, and an
+    item's number divides by theirs: the first share goes to the first node. Risers tie cards to places: with any, nothing is shared
+    out."""
+    nodes = [board for board in boards if any(seats.by_board[board.name])]
+    loose = [piece for piece in counted.pieces if home_of(piece.name, boards) is None]
+    if len(nodes) < 2 or len({board.part.id for board in boards}) > 1 or any(isinstance(piece.part, Riser) for piece in loose):
+        return {}
+    items: dict[str, list[str]] = {}
+    for piece in loose:
+        if isinstance(piece.part, GPU | NetworkCard | Storage):
+            items.setdefault(piece.uid, []).append(piece.name)
+    shared = [names for names in items.values() if len(names) % len(nodes) == 0]
+    return {name: nodes[index * len(nodes) // len(names)].index for names in shared for index, name in enumerate(names)}
 
 
 def _sorted_by_home(counted: Pieces, boards: tuple[Board, ...]) -> tuple[dict[str, _Waiting], _Waiting]:

@@ -30,7 +30,11 @@ def seat_cpus(pieces: tuple[Piece, ...], boards: tuple[Board, ...]) -> Seats:
     for board in boards:
         first_index[board.name] = len(nodes)
         seated = [piece for piece in seats[board.name] if piece is not None]
-        nodes += [CpuNode(index=len(nodes) + n, piece=p.name, cpu=p.part) for n, p in enumerate(seated) if isinstance(p.part, CPU)]
+        nodes += [
+            CpuNode(index=len(nodes) + n, piece=p.name, cpu=p.part, board=board.name)
+            for n, p in enumerate(seated)
+            if isinstance(p.part, CPU)
+        ]
     parts = {name: tuple(_cpu(piece) for piece in row) for name, row in seats.items()}
     if not boards:
         loose = [(piece.name, piece.part) for piece in pieces if isinstance(piece.part, CPU)]

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.parts import GPU, Bridge
 from rigplanner.machine.bridging import fits_connector
+from rigplanner.machine.interconnect import nodes_of
 from rigplanner.machine.machine import PlacementProblem
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.finding import Finding, Fix, Named
@@ -222,7 +223,7 @@ def bridges_per_pair(situation: Situation, case: Joining) -> Iterator[Finding]:
 
 
 class Islands(Named, frozen=True):
-    """Groups of GPUs with NVLink inside and PCIe between, and the job that spans them."""
+    """Groups of GPUs with NVLink inside and PCIe between, of the node that has most of them, and the job that spans them."""
 
     job: JobFacts | None
     islands: tuple[tuple[int, ...], ...]
@@ -232,10 +233,13 @@ def island_jobs(situation: Situation) -> Iterator[Islands]:
     """Jobs on rigs of several GPUs with some NVLink; the rig itself where it names no job."""
     machine = situation.machine
     if len(machine.gpu_parts) > 2 and any(edge.kind in ("nvlink", "xgmi", "nvswitch") for edge in machine.edges):
+        nodes = nodes_of(machine, tuple(range(len(machine.gpus))))
+        inside = [tuple(island for island in machine.islands if set(island) <= set(node)) for node in nodes.values()]
+        islands = max(inside, key=len) if len(nodes) > 1 else machine.islands
         for job in situation.jobs:
-            yield Islands(job.name, job, machine.islands)
+            yield Islands(job.name, job, islands)
         if not situation.jobs:
-            yield Islands(machine.gpu_parts[0].piece, None, machine.islands)
+            yield Islands(machine.gpu_parts[0].piece, None, islands)
 
 
 @rule(

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rigplanner.machine.interconnect import nodes_of
 from rigplanner.rig.edits import Edit
 from rigplanner.rig.task import Parallelism
 from rigplanner.rules.afterwards import fits_after
@@ -289,16 +290,20 @@ class Exchange(Struct, frozen=True):
 
 
 def exchanges(situation: Situation) -> Iterator[Exchange]:
-    """The jobs of a rig with several GPUs, but those that run as a pipeline of single GPUs; NVLink to all GPUs needs no PCIe."""
+    """The jobs of a rig with several GPUs in a node, but those that run as a pipeline of single GPUs; NVLink to all GPUs of each
+    node needs no PCIe."""
     machine = situation.machine
     count = len(machine.gpu_parts)
     plans = [(job.name, job.workload.parallelism) for job in situation.jobs]
     names = tuple(name for name, plan in plans if plan is None or plan.pipeline < count)
     if count < 2 or not names:
         return
-    linked = len(machine.islands) == 1 and any(edge.kind in ("nvlink", "nvswitch", "xgmi") for edge in machine.edges)
-    if not linked:
-        yield Exchange(names, tuple(letter for a, row in enumerate(machine.p2p) for b, letter in enumerate(row) if a != b))
+    everything = tuple(range(count))
+    nodes = tuple(nodes_of(machine, everything).values()) or (everything,)
+    linked = all(any(set(node) <= set(island) for island in machine.islands) for node in nodes)
+    letters = tuple(machine.p2p[a][b] for node in nodes for a in node for b in node if a != b)
+    if letters and not linked:
+        yield Exchange(names, letters)
 
 
 @rule(

@@ -3,6 +3,7 @@
 from rigplanner.rules import (
     backup,
     branches,
+    cluster,
     completeness,
     cooling,
     data,
@@ -38,6 +39,7 @@ from rigplanner.rules.registry import RULES, Rule
 
 TOPICS = (
     completeness,
+    cluster,
     processor,
     memory,
     memory_rate,

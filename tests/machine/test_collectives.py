@@ -15,7 +15,7 @@ from rigplanner.machine.collective_time import allreduce_seconds, allreduce_time
 from rigplanner.machine.collectives import allreduce, allreduce_of_link, island_rates
 from rigplanner.machine.formats.from_matrix import machine_of_matrix
 from rigplanner.machine.formats.smi_matrix import SmiMatrix
-from rigplanner.machine.interconnect import ring_rate
+from rigplanner.machine.interconnect import network_rates, nodes_of, ring_rate
 from rigplanner.rig.document import Item, Rig
 
 CUBE_MESH = {
@@ -128,15 +128,41 @@ def test_measured_bandwidths_are_met(shared: Path, catalog: Catalog) -> None:
 
 def test_two_boards_meet_over_their_network() -> None:
     one = board([slot("A", 1), slot("B", 4), slot("N", 7)])
-    machine = machine_of((one, 2), (cpu(), 2), (gpu(), 2), (nic(), 2))
-    boards = {use.board for use in machine.slots if use.piece is not None and use.piece.startswith("gpu")}
-    assert boards == {"motherboard.0"}
+    machine = machine_of((one, 2), (cpu(), 2), (gpu(), 3), (nic(), 2))
+    boards = [f"{use.piece}@{use.board[-1]}" for use in machine.slots_in_use]
+    assert boards == ["gpu.0@0", "gpu.1@0", "gpu.2@0", "nic.0@1", "nic.1@1"]
+    assert machine.problems == ()
     spread = machine_of((one, 2), (cpu(), 2), (gpu(slots=1), 4), (nic(port_gbps=100), 2))
     assert spread.matrix[0][1] == "PHB"
     assert spread.matrix[0][3] == ""
     estimate = allreduce(spread)
     assert estimate is not None
     assert estimate.steps[-1].name == "network"
+    assert nodes_of(spread, (0, 1, 2, 3)) == {"motherboard.0": (0, 1), "motherboard.1": (2, 3)}
+    assert network_rates(spread, (0, 1, 2, 3)) == {"motherboard.0": 12.5, "motherboard.1": 12.5}
+    assert [gpu.numa for gpu in spread.gpus] == [0, 0, 0, 0]
+
+
+def test_without_a_port_on_each_board_the_network_is_not_known() -> None:
+    one = board([slot("A", 1), slot("B", 4), slot("N", 7)])
+    half = machine_of((one, 2), (cpu(), 2), (gpu(slots=1), 4), nic(port_gbps=100))
+    assert network_rates(half, (0, 1, 2, 3)) == {"motherboard.0": 12.5, "motherboard.1": None}
+    assert allreduce(half) is None
+    assert allreduce(half, (0, 1)) is not None
+
+
+def test_equal_boards_share_out_what_their_number_divides() -> None:
+    one = board([slot("A", 1), slot("B", 3), slot("C", 5), slot("N", 7)])
+
+    def on_boards(*parts: object) -> list[str]:
+        machine = machine_of((one, 2), (cpu(), 2), *parts)
+        return [f"{use.piece}@{use.board}" for use in machine.slots_in_use]
+
+    even = on_boards((gpu(slots=1), 2), (nic(), 2))
+    assert even == ["gpu.0@motherboard.0", "nic.0@motherboard.0", "gpu.1@motherboard.1", "nic.1@motherboard.1"]
+    assert {word.partition("@")[2] for word in on_boards((gpu(slots=1), 3))} == {"motherboard.0"}
+    alone = machine_of((one, 2), cpu(), (gpu(slots=1), 2))
+    assert {use.board for use in alone.slots_in_use} == {"motherboard.0"}
 
 
 def test_a_measurement_that_was_not_fitted(catalog: Catalog) -> None:

@@ -1,6 +1,7 @@
 """Every rule fires, stays silent at the limit and beyond, and says unknown when a fact is missing; its fixes work."""
 
 import cases_board
+import cases_cluster
 import cases_data
 import cases_links
 import cases_power
@@ -22,7 +23,15 @@ from rigplanner.rules.situation import JobFacts, Situation
 from rigplanner.rules.topics import RULES_BY_CODE
 from rigplanner.workload.answer import MemoryEstimate, MemoryParts
 
-CASES = (*cases_board.CASES, *cases_space.CASES, *cases_power.CASES, *cases_links.CASES, *cases_software.CASES, *cases_data.CASES)
+CASES = (
+    *cases_board.CASES,
+    *cases_space.CASES,
+    *cases_power.CASES,
+    *cases_links.CASES,
+    *cases_software.CASES,
+    *cases_data.CASES,
+    *cases_cluster.CASES,
+)
 NEVER_UNKNOWN = {
     "DSK001": "a port without a mode that switches it off is alive",
     "DSK003": "capacity of a drive and size of a data set are required where the rule looks",
@@ -33,6 +42,7 @@ NEVER_UNKNOWN = {
     "KNO001": "a pair is known or it is not listed",
     "MIG002": "degrees of parallelism have defaults",
     "MEM010": "size, type and kind of a module are required",
+    "NOD001": "pieces are counted",
     "NVL008": "islands are computed from the links that are known",
     "PCI009": "a mode hangs on a setting or it does not",
     "RIG003": "a doubt is written down or it is not",

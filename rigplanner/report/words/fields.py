@@ -13,6 +13,7 @@ VALUE_WORDS = {
     "cpu": "CPU",
     "memory": "memory",
     "psu": "power supply",
+    "nic": "network card",
     "storage": "storage",
     "udimm": "UDIMM",
     "ecc-udimm": "ECC UDIMM",

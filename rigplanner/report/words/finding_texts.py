@@ -1,5 +1,7 @@
 """English texts of findings, fixes, facts, units. {a} and {b} are the first two subjects, {all} all of them,
-{needed} and {actual} the two values with units; other names are the finding's own values."""
+{needed} and {actual} the two values with units; other names are the finding's own values.
+
+Over 400 lines because it is one text after another, and they are read together."""
 
 FINDING_TEXTS: dict[str, dict[str, str]] = {
     "CPU001": {"": "{a} has socket {actual}, the board takes {needed}."},
@@ -149,7 +151,10 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "warning": "{a} has no fan of its own; a duct with a fan must cool it in {b}.",
     },
     "CLG002": {"": "{a} has {actual} of free room before its fans, {b} stands there."},
-    "CLG003": {"": "{a} fits {actual}, the CPU has {needed}."},
+    "CLG003": {
+        "": "{a} fits {actual}, the CPU has {needed}.",
+        "warning": "{a} is listed for {actual}; on {needed} it fits only where it uses the board's own back plate.",
+    },
     "CLG004": {"": "{a} is rated for {actual}, the CPU makes {needed}."},
     "CLG005": {"": "{count} open-air cards leave {needed} in {a}, which moves about {actual}."},
     "PWR002": {
@@ -326,6 +331,11 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "KNO001": {"": "{text}"},
     "RIG001": {"": "{a} is not in the catalog."},
     "RIG002": {"": "Not chosen yet: {kinds}."},
+    "NOD001": {"": "{a} has no part of its own of these kinds: {kinds}."},
+    "NOD002": {
+        "": "{a}: work over all GPUs crosses the network between {nodes} nodes, {actual} each way per node.",
+        "tensor": "{a}: its tensor parallelism is wider than a node and crosses the network, {actual} each way per node.",
+    },
     "RIG004": {
         "": "{a} contains itself: {path}.",
         "switch": "The PCIe switches of {a} hang on each other: {path}.",
