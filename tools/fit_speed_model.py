@@ -6,9 +6,9 @@ Some minutes of one core. Multipliers, normal in the logarithm about what is exp
 the covariances of kriging that ship, the slopes by asking the program itself with each multiplier moved a little. Six fits, each
 without a third of the GPUs or of the sources; what is written is the mean of the six.
 
-The multipliers that ship are older, of several rounds of fits with every row in view. 1,317 rows that are no anchors they miss by
-14.0 % in the median, those written here by 15.8, which know less of the thresholds that were set beside them; the mean of both by
-15.2, though it is nearer by 0.5 points in the mean where the GPU of a row is left out. The covariances that ship were moved by
+The multipliers that ship are older, of several rounds of fits with every row in view. 291 rows that are no anchors they miss by
+21.0 % in the median and 38.5 in the mean, those written here by 21.3 and 39.5, the mean of both by 20.1 and 38.4; where the GPU of
+a row is left out of 5,132, by 9.3 and 15.3, 10.0 and 15.5, 9.6 and 15.1. The covariances that ship were moved by
 gradient descent on the predictive likelihood and four times the absolute error of rows predicted from their nearest as the program
 does it, without their GPU, source, network or stack: once for each half of these groups, judged on the other, and the geometric
 mean taken. Seven further terms (of networks, tasks, silicon of a stack or a network, data, links of a GPU) and terms of GPU and
