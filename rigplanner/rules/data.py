@@ -164,7 +164,11 @@ def _stripe_for(situation: Situation, gb: float) -> tuple[Fix, ...]:
 def disk_random(situation: Situation, case: DataSet) -> Iterator[Finding]:
     """Warn when a data set of single files that host memory cannot hold comes from rotating disks only."""
     memory_gb = situation.memory_gib * 2**30 / 1e9
-    if case.random and case.fastest.rotation_rpm and case.gb > memory_gb:
+    if not (case.random and case.fastest.rotation_rpm):
+        return
+    if not situation.memory:
+        yield disk_random.unknown(case, "rig:memory")
+    elif case.gb > memory_gb:
         yield disk_random.finding(case, needed=case.gb, actual=round(memory_gb, 1), unit="GB")
 
 

@@ -77,10 +77,10 @@ LARGEST_OF_8_GBIT_GIB = 32.0
 
 
 def dense(situation: Situation) -> Iterator[Fitted]:
-    """Registered DDR4 beside CPUs of the first Xeon Scalable generation."""
+    """Registered DDR4, and DDR4 of unknown kind, beside CPUs of the first Xeon Scalable generation."""
     for case in situation.cases(fitted):
         first = case.cpu is not None and generation(case.cpu.name, case.cpu.socket) == "Xeon Scalable 1st"
-        if first and case.kit.type == "DDR4" and case.kit.module == "rdimm":
+        if first and case.kit.type == "DDR4" and case.kit.module in ("rdimm", None):
             yield case
 
 
@@ -92,7 +92,9 @@ def dense(situation: Situation) -> Iterator[Fitted]:
 )  # fmt: skip
 def density(situation: Situation, case: Fitted) -> Iterator[Finding]:
     """Compare the size of a registered module in GiB."""
-    if case.kit.module_gib > LARGEST_OF_8_GBIT_GIB:
+    if case.kit.module_gib > LARGEST_OF_8_GBIT_GIB and case.kit.module is None:
+        yield density.unknown(case, f"{case.kit.id}:module")
+    elif case.kit.module_gib > LARGEST_OF_8_GBIT_GIB:
 
         def smaller(kit: MemoryKit) -> bool:
             return suits(kit, case.board) and kit.module == "rdimm" and kit.module_gib == LARGEST_OF_8_GBIT_GIB

@@ -50,6 +50,10 @@ def _module(gib: float, **cpu: object) -> dict[str, dict[str, object]]:
     return {"cpu.server": {"name": "Intel Xeon Gold 6148", **cpu}, "memory.server": {"module_gib": gib}}
 
 
+def _of_no_kind(gib: float) -> dict[str, dict[str, object]]:
+    return {"cpu.server": {"name": "Intel Xeon Gold 6148"}, "memory.server": {"module_gib": gib, "module": None}}
+
+
 CASES = (
     case("MEM010", "fires", bench_rig(SERVER), _module(64.0)),
     case("MEM011", "fires", SERVER_RIG, {"memory.server": {"speed_mts": 3600}}),
@@ -58,6 +62,8 @@ CASES = (
     case("MEM011", "silent", DESK_RIG, {"memory.desk": {"speed_mts": 8000}}),
     case("MEM011", "unknown", SERVER_RIG, {"memory.server": {"speed_mts": None}}),
     case("MEM010", "limit", bench_rig(SERVER), _module(32.0)),
+    case("MEM010", "unknown", bench_rig(SERVER), _of_no_kind(64.0)),
+    case("MEM010", "limit", bench_rig(SERVER), _of_no_kind(32.0)),
     case("MEM010", "silent", bench_rig(SERVER), _module(64.0, name="Intel Xeon Gold 6248")),
     case("CPU001", "fires", bench_rig(cpu="cpu.server")),
     case("CPU001", "limit", DESK_RIG, {"board.desk": {"layout.sockets": ("AM4", "AM5")}}),
