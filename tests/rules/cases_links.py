@@ -165,7 +165,7 @@ CASES = (
         "DSK004",
         "unknown",
         bench_rig(storage="drive.disk", memory=None, jobs=(Workload(task="train", flags=["gib:10"], dataset_gb=69.0),)),
-    ),  # fmt: skip
+    ),
     case("DSP001", "fires", bench_rig(gpu="gpu.passive", chassis="case.server"), {"cpu.desk": {"has_graphics": False}}),
     case("DSP001", "limit", bench_rig(gpu="gpu.passive", chassis="case.server")),
     case("DSP001", "silent", DESK_RIG),
