@@ -141,6 +141,8 @@ def _predicted(case: Case, place: Place, evidence: Evidence | None) -> SpeedEsti
 
 def _as_answer(case: Case, gpu: GPU, found: SpeedEstimate, steps: bool) -> dict[str, Any]:
     answer = {"id": case.id, **msgspec.to_builtins(found), "gpu": gpu.id}
+    if case.ignored:
+        answer["assumed"] = {**found.assumed, "fields_ignored": case.ignored}
     if not steps:
         del answer["steps"]
     return answer

@@ -8,6 +8,7 @@ from rigplanner.performance.offload import Waits, waits
 from rigplanner.performance.roofline import SOFT_MAXIMUM, Times, step_times
 from rigplanner.performance.scaling import exposed_seconds, pipeline_bubble, shuffle_seconds, tensor_seconds
 from rigplanner.performance.serving import Stream, decode, prefill, serve
+from rigplanner.performance.variants import gain
 
 _STREAMS = {"decode": decode, "prefill": prefill, "serve": serve}
 
@@ -41,6 +42,7 @@ def model_speed(job: Job) -> Modelled:
         stream = _STREAMS[job.task](job)
         return Modelled(stream.tokens_s * ratio, 0.0, stream=stream)
     times = step_times(job)
+    ratio *= gain(job, times)
     exposed = 0.0
     if job.count > 1 and job.task != "inference":
         alone = times.total_s + exposed_seconds(job, times.total_s) + tensor_seconds(job) + shuffle_seconds(job)

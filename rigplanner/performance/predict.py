@@ -10,7 +10,7 @@ from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.evidence import Estimate, Step
 from rigplanner.machine.machine import Machine
-from rigplanner.performance import truncated
+from rigplanner.performance import truncated, variants
 from rigplanner.performance.anchors import Anchored, Evidence, Placed, find_gpu, place
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.capacity import exceeding, surely_exceeds
@@ -76,6 +76,8 @@ def predict_speed(
     job = read_job(workload, gpu, count, nodes, link, zoo, machine)
     found = _found(job, workload, gpu, metric or usual_metric(job), known, allowed)
     told = estimate(_on_machine(found, machine, power_limit_w))
+    if job.variant and (deaf := variants.ignored(job)):
+        told = replace(told, assumed={**told.assumed, "variant_ignored": deaf})
     return exceeding(told) if surely_exceeds(job, workload, gpu, machine) else told
 
 
@@ -120,10 +122,15 @@ def _found(
     anchored = known.correct(point, NEIGHBOURS, allowed)
     samples_s = at_least(modelled.samples_s * math.exp(anchored.correction.mean), job, point, metric, anchored.rows)
     waited = doubt(modelled.waits.total_s, job.batch * job.count / modelled.samples_s)
-    width = math.hypot(_half_width(job, point, anchored, known), waited, guessed(job, modelled))
+    width = math.hypot(
+        _half_width(job, point, anchored, known),
+        waited,
+        guessed(job, modelled),
+        variants.doubt(job, modelled.times) if modelled.times else 0,
+    )
     alone = _alone(job, known, allowed)
     samples_s = min(samples_s, job.count * alone * MOST_EFFICIENCY) if alone else samples_s
-    most = decode_ceiling(job) if job.task == "decode" else math.inf if job.task in WRITING else ceiling(job)
+    most = decode_ceiling(job) if job.task == "decode" else math.inf if job.task in WRITING else ceiling(job) * variants.peak(job)
     middle, low_s, high_s = truncated.below(samples_s, width, most)
     return Finding(
         job=job, workload=workload, gpu=gpu, modelled=modelled, anchored=anchored, metric=metric, samples_s=middle, low_s=low_s,

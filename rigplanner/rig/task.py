@@ -104,9 +104,10 @@ class Hardware(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Case(Struct, frozen=True, kw_only=True):
-    """One line of a case file."""
+    """One line of a case file; `ignored` names fields of it that nothing hears."""
 
     id: str | int
     workload: Workload
     hardware: Hardware = Hardware()
     metric: str | None = None
+    ignored: str = ""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator
+from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -60,7 +62,37 @@ def _case(name: str | int, raw: dict[str, Any]) -> Case:
     work = msgspec.convert(_known(given), Workload)
     hardware = msgspec.convert(_plain(raw.get("hardware")), Hardware)
     metric = raw.get("metric")
-    return Case(id=name, workload=work, hardware=hardware, metric=metric if isinstance(metric, str) else None)
+    return Case(
+        id=name, workload=work, hardware=hardware, metric=metric if isinstance(metric, str) else None, ignored=_ignored(raw, flat)
+    )
+
+
+DESCRIBES = ("stack_text", "model_text", "note", "notes")
+"""Fields beside a workload's that say where a case comes from."""
+
+
+def _ignored(raw: dict[str, Any], flat: bool) -> str:
+    """The fields of a case that nothing hears, each with the field of a workload that it may mean; of those beside the workload
+    only such as mean one, since others tell where the case comes from."""
+    inside = {} if flat or not isinstance(raw["workload"], dict) else raw["workload"]
+    deaf = [(name, _meant(name)) for name in inside if name not in _fields and name not in DESCRIBES]
+    beside = ((name, _meant(name)) for name in raw if name not in BESIDE and not (flat and name in _fields))
+    deaf += [(name, meant) for name, meant in beside if meant]
+    told = dict(deaf[:MOST_NAMED])
+    return ", ".join(f"{name[:60]} ({meant}?)" if meant else name[:60] for name, meant in told.items())
+
+
+BESIDE = ("id", "workload", "hardware", "metric", "value")
+MOST_NAMED = 8
+
+
+@lru_cache(1024)
+def _meant(name: str) -> str | None:
+    """The field of a workload that another name may mean."""
+    if name in _fields:
+        return f"workload.{name}"
+    longer = next((field for field in Workload.__struct_fields__ if field.startswith(f"{name}_")), None)
+    return longer or next(iter(get_close_matches(name, Workload.__struct_fields__, 1, 0.85)), None)
 
 
 def _known(given: Any) -> Any:

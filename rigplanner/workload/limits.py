@@ -33,6 +33,11 @@ KINDS = (
     "diffusion_unet", "diffusion_transformer", "video_diffusion", "gan", "rnn", "recommender", "gnn",
 )  # fmt: skip
 """Words for kinds of networks."""
+DATASET_FORMATS = (
+    "files", "packed", "mapped", "tokens", "arrays", "recordio", "tfrecord", "webdataset", "lmdb", "parquet", "mds", "arrow", "bin",
+    "hdf5",
+)  # fmt: skip
+"""Words for how a data set is stored."""
 FLAGS = (
     "fused_loss", "fused_cross_entropy", "liger", "chunked_cross_entropy", "compiled_loss", "shifted_logits",
     "whole_prompt_logits", "eager", "joined_cache", "looped_step", "unraised", "written_logits", "compile", "dora", "nvlink",
@@ -49,7 +54,7 @@ MAY_BE_NONE = ("output_tokens", "input_tokens", "lora_rank", "gpu_layers", "imag
 
 def check_workload(workload: Workload) -> None:
     """Raise WorkloadFault naming the first field of a workload whose word is unknown or whose number is beyond reason."""
-    for field, words in (("attention", ATTENTIONS), ("kind", KINDS)):
+    for field, words in (("attention", ATTENTIONS), ("kind", KINDS), ("dataset_format", DATASET_FORMATS)):
         word = getattr(workload, field)
         if word is not None and word not in words:
             raise WorkloadFault(f"{field}: expected one of {', '.join(words)}, found {word[:60]!r}.")
