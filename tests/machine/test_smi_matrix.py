@@ -10,6 +10,8 @@ from small_parts import gpu, linked_gpu
 from rigplanner.catalog.parts import NvlinkPort
 from rigplanner.machine.collectives import allreduce
 from rigplanner.machine.formats.from_matrix import machine_of_matrix
+from rigplanner.machine.formats.nccl_read import machine_of_nccl, read_nccl_xml
+from rigplanner.machine.formats.nccl_xml import nccl_xml
 from rigplanner.machine.formats.smi_matrix import MatrixFault, format_matrix, missing_rows, numa_nodes, parse_matrix
 
 PAIR = "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\t X \tNV4\t0-31\t0\t\tN/A\nGPU1\tNV4\t X \t0-31\t0\t\tN/A\n"
@@ -148,6 +150,20 @@ def test_modules_before_nvswitch_have_no_more_links_than_their_own() -> None:
     assert len(machine_of_matrix(parse_matrix(table(*(row.format("NV2") for row in four))), module).gpus) == 3
     with pytest.raises(MatrixFault, match="Row GPU0: 6 NVLinks in all, but sxm has 4"):
         machine_of_matrix(parse_matrix(table(*(row.format("NV3") for row in four))), module)
+
+
+def test_what_nvlink_hides_the_numa_nodes_tell() -> None:
+    alike = machine_of_matrix(parse_matrix(NUMA.format("NV4", 0, 0)), linked_gpu())
+    assert [node.socket for node in alike.gpus] == [0, 0]
+    apart = machine_of_matrix(parse_matrix(NUMA.format("NV4", 0, 1)), linked_gpu())
+    assert [node.socket for node in apart.gpus] == [0, 1]
+
+
+def test_a_captured_matrix_goes_out_as_nccl_xml_with_its_letters() -> None:
+    rows = ("GPU0 X PIX NODE 0", "GPU1 PIX X NODE 0", "GPU2 NODE NODE X 0")
+    machine = machine_of_matrix(parse_matrix(table(*rows)), gpu())
+    back = machine_of_nccl(read_nccl_xml(nccl_xml(machine)), (gpu(),) * 3)
+    assert back.matrix == machine.matrix == (("X", "PIX", "NODE"), ("PIX", "X", "NODE"), ("NODE", "NODE", "X"))
 
 
 def test_cards_of_two_models_stand_in_one_machine() -> None:

@@ -30,13 +30,15 @@ def machine_of_matrix(matrix: SmiMatrix, gpu: GPU | tuple[GPU, ...], links: tupl
     rows = [row for row in matrix.rows if row.startswith("GPU")]
     by_row = dict(zip(rows, numas, strict=False))
     cpus = dict(zip(rows, matrix.cpu_affinity, strict=False))
-    node_of = _numa_groups(cells)
+    node_of = _groups(cells, NEAR, [by_row.get(name) for name in names])
+    bridge_of = _groups(cells, BELOW_A_BRIDGE, [None] * len(names))
     edges_of = tuple((card.edge_gen, card.edge_width) for card in cards)
     slots = tuple((gen or edge[0], width or edge[1]) for (gen, width), edge in zip(links or edges_of, edges_of, strict=True))
     gpus = tuple(
         GpuNode(
             index=index, piece=name, gpu=cards[index], place=None, width=slots[index][1], gen=slots[index][0],
-            host_gbs=link_gbs(*slots[index]), numa=by_row.get(name), affinity=cpus.get(name), socket=node_of[index],
+            host_gbs=link_gbs(*slots[index]), numa=by_row.get(name), bridge=str(bridge_of[index]), affinity=cpus.get(name),
+            socket=node_of[index],
         )
         for index, name in enumerate(names)
     )  # fmt: skip
@@ -86,12 +88,18 @@ def _is_xgmi(gpu: GPU) -> bool:
     return gpu.nvlink is not None and gpu.nvlink.fabric == "xgmi"
 
 
-def _numa_groups(cells: list[list[str]]) -> list[int]:
-    """Return a NUMA group per GPU: GPUs whose PCIe label is nearer than SYS share one; NVLink hides the label and joins none."""
+BELOW_A_BRIDGE = ("PIX", "PXB", "PHB")
+NEAR = (*BELOW_A_BRIDGE, "NODE")
+
+
+def _groups(cells: list[list[str]], near: tuple[str, ...], numas: list[int | None]) -> list[int]:
+    """Return a group per GPU, counted from 0: GPUs whose label is one of `near` share one. NVLink and xGMI hide the label: such
+    pairs are joined where their NUMA nodes are known and the same."""
     groups = list(range(len(cells)))
     for a, row in enumerate(cells):
         for b, cell in enumerate(row):
-            if cell in ("PIX", "PXB", "PHB", "NODE"):
+            hidden = cell.startswith(("NV", "XGMI")) and numas[a] is not None and numas[a] == numas[b]
+            if cell in near or hidden:
                 low, high = sorted((groups[a], groups[b]))
                 groups = [low if group == high else group for group in groups]
     order = {group: index for index, group in enumerate(sorted(set(groups)))}

@@ -101,7 +101,8 @@ def _number(grown: _Grown, edges: list[Edge], domain: int, free: list[int]) -> N
 
 
 def _hung(machine: Machine) -> list[_Hung]:
-    """Return the GPUs and ports that hang in the tree; a NUMA node is named by its number, else by the CPU."""
+    """Return the GPUs and ports that hang in the tree. NUMA nodes keep their numbers; of several without any, or of one number
+    below several CPUs, the first has -1 or that number, the others free ones: NCCL tells CPUs by them."""
     above = {edge.b: edge for edge in machine.edges if edge.kind in ("pcie", "chipset")}
     boards = {use.piece: use.board for use in machine.slots_in_use}
     several = len(set(boards.values())) > 1
@@ -113,9 +114,11 @@ def _hung(machine: Machine) -> list[_Hung]:
         way = _way(machine, path_up(node, above))
         if way:
             board = boards.get(device.piece, "") if several else ""
-            key = (board, device.numa, "" if device.numa is not None else way[0].a)
-            unknown = len(named) if any(root.number < 0 for root in named.values()) else -1
-            root = named.setdefault(key, _Root(unknown if device.numa is None else device.numa, way[0].a, board))
+            key = (board, device.numa, way[0].a)
+            taken = {root.number for root in named.values() if root.board == board}
+            number = -1 if device.numa is None else device.numa
+            free = next(n for n in range(len(taken) + 1) if n not in taken)
+            root = named.setdefault(key, _Root(free if number in taken else number, way[0].a, board))
             found.append(_Hung(device, node, root, device.bridge or "", way))
     return found
 
