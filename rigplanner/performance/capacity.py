@@ -21,20 +21,21 @@ def surely_exceeds(job: Job, workload: Workload, gpu: GPU, machine: Machine | No
     """Return whether the weights alone are more than the GPUs hold: the clear cases, told without an estimate. Gradients and states
     may be gone before the next layer's are there (torchtune trains 8B in 24 GB). Weights count as spread over all GPUs unless
     degrees are named; what the host may keep tells nothing."""
-    rooms = [usable_gib(one) for one in ([node.gpu for node in machine.gpus] if machine else [gpu])]
+    needed, room = job.shape.params_m * 1e6 * weight_bits(job.precision) / 8, usable_gib(gpu)
+    if room is None or (machine is None and needed <= room * GIB):
+        return False
     hosted = (
         job.offload is not None
         or workload.gpu_layers is not None
         or any("cpu" in flag or "offload" in flag for flag in workload.flags)
     )
+    rooms = [usable_gib(node.gpu) for node in machine.gpus] if machine else [room] * job.count
     if hosted or job.shape.kind == TABLES or not all(rooms):
         return False
-    total = sum(room for room in rooms if room) * job.count / len(rooms) * GIB
-    needed = job.shape.params_m * 1e6 * weight_bits(job.precision) / 8
-    degrees = workload.parallelism
+    total, degrees = sum(room for room in rooms if room) * GIB, workload.parallelism
     if degrees is None or job.zero == 3:
         return needed > total
-    return needed / (degrees.tensor * degrees.pipeline * degrees.expert) > total / job.count
+    return needed / (degrees.tensor * degrees.pipeline * degrees.expert) > total / len(rooms)
 
 
 def within_memory(speed: SpeedEstimate, needs: Iterable[tuple[MemoryEstimate, GPU]]) -> SpeedEstimate:
