@@ -16,7 +16,9 @@ from rigplanner.planning.renting import Hire
 from rigplanner.report.comparison.content import FORMATS, comparison
 from rigplanner.report.comparison.pdf import comparison_pdf
 from rigplanner.report.comparison.workbook import comparison_workbook
+from rigplanner.report.language import Words
 from rigplanner.report.words.speed import BOUND_WORDS
+from rigplanner.report.words.workloads import LIFT_WORDS
 from rigplanner.rig.document import Site
 from rigplanner.rig.files import read_rig
 from rigplanner.rig.task import Workload
@@ -40,14 +42,24 @@ def test_more_memory_and_less_power_are_better(pair: list[Assessment]) -> None:
     assert _row(rows, "gpus").best == ()
 
 
-def test_what_limits_a_speed_stands_below_it_in_words(pair: list[Assessment]) -> None:
+@pytest.mark.parametrize(("code", "above", "words"), [("bound", "speed", BOUND_WORDS), ("lift", "bound", LIFT_WORDS)])
+@pytest.mark.parametrize("form", ["table", "json", "markdown", "csv"])
+def test_what_limits_a_speed_and_what_would_lift_it_stand_below_it_in_words(
+    pair: list[Assessment], code: str, above: str, words: Words, form: str
+) -> None:
     rows = compare(pair)
-    text = FORMATS["table"](comparison(("a", "b"), rows))
-    bounds = [n for n, row in enumerate(rows) if row.attribute.code == "bound"]
-    assert len(bounds) == sum(row.attribute.code in ("speed", "time") for row in rows) > 0
-    for n in bounds:
-        assert rows[n - 1].attribute.code in ("speed", "time") and rows[n - 1].subject == rows[n].subject
-        assert all(BOUND_WORDS[str(value)] in text for value in rows[n].values if value is not None)
+    text = FORMATS[form](comparison(("a", "b"), rows))
+    found = [n for n, row in enumerate(rows) if row.attribute.code == code]
+    assert len(found) == sum(row.attribute.code == "speed" for row in rows) > 0
+    for n in found:
+        assert rows[n - 1].attribute.code == above and rows[n - 1].subject == rows[n].subject
+        assert any(rows[n].values) and all(words[str(value)] in text for value in rows[n].values if value is not None)
+
+
+def test_what_is_not_known_to_limit_a_speed_says_nothing_of_what_would_lift_it(pair: list[Assessment]) -> None:
+    row = replace(_row(compare(pair), "lift"), values=(None, "more-memory"))
+    cells = comparison(("a", "b"), (row,)).lines[0].cells
+    assert [cell.value for cell in cells] == ["unknown", LIFT_WORDS["more-memory"]]
 
 
 def test_deltas_refer_to_the_baseline(pair: list[Assessment]) -> None:

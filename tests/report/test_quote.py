@@ -18,6 +18,7 @@ from rigplanner.report.quote.export import FORMATS, export
 from rigplanner.report.quote.logo import carried, logo_fault, logo_flowable, logo_name
 from rigplanner.report.quote.machine import links_text
 from rigplanner.report.quote.pdf import quote_pdf, render
+from rigplanner.report.words.speed import leading_anchors
 from rigplanner.report.words.workloads import LIFT_WORDS
 from rigplanner.rig.document import Party, QuoteDetails, Rig
 from rigplanner.rig.edits import waive
@@ -210,3 +211,13 @@ def test_what_limits_a_workload_is_said_in_words(deskmini: Rig, catalog: Catalog
     text = _text(quote_pdf(assess(deskmini, catalog), catalog, DAY))
     assert "limited by arithmetic of the GPU" in text or "limited by memory bandwidth of the GPU" in text
     assert any(words.split(",")[0] in text for words in LIFT_WORDS.values())
+
+
+def test_a_speed_names_what_was_measured_where_and_how_to_see_its_steps(deskmini: Rig, catalog: Catalog) -> None:
+    assessment = assess(deskmini, catalog)
+    told = " ".join(_text(quote_pdf(assessment, catalog, DAY)).split())
+    anchors = [anchor for job in assessment.jobs for anchor in leading_anchors(job.speed)]
+    assert anchors and all(anchor.source.split("/")[0] in told for anchor in anchors)
+    assert told.count("rigplanner performance FILE.rig --steps") == 1
+    without = _text(quote_pdf(assess(replace(deskmini, workloads=()), catalog), catalog, DAY))
+    assert "--steps" not in without

@@ -76,7 +76,7 @@ def _workload_reason(row: CompareRow, rig: int, assessments: Sequence[Assessment
             "What does not fit into memory has no speed; what is without a whole price has none per money."
         )
         return Reason("", "", (), fault)
-    if code in ("speed", "bound"):
+    if code in ("speed", "bound", "lift"):
         return Reason("", "", made.steps, f"{made.headline}. {made.note}")
     return Reason("", "", (*made.steps, _share_step(row, rig, assessments[rig])), made.note)
 

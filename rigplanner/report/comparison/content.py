@@ -13,7 +13,7 @@ from rigplanner.report.format import columns_of, padded
 from rigplanner.report.language import THIN, Words, listed, tr
 from rigplanner.report.words.hire import machine_text
 from rigplanner.report.words.speed import BOUND_WORDS
-from rigplanner.report.words.workloads import title_of
+from rigplanner.report.words.workloads import LIFT_WORDS, title_of
 
 ATTRIBUTE_WORDS = Words(
     {
@@ -42,6 +42,7 @@ ATTRIBUTE_WORDS = Words(
         "memory": "Memory per GPU",
         "speed": "Speed",
         "bound": "Limited by",
+        "lift": "What would lift it",
         "speed_per_1000": "Speed per money",
         "speed_per_kw": "Speed per power",
         "own_hire": "Cheaper than the hire as entered after",
@@ -197,6 +198,8 @@ def row_text(row: CompareRow, n: int) -> str:
         return (VERDICT_WORDS if row.attribute.code == "verdict" else FIT_WORDS).get(value, value)
     if row.attribute.code == "bound" and isinstance(value, str):
         return BOUND_WORDS.get(value, value)
+    if row.attribute.code == "lift" and isinstance(value, str):
+        return LIFT_WORDS[value]
     if row.attribute.code == "hire" and isinstance(value, str):
         return machine_text(value)
     if row.attribute.code in ("hire_cost", "hire_spot") and isinstance(value, int | float):

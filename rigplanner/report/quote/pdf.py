@@ -165,6 +165,9 @@ def _jobs(quote: Quote, sheet: Sheet) -> list[Any]:
     for n, job in enumerate(quote.jobs):
         heading = sheet.heading(tr("What it will do")) if n == 0 else []
         story += [sheet.together([*heading, *_job(job, sheet)]), sheet.gap(10)]
+    if any(job.interval for job in quote.jobs):
+        steps = tr("Formulas, inputs and sources of each speed: rigplanner performance {file} --steps", file="FILE.rig")
+        story[-1:] = [sheet.text(steps, "small"), sheet.gap(10)]
     return story
 
 

@@ -13,6 +13,7 @@ LIFT_WORDS = Words({
     "more-matrix-rate": "A GPU with a higher matrix rate, or a lower precision, would lift it.",
     "more-bandwidth": "A GPU with more memory bandwidth, or fewer bytes per weight, would lift it.",
     "faster-link-or-larger-batch": "Faster links between the GPUs, or a larger batch, would lift it.",
+    "faster-link": "Faster links between the GPUs would lift it.",
     "larger-batch-or-compile": "A larger batch, or compiled kernels, would lift it.",
     "more-cores-or-gpu-decoding": "More CPU cores, or decoding on the GPU, would lift it.",
     "faster-storage-or-packed-data": "A faster drive, a packed data set, or more RAM to hold it would lift it.",
