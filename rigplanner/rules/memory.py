@@ -34,6 +34,7 @@ class Bank(Named, frozen=True):
     modules: int
     gib: float
     kit: MemoryKit
+    nodes: int = 1
 
 
 def fitted(situation: Situation) -> Iterator[Fitted]:
@@ -51,14 +52,15 @@ def fitted(situation: Situation) -> Iterator[Fitted]:
 
 
 def banks(situation: Situation) -> Iterator[Bank]:
-    """The board's memory as a whole, when there is a CPU to drive it."""
+    """The board's memory as a whole, when there is a CPU to drive it; the share of one of several equal computers."""
     board = situation.board
     own = [(name, kit) for name, kit in situation.memory if not is_built_in(name)]
     if board is None or not own or not situation.cpus:
         return
     modules = sum(kit.modules for _, kit in own)
     gib = sum(kit.modules * kit.module_gib for _, kit in own)
-    yield Bank(own[0][0], board.board, situation.cpus[0][1], len(situation.cpus), modules, gib, own[0][1])
+    nodes, cpus = situation.nodes, len(situation.cpus)
+    yield Bank(own[0][0], board.board, situation.cpus[0][1], -(-cpus // nodes), -(-modules // nodes), gib / nodes, own[0][1], nodes)
 
 
 def suits(kit: MemoryKit, board: Motherboard | System) -> bool:
@@ -200,8 +202,8 @@ def _fewer(situation: Situation, case: Bank, slots: int) -> tuple[Fix, ...]:
 
 
 def _so_many(situation: Situation, case: Bank, item: Item, quantity: int) -> tuple[Fix, ...]:
-    """Set the number of kits of an item, where one at least remains."""
-    if quantity < 1:
+    """Set the number of kits of an item, where one at least remains, in a rig of one computer."""
+    if quantity < 1 or case.nodes > 1:
         return ()
     edit = Edit("set_quantity", {"uid": item.uid, "quantity": quantity})
     return (fix(situation, "fewer-modules", edit, count=quantity * case.kit.modules),)
@@ -248,7 +250,7 @@ def _all_channels(situation: Situation, case: Bank, needed: int) -> tuple[Fix, .
     others = case.modules - found[0].quantity * case.kit.modules if found else 0
     quantity, rest = divmod(needed - others, case.kit.modules)
     limit = limit_gib(situation)
-    if found is None or rest:
+    if found is None or rest or case.nodes > 1:
         return ()
     gib = case.gib + (quantity - found[0].quantity) * case.kit.modules * case.kit.module_gib
     if limit is not None and gib > limit:

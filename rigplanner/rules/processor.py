@@ -135,7 +135,7 @@ def _count(situation: Situation) -> int:
 def together(situation: Situation, case: Seated) -> Iterator[Finding]:
     """Compare the number of CPUs with what the model and the board take."""
     count = _count(situation)
-    limit = min(case.cpu.sockets_max, len(case.board.layout.sockets))
+    limit = min(case.cpu.sockets_max, len(case.board.layout.sockets)) * situation.nodes
     found = item_of(situation, case.name)
     if count > limit and case.name == next(seated(situation)).name:
         fixes: tuple[Fix, ...] = ()

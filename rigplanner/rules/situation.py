@@ -172,6 +172,12 @@ class Situation(Struct, frozen=True, kw_only=True, dict=True):
         """The first board."""
         return self.boards[0] if self.boards else None
 
+    @cached_property
+    def nodes(self) -> int:
+        """How many equal computers with a CPU each the rig is: 1 for a rig of one board, or of different ones."""
+        alike = len({board.board.id for board in self.boards}) == 1
+        return max(1, len({cpu.board for cpu in self.machine.cpus})) if alike else 1
+
     def board_of(self, name: str) -> Motherboard | System | None:
         """Return the board part with this piece name."""
         return next((board.board for board in self.boards if board.name == name), None)

@@ -40,6 +40,7 @@ def test_two_whole_nodes_meet_over_their_ports(one: Rig, catalog: Catalog) -> No
     codes = {finding.code for finding in assess(rig, catalog).report.findings}
     assert "NOD002" in codes
     assert not codes & {"NOD001", "NVL008", "P2P001"}
+    assert {finding.code for finding in assess(rig, catalog).report.findings if finding.severity == "error"} <= {"PWR012"}
     estimate = allreduce(machine)
     assert estimate is not None
     assert estimate.low < estimate.value <= 750
