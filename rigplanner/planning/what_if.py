@@ -26,6 +26,8 @@ from rigplanner.workload.room import usable_gib
 
 COUNTS = (1, 2, 4, 8)
 """Numbers of GPUs that a curve of scaling asks for, beside the rig's own."""
+BUILT_IN = "embedded"
+"""Form factor of GPUs that are soldered into their computer, one in each."""
 CAP_SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 STARVED = 0.97
 """Share of the GPUs' own speed below which the input pipeline is what limits."""
@@ -129,12 +131,14 @@ def _smallest(gpus: Sequence[GpuNode]) -> GPU | None:
 
 
 def scaling(assessment: Assessment, job: Job, catalog: Catalog) -> Scaling | None:
-    """Return the speed of a workload on 1, 2, 4, 8 and the rig's own number of GPUs; None without a predicted speed.
+    """Return the speed of a workload on 1, 2, 4, 8 and the rig's own number of GPUs; None without a predicted speed, and where a
+    GPU is built into its computer, so that there are no more of it.
 
     The rig is tried with so many of its cards; what its board cannot hold is predicted as if its links went on. Where the
     model is split over all GPUs, it is split over so many as there are."""
-    own = len(assessment.machine.gpus)
-    if job.speed is None or not own:
+    gpus = assessment.machine.gpus
+    own = len(gpus)
+    if job.speed is None or not own or any(node.gpu.form_factor == BUILT_IN for node in gpus):
         return None
     points = tuple(_scale_point(assessment, job, catalog, count) for count in sorted({*COUNTS, own}))
     enough, bound = _enough(points, job.speed.metric)

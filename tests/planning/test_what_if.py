@@ -92,6 +92,12 @@ def test_a_rig_without_gpus_has_no_curve() -> None:
     assert power_caps(empty, empty.jobs[0], shipped_catalog()) == ()
 
 
+def test_a_gpu_that_is_built_in_is_one_and_has_no_curve() -> None:
+    made = assessed("jetson-agx-orin")
+    assert made.jobs[0].speed
+    assert scaling(made, made.jobs[0], shipped_catalog()) is None
+
+
 def test_a_split_model_is_split_over_the_cards_there_are() -> None:
     four = Workload(parallelism=Parallelism(tensor=4))
     ways = split_over(four, 4, 2).parallelism
