@@ -186,9 +186,10 @@ def _definite(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, z
     if named is None or (task.startswith("train") and named.family in ENGINES and named.tasks[-1] != "train_lora"):
         named = usual_stack(task, shape.kind, precision, gpu, silicon.generation, _shares_a_copy(workload))
         assumed["stack"] = named.slug
-    elif fault := why_not(named, gpu, shape.kind, precision):
+    if fault := why_not(named, gpu, shape.kind, precision):
         usual = usual_stack(task, shape.kind, precision, gpu, silicon.generation, _shares_a_copy(workload))
-        raise WorkloadFault(f"stack: {named.framework} {fault}; usual for this job on this GPU: {usual.slug}.")
+        meant = f"; usual for this job on this GPU: {usual.slug}" if usual is not named else ""
+        raise WorkloadFault(f"stack: {named.framework} {fault}{meant}.")
     if shape.steps > 1 and not asked_steps(workload):
         assumed["steps"] = f"{shape.steps}"
     if not precision:

@@ -130,14 +130,14 @@ RDNA 3)."""
 def usual_stack(task: str, kind: str, precision: str | None, gpu: GPU, generation: str, shared: bool) -> Stack:
     """Return the stack that most people run such a job with (a convention, named in the answer's `assumed`) among those that run on
     the GPU; `shared` says that the job asks for one copy of the model over several GPUs."""
-    words = (_conventional(task, kind, precision, gpu, generation, shared), *ELSEWHERE)
+    words = (_conventional(task, kind, precision, gpu, generation, shared), *ELSEWHERE[kind in _LANGUAGE])
     stacks = [find_stack(slug) for slug in (*_at_home(gpu), *words)]
     suiting = (stack for stack in stacks if task in stack.tasks and why_not(stack, gpu, kind, precision) is None)
     return next(suiting, find_stack(words[0]))
 
 
-ELSEWHERE = ("diffusers", "pytorch-eager", "hf-transformers", "hf-trainer")
-"""Stacks that run wherever PyTorch does, for chips that the usual one does not serve."""
+ELSEWHERE = {True: ("hf-transformers", "hf-trainer"), False: ("diffusers", "pytorch-eager")}
+"""Stacks that run wherever PyTorch does, for chips that the usual one does not serve: of language models, and of others."""
 
 
 def _at_home(gpu: GPU) -> tuple[str, ...]:

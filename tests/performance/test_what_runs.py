@@ -64,6 +64,9 @@ def test_bytes_in_tensorrt_need_their_instructions() -> None:
     assert job("GTX 1080", "resnet50", task="inference", stack="tensorrt", precision="int8").precision == "int8"
     refused("int8 from compute capability 6.1", "Tesla P100 SXM2", "resnet50", task="inference", stack="tensorrt", precision="int8")
     refused("does not run int8", "Jetson TX2", "resnet50", task="inference", stack="tensorrt", precision="int8")
+    refused(
+        "TensorRT runs int8 from compute capability 6.1 on; .* has 5.2.$", "GTX 980", "resnet50", task="inference", precision="int8"
+    )
     assert job("Tesla P100 SXM2", "resnet50", task="inference", stack="tensorrt", precision="fp32").precision == "fp32"
 
 
