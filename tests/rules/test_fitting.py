@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import CPU, GPU, KINDS, AnyPart, Cooler, kind_of
+from rigplanner.catalog.parts import CPU, GPU, KINDS, AnyPart, Cooler, Doubt, kind_of
 from rigplanner.data import data_path
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, apply
@@ -161,6 +161,28 @@ def test_a_younger_system_lends_no_answer_to_an_older_one(catalog: Catalog) -> N
     old, young = (replace(own, id=f"a.b.{year}", released=year) for year in ("2000", "2030"))
     found = fits(rig, catalog, "system", (young, old))
     assert [("warning", "CPU007") in each.brings for each in found] == [False, True]
+
+
+@pytest.mark.parametrize("severity", ["info", "warning"])
+def test_a_disputed_system_lends_no_answer_where_that_counts(severity: str, catalog: Catalog) -> None:
+    """Alike but for a field about which sources disagree; that is told one from the other where the rig counts the remark."""
+    rig = read_rig(next(path for path in SAMPLES if path.stem == "titan-x-server"))
+    own = next(part for part in catalog.of_kind("system") if any(item.part == part.id for item in rig.items))
+    sure, disputed = (replace(own, id=f"a.b.{len(doubts)}", doubts=doubts) for doubts in ({}, {"role": Doubt(state="conflict")}))
+    found = fits(replace(rig, severities={"RIG003": severity}), catalog, "system", (sure, disputed))
+    assert [("warning", "RIG003") in each.brings for each in found] == [False, severity == "warning"]
+
+
+def test_systems_leave_no_situation_to_the_collector(catalog: Catalog) -> None:
+    rig = read_rig(next(path for path in SAMPLES if path.stem == "titan-x-server"))
+    gc.collect()
+    gc.disable()
+    try:
+        before = sum(isinstance(each, Situation) for each in gc.get_objects())
+        Trial(rig, catalog, "system", rig.items[0].uid, "").fittings(catalog.of_kind("system"))
+        assert sum(isinstance(each, Situation) for each in gc.get_objects()) <= before + 1
+    finally:
+        gc.enable()
 
 
 def test_another_of_what_the_rig_has_is_no_model_for_the_rest(catalog: Catalog) -> None:

@@ -61,13 +61,14 @@ TELLING = (
     "CLG001", "CLG003", "SW001", "SW005", "SW006", "SW009", "SW015", "SW021",
 )  # fmt: skip
 """Rules that often say no and ask for no places: they are asked first, and where one says no, no machine is assembled."""
-SOCKET, PLACES = ("CPU001",), ("GPU001", "SLT001")
+SOCKET, PLACES, WATTS = ("CPU001",), ("GPU001", "SLT001"), ("PWR002", "PWR012")
 _CODES = tuple(RULES_BY_CODE)
 ERRORS = (*(code for code, rule in RULES_BY_CODE.items() if rule.severity == "error"), "KNO001")
 """Rules whose findings mostly are errors, or known troubles of any severity."""
 USUAL = ((TELLING,), (ERRORS, _CODES))
 ORDER = {"cpu": ((SOCKET, TELLING), (ERRORS, _CODES)), "motherboard": ((SOCKET, TELLING), (PLACES, ERRORS, _CODES)),
-         "gpu": ((TELLING,), (PLACES,), (ERRORS, _CODES)), "system": ((TELLING, PLACES, ERRORS, _CODES),)}  # fmt: skip
+         "gpu": ((TELLING,), (PLACES,), (ERRORS, _CODES)),
+         "system": ((SOCKET, TELLING, WATTS, PLACES, ERRORS, _CODES),)}  # fmt: skip
 """By kind the stages in which rules are asked, each in rounds: where one says no, those of later rounds are not asked."""
 
 REMARKS = ("RIG003", "DSK001")
@@ -75,8 +76,8 @@ REMARKS = ("RIG003", "DSK001")
 
 WHOLE = ("system",)
 """Kinds of which each makes a machine of its own: it is asked unwatched, which then is faster."""
-UNREAD = frozenset(("id", "name", "aliases", "status", "sources", "unpublished", "prices", "notes"))
-"""Fields of these that no verdict reads, but for ids that other parts name."""
+UNREAD = frozenset(("id", "name", "aliases", "status", "sources", "doubts", "unpublished", "prices", "notes"))
+"""Fields of these that no verdict reads, but for ids that other parts name, and for doubts where a rig counts that remark."""
 
 _BITS = {code: 1 << number for number, code in enumerate(RULES_BY_CODE)}
 _SEVERITIES = list(BADGES)
@@ -150,17 +151,19 @@ def _cases(over: Cases, situation: Situation) -> tuple[Any, ...]:
 class Round:
     """Rules that are asked together of candidates that those before left open.
 
-    `bits` stands for the rules; `questions` has by the bit of each the cases that it is asked over, with the bits of all rules over
-    these; `shelves` keep the answers."""
+    `bits` stands for the rules; `together` has those over the same cases, `questions` by the bit of each rule these cases and the
+    bits of all rules over them; `shelves` keep the answers."""
 
     def __init__(self, rig: Rig, codes: Iterable[str]) -> None:
-        asked = [code for code in codes if code not in rig.ignored and (code not in REMARKS or code in rig.severities)]
-        together: dict[Cases, int] = {}
-        for code in asked:
-            over = RULES_BY_CODE[code].over
-            together[over] = together.get(over, 0) | _BITS[code]
-        self.shelves, self.bits = Shelves(), sum(together.values())
-        self.questions = {_BITS[code]: (RULES_BY_CODE[code].over, together[RULES_BY_CODE[code].over]) for code in asked}
+        self.together: dict[Cases, list[str]] = {}
+        for code in codes:
+            if code not in rig.ignored and (code not in REMARKS or code in rig.severities):
+                self.together.setdefault(RULES_BY_CODE[code].over, []).append(code)
+        self.questions: dict[int, tuple[Cases, int]] = {}
+        for over, asked in self.together.items():
+            bits = [_BITS[code] for code in asked]
+            self.questions |= dict.fromkeys(bits, (over, sum(bits)))
+        self.shelves, self.bits = Shelves(), sum(self.questions)
 
 
 class Stage:
@@ -182,7 +185,8 @@ def _stages(rig: Rig, kind: str, likeness: Callable[[], Likeness]) -> tuple[Stag
             asked.update(codes)
         stages.append(Stage(rounds, likeness()))
     if kind in WHOLE:
-        stages[0].likeness.note(Reading(frozenset(KINDS[kind].__struct_fields__) - UNREAD, {}))
+        unread = UNREAD - {"doubts"} if "RIG003" in rig.severities else UNREAD
+        stages[0].likeness.note(Reading(frozenset(KINDS[kind].__struct_fields__) - unread, {}))
     return tuple(stages)
 
 
@@ -255,23 +259,19 @@ class Trial:
         return fitting
 
     def _judged_alone(self, stage: Stage, row: Row) -> Box:
-        """Return what a candidate brings to light that shares no answer with another."""
+        """Return what a candidate brings to light that shares no answer with another. Its views, which point back at the situation,
+        go at once: the collector would have to find them."""
         named, brought = str(row[ID]), Brought()
         with self._listed(named, replace(row.part, id=named)):
             situation = self._alone(named, row)
             for asked in stage.rounds:
-                missing = asked.bits
-                while missing:
-                    bit = missing & -missing
-                    over, together = asked.questions[bit]
-                    if situation.cases(over):
-                        brought += self._brought(situation, _CODES[bit.bit_length() - 1])
-                        missing ^= bit
-                    else:
-                        missing &= ~together
+                for over, codes in asked.together.items():
+                    for code in codes if situation.cases(over) else ():
+                        brought += self._brought(situation, code)
                 if any(severity == "error" for severity, _ in brought):
-                    return Box(brought, says_no=True)
-        return Box(brought)
+                    break
+        vars(situation).clear()
+        return Box(brought, says_no=any(severity == "error" for severity, _ in brought))
 
     def _alone(self, named: str, row: Row) -> Situation:
         rig = self._rig_with(named)
