@@ -73,10 +73,10 @@ def badges_of_stretched_parts() -> tuple[float, str]:
 
 
 def badges_in_any_sample() -> tuple[float, str]:
-    """GPUs and motherboards, whose choice moves other parts, in the sample that makes most of them."""
+    """GPUs, motherboards and systems, whose choice moves other parts, in the sample that makes most of them."""
     times = {
         f"{kind} in {path.stem}": _first_badges(kind, parts, path.stem)
-        for kind in ("gpu", "motherboard")
+        for kind in ("gpu", "motherboard", "system")
         for parts in [_candidates(kind, False)]
         for path in sorted(SAMPLES.glob("*.rig"))
     }
@@ -159,7 +159,7 @@ def everything() -> float:
 FIGURES: tuple[Figure, ...] = (
     Figure("what fits of one kind, 5 000 candidates, first call, slowest", badges, "ms", 100),
     Figure("the same, all with sizes and watts of their own", badges_of_stretched_parts, "ms", 100),
-    Figure("what GPU or motherboard fits, slowest sample", badges_in_any_sample, "ms", 100),
+    Figure("what GPU, board or system fits, slowest sample", badges_in_any_sample, "ms", 100),
     Figure("speed predictions a second, jobs asked before", speeds, "/s", 5000),
     Figure("speed predictions a second, new batch sizes", speeds_of_new_sizes, "/s", 5000),
     Figure("speed predictions a second, other networks on other GPUs", speeds_of_other_jobs, "/s", 5000),
