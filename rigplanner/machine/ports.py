@@ -23,7 +23,8 @@ def capacity(port: DrivePort, offer: Offer) -> int:
 def place_drives(seating: Seating, drives: list[Drive], used: frozenset[str], placed: dict[str, str], cost: Cost) -> dict[str, str]:
     """Return the port of each drive, `placed` ones included: drives with the fewest choices first, each into the port that
     costs the cards least, then the fastest. Where that leaves a drive without a port, others move aside for it; where it still
-    does, or costs the cards something, the drives are tried in other orders. Without lane modes the cards do not matter."""
+    does, or costs the cards something, the drives are tried in other orders, and without each port that switches something off.
+    Without lane modes the cards do not matter."""
     if seating.touched or any(type(drive.part) is not Storage for drive in drives):
         return _plugged(seating, drives, used, placed, cost)
     key = (id(seating), *((drive.name, id(drive.part), drive.wish) for drive in drives), *placed.items())
@@ -54,6 +55,11 @@ def _plugged(seating: Seating, drives: list[Drive], used: frozenset[str], placed
     firsts = {drive.part.id: drive for drive in reversed(free)}
     orders = [sorted(free, key=lambda drive: drive.part.id != first) for first in list(firsts)[:MOST_ORDERS]]
     ways = [found, *(_in_order(seating, drives, order, ports, used, placed, cost) for order in orders)]
+    if len(found) < len(placed) + len(free):
+        held = [name for drive, name in found.items() if drive not in placed and seating.cares(name)]
+        for shunned in dict.fromkeys(held[:MOST_ORDERS]):
+            others = {name: port for name, port in ports.items() if name != shunned}
+            ways.append(_in_order(seating, drives, free, others, used, placed, cost))
     return max(ways, key=worth)
 
 

@@ -131,3 +131,12 @@ def test_no_placement_of_cards_and_drives_is_better(made: Motherboard, gpus: int
     stored = tuple(where.get(f"storage{n or ''}.0") for n in range(len(drives)))
     assert len(names) == best[1]
     assert whole_score(made, gpus, drives, (*chosen, *stored)) == best
+
+
+def test_a_socket_that_switches_two_others_off_stays_empty_for_two_drives() -> None:
+    ports = [DrivePort(id=name, kind="m2", origin="cpu0", gen=4, width=4, protocols=("nvme",)) for name in PORTS]
+    modes = [LaneMode(when=When(used=("M",)), disabled=(name,)) for name in ("N", "O")]
+    made = board([slot("A", 1)], ports, modes)
+    assert len(places(machine_of(made, cpu(), m2("one")))) == 1
+    where = places(machine_of(made, cpu(), m2("one"), m2("two")))
+    assert sorted(where.values()) == ["N", "O"]
