@@ -23,8 +23,8 @@ TRACED, HELD_OUT = "Live tensors of traced steps set aside", "Memory, its source
 KNOWN, NEW_GPU, REFITTED = "Speed, GPU and stack known", "Speed, GPU left out", "Speed, GPU left out of the constants too"
 ONE_JOB = "Another measurement of the same job"
 RARE = "Networks with fewer than five rows on a stack are off three times as far as the rest; see also the last lines"
-APART = "Measurements of one job by several sources lie as far apart: see the last lines"
-KIN = "A GPU that nobody measured on a stack is known from its kin only; prompts, single streams and rare networks are off most"
+APART = "Measurements of one job by several sources lie farther apart than that: see the last lines"
+KIN = "A GPU that nobody measured is known from its kin only, and even measurements of one job lie as far apart: see the last lines"
 
 TARGETS = (
     Target(what=TRACED, judged="traced steps", group="source: held out", figure="median", most=0.03),
@@ -59,6 +59,8 @@ TARGETS = (
            why="More is missed within NVLink meshes and switches than over PCIe, so the links are not what is missed"),
     Target(what="Speed of new sources, at first sight", judged="speed at first sight", figure="median"),
     Target(what=ONE_JOB, judged="another measurement", group="the same job", figure="median"),
+    Target(what=ONE_JOB, judged="another measurement", group="the same job", figure="mean"),
     Target(what=ONE_JOB, judged="another measurement", group="the same job", figure="p90"),
     Target(what=ONE_JOB, judged="another measurement", figure="right order of the same job"),
+    Target(what=ONE_JOB, judged="another measurement", figure="scaling of the same job", unit="points"),
 )  # fmt: skip
