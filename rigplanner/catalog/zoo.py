@@ -171,6 +171,15 @@ IMAGE_KINDS: dict[str, Kind] = {"detector": "detector", "cnn": "cnn", "cnn-mobil
 """Kinds of the table of timed networks whose memory their figures tell."""
 
 
+class EmbeddingTables(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Embedding tables of a recommender: `rows` of all together, values of one row (`width`), and the `optimizer` that the
+    published recipe trains them with."""
+
+    rows: int
+    width: int
+    optimizer: str
+
+
 class _Timed(Struct):
     kind: str
     params_m: float
@@ -179,6 +188,8 @@ class _Timed(Struct):
     image_size: int | None = None
     source: str = ""
     aliases: tuple[str, ...] = ()
+    tables: EmbeddingTables | None = None
+    shuffled_values: float = 0.0
 
 
 class _Table(Struct):
@@ -186,11 +197,16 @@ class _Table(Struct):
 
 
 @cache
+def _timed() -> dict[str, _Timed]:
+    path = data_path("catalog") / "benchmarks" / "networks.json"
+    return msgspec.json.decode(path.read_bytes(), type=_Table).networks
+
+
+@cache
 def timed_networks() -> dict[str, Model]:
     """Return the image networks whose speed is known by their figures, by slug and alias, as the zoo would list them."""
-    table = msgspec.json.decode((data_path("catalog") / "benchmarks" / "networks.json").read_bytes(), type=_Table)
     found: dict[str, Model] = {}
-    for slug, one in table.networks.items():
+    for slug, one in _timed().items():
         if one.kind in IMAGE_KINDS and one.image_size:
             figures = (Figures(image_size=one.image_size, gmacs=one.gmacs, activations_m=one.activations_m),)
             made = Model(
@@ -198,3 +214,44 @@ def timed_networks() -> dict[str, Model]:
             )
             found |= dict.fromkeys((slug, *one.aliases), made)
     return found
+
+
+class Recommender(Struct, frozen=True, kw_only=True):
+    """A recommender that is known by its figures: parameters and values that its layers write for a sample, in millions; `tables`
+    None where their rows are not known; `looked_up` values of a sample travel where its tables are spread over GPUs."""
+
+    slug: str
+    params_m: float
+    activations_m: float
+    tables: EmbeddingTables | None
+    looked_up: float
+    source: str
+
+
+@cache
+def _recommenders() -> dict[str, Recommender]:
+    found: dict[str, Recommender] = {}
+    for slug, one in _timed().items():
+        if one.kind == "recommender":
+            made = Recommender(slug=slug, params_m=one.params_m, activations_m=one.activations_m, tables=one.tables,
+                               looked_up=one.shuffled_values, source=one.source)  # fmt: skip
+            found |= {joined(name): made for name in (slug, *one.aliases)}
+    return found
+
+
+def recommender(name: str) -> Recommender | None:
+    """Return the recommender of this name, however it is hyphenated, or None."""
+    return _recommenders().get(joined(name))
+
+
+SHORTEST_PART = 3
+"""Letters that name a network by a part of its name at least."""
+
+
+def near_names(name: str, zoo: Zoo, most: int = 4) -> list[str]:
+    """Return up to `most` networks of the zoo or of the table of timed ones that may have been meant: those whose name holds
+    `name`, then those that look like it."""
+    word = joined(name)
+    whole = [slug for slug in _timed() if word in joined(slug)] if len(word) >= SHORTEST_PART else []
+    close = difflib.get_close_matches(name.casefold(), list(_timed()), most, 0.7)
+    return list(dict.fromkeys([*whole, *close, *zoo.nearest(name)]))[:most]

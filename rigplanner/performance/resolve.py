@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 from rigplanner.catalog.model_names import joined
-from rigplanner.catalog.zoo import Zoo, shipped_zoo
+from rigplanner.catalog.zoo import Zoo, near_names, shipped_zoo
 from rigplanner.performance.configs import config_shape, figured_shape, sized_shape, zoo_shape
 from rigplanner.performance.shapes import Shape, figures_shape, tables, transformer_shape
 from rigplanner.rig.task import Workload
@@ -40,7 +40,7 @@ def resolve_shape(workload: Workload, zoo: Zoo | None) -> Shape:
         return sized_shape(slug or "custom", size_m, workload, workload.kind)
     if not slug:
         raise WorkloadFault("model: expected a network of the zoo, a configuration or figures, found none.")
-    near = [*models.nearest(slug), *(name for name in known.networks if name.startswith(slug[:6]))][:4]
+    near = near_names(slug, models)
     raise WorkloadFault(f"model: '{slug}' is not known{'; the nearest are ' + ', '.join(near) if near else ''}.")
 
 

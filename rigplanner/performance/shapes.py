@@ -5,6 +5,7 @@ from functools import cache
 import msgspec
 from msgspec import Struct
 
+from rigplanner.catalog.zoo import EmbeddingTables
 from rigplanner.data import data_path
 from rigplanner.evidence import Source
 from rigplanner.rig.task import Workload
@@ -59,6 +60,7 @@ class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     seq_len: int | None = None
     inference_scale: float = 1.0
     shuffled_values: float = 0.0
+    tables: EmbeddingTables | None = None
     host_rate: float | None = None
     steps: int = 1
     generates: str | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rigplanner.evidence import Step
 from rigplanner.workload.answer import GIB
 from rigplanner.workload.job import Job
-from rigplanner.workload.network import Network
+from rigplanner.workload.network import RECOMMENDER, Network
 from rigplanner.workload.stacks import MemoryStack, Spare, group_of, memory_stack
 from rigplanner.workload.training import Demand
 
@@ -14,6 +14,7 @@ Inputs = dict[str, float | str | None]
 AUTOGRAD = "PyTorch: one gradient per trained parameter, of its type; sharded as in ZeRO, arXiv 1910.02054"
 WALK = "eager PyTorch's operators and what their derivatives keep (tools/autograd/derivatives.yaml)"
 FIGURES = "values that layers write, times the tensors kept per value: fitted to batch brackets of timm on a 24 GB card"
+DENSE = "values that the dense layers write for a sample: kept twice in training"
 DENOISER = "Korthikanti et al. 2022, arXiv 2205.05198, applied to the blocks of the denoiser"
 DUMMY_RUN = "the start-up run of the engine: a full step of tokens, or the sampling of all sequences (logs of vLLM)"
 COMPUTE_BUFFER = "llama.cpp's compute buffer: the larger of attention or feed-forward, and the output layer"
@@ -121,6 +122,8 @@ def _beyond(
 def _source(network: Network, job: Job) -> str:
     if network.kind.startswith("diffusion"):
         return DENOISER if network.denoiser is None else WALK
+    if network.kind == RECOMMENDER:
+        return DENSE
     if network.config is None:
         return FIGURES
     if job.task.startswith("train"):

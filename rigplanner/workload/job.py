@@ -5,10 +5,11 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
+from rigplanner.catalog.zoo import recommender
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.limits import LARGEST, check_shares, check_workload, unheard_flags, unheard_quant
-from rigplanner.workload.network import Network
+from rigplanner.workload.network import RECOMMENDER, Network
 from rigplanner.workload.pictures import DRAWN, PICTURES, image_of, images_of, places_of
 from rigplanner.workload.positions import usual_length
 from rigplanner.workload.quant import BITS, KV_BITS, SAME_SCALES, frozen_as, stored_as, usual_type
@@ -166,7 +167,7 @@ def _definite(workload: Workload, network: Network, count: int, card: bool) -> J
             assumed["quant_ignored"] = ignored
     quant = SAME_SCALES.get(quant or "", quant)
     return Job(
-        task=task, precision=precision, quant=quant, optimizer=_optimizer(workload, task, assumed), batch=batch,
+        task=task, precision=precision, quant=quant, optimizer=_optimizer(workload, task, network, assumed), batch=batch,
         length=_length(workload, network, image, assumed) + places, image=image,
         input_tokens=places + (workload.input_tokens or workload.seq_len or 0), images=images,
         output_tokens=workload.output_tokens or 0, generates=workload.output_tokens is not None, frames=workload.frames or 1,
@@ -251,12 +252,18 @@ def _kept(task: str, precision: str, assumed: dict[str, str]) -> tuple[str, str]
     return task, precision
 
 
-def _optimizer(workload: Workload, task: str, assumed: dict[str, str]) -> str:
+def usual_optimizer(network: Network) -> str:
+    """The optimizer of a network's published recipe where it is known (recommenders), else AdamW."""
+    known = recommender(network.slug) if network.kind == RECOMMENDER else None
+    return known.tables.optimizer if known and known.tables else "adamw"
+
+
+def _optimizer(workload: Workload, task: str, network: Network, assumed: dict[str, str]) -> str:
     if not task.startswith("train"):
         return "sgd"
     if workload.optimizer is None:
-        assumed["optimizer"] = "adamw"
-        return "adamw"
+        assumed["optimizer"] = usual_optimizer(network)
+        return assumed["optimizer"]
     word = workload.optimizer.casefold()
     if word not in OPTIMIZERS:
         raise WorkloadFault(f"optimizer: expected one of {', '.join(OPTIMIZERS)}, found {workload.optimizer!r}.")
@@ -307,6 +314,8 @@ def _length(workload: Workload, network: Network, image: int | tuple[int, int], 
         return workload.seq_len
     if workload.input_tokens or workload.output_tokens:
         return max(1, workload.input_tokens or 1)
+    if network.kind == RECOMMENDER:
+        return 1
     if network.kind not in DRAWN:
         length = SPOKEN if network.kind == "asr" else usual_length(network)
         assumed["seq_len"] = str(length)
@@ -326,7 +335,7 @@ def _checkpointing(workload: Workload, network: Network, task: str, stack: str, 
         theirs = memory_stack(stack)
         made_ready = task == "train_qlora" and theirs.raises_rest and UNRAISED not in workload.flags
         word = "full" if made_ready else theirs.usual_checkpointing
-        if network.kind not in PICTURES:
+        if network.kind not in (*PICTURES, RECOMMENDER):
             assumed["gradient_checkpointing"] = word
     if isinstance(word, bool) or word is None:
         return "full" if word else "none"

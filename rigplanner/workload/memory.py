@@ -15,7 +15,8 @@ from rigplanner.workload.inference import infer, pool
 from rigplanner.workload.job import Job, read_job
 from rigplanner.workload.mig import partition_of
 from rigplanner.workload.nearness import spread
-from rigplanner.workload.network import Network, resolve
+from rigplanner.workload.network import RECOMMENDER, Network, resolve
+from rigplanner.workload.recommenders import looked_up
 from rigplanner.workload.stacks import MemoryStack, group_of, interval, known_gib, memory_stack
 from rigplanner.workload.training import Demand, train
 
@@ -65,6 +66,8 @@ def _of_rest(sure: float, rest: float, factor: float) -> float:
 def demand_of(network: Network, job: Job, stack: MemoryStack, gpu: GPU | None) -> tuple[Demand, float | None]:
     if network.kind in ("diffusion_unet", "diffusion_transformer"):
         return diffuse(network, job, stack), None
+    if network.kind == RECOMMENDER:
+        return looked_up(network, job), None
     if network.config is None:
         return figured(network, job, stack), None
     if job.task.startswith("train"):
@@ -109,6 +112,8 @@ def answered(
     assumed = dict(job.assumed)
     if network.relative:
         assumed["architecture"] = network.relative
+    if network.kind == RECOMMENDER:
+        assumed["tables"] = "on the GPUs"
     if network.family == "big_bird" and job.length > SPARSE_FROM:
         assumed["attention"] = "dense"
     return MemoryEstimate(

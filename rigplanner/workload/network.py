@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from rigplanner.catalog.zoo import Component, Figures, Model, Zoo, timed_networks
+from rigplanner.catalog.zoo import Component, Figures, Model, Recommender, Zoo, near_names, recommender, timed_networks
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.architectures.composite import composite_of
@@ -146,14 +146,27 @@ def resolve(workload: Workload, zoo: Zoo) -> Network:
         return _from_size(workload)
     if workload.params_m and (model is None or model.config is None or workload.activations_m):
         return _from_figures(workload, model)
+    if model is None and (known := recommender(workload.model or "")):
+        return of_recommender(known)
     if model is None:
-        near = zoo.nearest(workload.model or "")
+        near = near_names(workload.model or "", zoo)
         meant = f"; the nearest known are {', '.join(near)}" if near else ""
         raise WorkloadFault(f"model: {workload.model!r} is not known and no configuration or figures are given{meant}.")
     labels = workload.variant.get("labels")
     return from_model(model) if labels is None or model.config is None else _labelled(model, model.config, labels)
 
 
+def of_recommender(known: Recommender) -> Network:
+    """The network of a recommender; raise WorkloadFault where nothing tells how large its tables are."""
+    if known.tables is None:
+        raise WorkloadFault(f"model: how many rows the embedding tables of '{known.slug}' have is not known.")
+    params = 1e6 * known.params_m
+    return Network(slug=known.slug, kind=RECOMMENDER, params=params, active_params=params, stand_in=True,
+        weighed=not known.looked_up, source=known.source)  # fmt: skip
+
+
+RECOMMENDER = "recommender"
+"""Kind of networks most of whose parameters are rows that a sample looks up."""
 MOST_LABELS = 1_000_000
 
 

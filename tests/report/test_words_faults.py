@@ -10,6 +10,7 @@ from rigplanner.performance.predict import predict_speed
 from rigplanner.report.words.faults import FAULTS, fault_text
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import WorkloadFault
+from rigplanner.workload.memory import estimate_memory
 
 
 def _fault(catalog: Catalog, gpu: str, workload: Workload) -> str:
@@ -27,6 +28,17 @@ def test_the_faults_that_the_speed_model_raises_have_words(catalog: Catalog) -> 
     stranger = _fault(catalog, "RTX 3090", Workload(model="lama-3.1-8b", task="inference"))
     assert fault_text(stranger).startswith("The model lama-3.1-8b is not known; the nearest are ")
     assert fault_text(_fault(catalog, "RTX 3090", Workload(task="train"))) == "No model is chosen."
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [("wide-and-deep", "How many rows the embedding tables of wide-and-deep have is not known."),
+     ("dcn", "The model dcn is not known; the nearest are dlrm-dcnv2, "), ("no such net", "The model no such net is not known")],
+)  # fmt: skip
+def test_the_faults_that_the_memory_model_raises_of_names_have_words(model: str, words: str) -> None:
+    with pytest.raises(WorkloadFault) as fault:
+        estimate_memory(Workload(model=model, task="train"), None, 1, shipped_zoo())
+    assert fault_text(str(fault.value)).startswith(words)
 
 
 def test_a_fault_without_words_stays_and_none_is_empty() -> None:

@@ -14,6 +14,11 @@ FAULTS = {
     r"model: '(?P<model>[^']+)' is not known; the nearest are (?P<others>.+)\.":
         "The model {model} is not known; the nearest are {others}.",
     r"model: '(?P<model>[^']+)' is not known\.": "The model {model} is not known.",
+    r"model: '(?P<model>[^']+)' is not known and no configuration or figures are given; the nearest known are (?P<others>.+)\.":
+        "The model {model} is not known; the nearest are {others}.",
+    r"model: '(?P<model>[^']+)' is not known and no configuration or figures are given\.": "The model {model} is not known.",
+    r"model: how many rows the embedding tables of '(?P<model>.+)' have is not known\.":
+        "How many rows the embedding tables of {model} have is not known.",
     r"hardware\.gpu: the memory of (?P<gpu>.+) is not known\.": "The memory of {gpu} is not known.",
     r"hardware\.gpu: no MIG partitions are known of (?P<gpu>.+)\.": "No MIG partitions of {gpu} are known.",
     r"model: expected a network of the zoo, a configuration or figures, found none\.": "No model is chosen.",
