@@ -20,14 +20,12 @@ from rigplanner.rig.edits import Edit, EditFault, apply
 from rigplanner.rig.task import Parallelism, Workload
 from rigplanner.rules.assess import Assessment, Job, link_of, machine_of, memory_of
 from rigplanner.workload.answer import WorkloadFault
-from rigplanner.workload.changes import Change, cheapest_changes
+from rigplanner.workload.changes import BUILT_IN, Change, cheapest_changes
 from rigplanner.workload.reach import Reach, reach
 from rigplanner.workload.room import usable_gib
 
 COUNTS = (1, 2, 4, 8)
 """Numbers of GPUs that a curve of scaling asks for, beside the rig's own."""
-BUILT_IN = "embedded"
-"""Form factor of GPUs that are soldered into their computer, one in each."""
 CAP_SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 STARVED = 0.97
 """Share of the GPUs' own speed below which the input pipeline is what limits."""

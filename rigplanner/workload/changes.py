@@ -110,11 +110,17 @@ def _tried(
 
 
 def candidates(workload: Workload, gpu: GPU, count: int, zoo: Zoo, stack: str) -> list[Candidate]:
-    """Changes worth trying for a job that runs on a software stack."""
+    """Changes worth trying for a job that runs on a software stack; a GPU that is built in has none beside it."""
     if (workload.task or "").startswith("train"):
-        return [*_lean_training(workload), *_shared_training(workload, count), *_shrunk(workload)]
-    fewer = _fewer_bits(workload, stack, resolve(workload, zoo).kind)
-    return [*fewer, *_shared_inference(workload, gpu, count, zoo, stack), *_halved(workload)]
+        found = [*_lean_training(workload), *_shared_training(workload, count), *_shrunk(workload)]
+    else:
+        fewer = _fewer_bits(workload, stack, resolve(workload, zoo).kind)
+        found = [*fewer, *_shared_inference(workload, gpu, count, zoo, stack), *_halved(workload)]
+    return [one for one in found if not one.more_gpus] if gpu.form_factor == BUILT_IN else found
+
+
+BUILT_IN = "embedded"
+"""Form factor of GPUs that are soldered into their computer, one in each."""
 
 
 RECOMPUTE = "one more forward pass in three (Chen et al. 2016, arXiv 1604.06174)"

@@ -98,6 +98,13 @@ def test_a_gpu_that_is_built_in_is_one_and_has_no_curve() -> None:
     assert scaling(made, made.jobs[0], shipped_catalog()) is None
 
 
+@pytest.mark.parametrize(("sample", "offered"), [("jetson-agx-orin", False), ("gtx-1080-ti", True)])
+def test_one_gpu_more_is_no_way_out_for_one_that_is_built_in(sample: str, offered: bool) -> None:
+    made = assessed(sample, model="llama-3.1-70b", task="inference", precision="fp16", input_tokens=512, output_tokens=128)
+    codes = {code for change in room(made.jobs[0], made.machine).changes for code in change.code.split("+")}
+    assert codes and ("one_more_gpu" in codes) == offered
+
+
 def test_a_split_model_is_split_over_the_cards_there_are() -> None:
     four = Workload(parallelism=Parallelism(tensor=4))
     ways = split_over(four, 4, 2).parallelism
