@@ -66,7 +66,9 @@ class CompareModel(QAbstractTableModel):
         if role == DELTA_ROLE:
             return self._delta(line, n)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return interval(line.lows[n], line.highs[n], line.attribute.unit) if line.lows and line.lows[n] is not None else None
+            if line.lows:
+                return interval(line.lows[n], line.highs[n], line.attribute.unit) if line.lows[n] is not None else None
+            return self._text(line, n) if isinstance(line.values[n], str) else None
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return ", ".join(
                 text for text in (self.names[n], row_title(line), self._text(line, n), tr("ahead") if best else "") if text
