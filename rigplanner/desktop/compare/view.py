@@ -77,10 +77,10 @@ class CompareTable(QTableView):
         small = QFontMetrics(small_font())
         names = [small.boundingRect(0, 0, room - 16, 9999, WRAPPED, model.headerData(n + 1, ACROSS)) for n in range(rigs)]
         header.setFixedHeight(max(row_px(), max(name.height() for name in names) + 8))
-        spare = 2 * row_px()
+        widths = [first - row_px(), *[room - 2 * row_px()] * rigs]
         for n in range(model.rowCount()):
             cells = (model.index(n, m) for m in range(rigs + 1)) if self.columnSpan(n, 0) == 1 else ()
-            wide = any(metrics.horizontalAdvance(c.data() or "") + spare > (room if c.column() else first + spare) for c in cells)
+            wide = any(metrics.horizontalAdvance(cell.data() or "") > widths[cell.column()] for cell in cells)
             self.setRowHeight(n, max(row_px(), self.sizeHintForRow(n)) if wide else row_px())
 
 
