@@ -4,12 +4,12 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.load import CatalogFault
 from rigplanner.catalog.parts import Doubt, Price, Status
 from rigplanner.data import data_path
+from rigplanner.decoding import JsonFault, read_json
 from rigplanner.evidence import Source
 
 Linkage = Literal["none", "pcie", "nvlink-bridge", "nvlink-mesh", "nvswitch", "xgmi", "unknown"]
@@ -70,8 +70,8 @@ def read_cloud(folder: Path) -> Cloud:
     sources: dict[str, Source] = {}
     for path in sorted(folder.glob("*.json")):
         try:
-            offer = msgspec.json.decode(path.read_bytes(), type=CloudOffer)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
+            offer = read_json(path.read_bytes(), CloudOffer)
+        except JsonFault as fault:
             raise CatalogFault(f"{path}: {fault}") from fault
         sources.update(offer.sources)
         for machine in offer.instances:

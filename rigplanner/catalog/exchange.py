@@ -4,13 +4,13 @@ import math
 import re
 from collections.abc import Iterable
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import CatalogFault
 from rigplanner.catalog.prices import is_currency, is_day
 from rigplanner.data import data_path
+from rigplanner.decoding import read_json
 
 ECB_URL = "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml"
 ECB = "European Central Bank, euro foreign exchange reference rates"
@@ -54,7 +54,7 @@ def read_ecb(content: bytes) -> ExchangeRates:
 
 def shipped_rates() -> ExchangeRates:
     """Return the rates that came with the catalog; they say of which day they are."""
-    return msgspec.json.decode((data_path("catalog") / "exchange_rates.json").read_bytes(), type=ExchangeRates)
+    return read_json((data_path("catalog") / "exchange_rates.json").read_bytes(), ExchangeRates)
 
 
 def unpublished_among(currencies: Iterable[str]) -> list[str]:

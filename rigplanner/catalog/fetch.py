@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from rigplanner import __version__
 from rigplanner.catalog.load import CatalogFault
+from rigplanner.decoding import read_json
 from rigplanner.whole_file import write_whole
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def stamp_path(path: Path) -> Path:
 def read_stamp(path: Path) -> Stamp | None:
     """Return what is remembered of a fetched file, None when nothing readable is."""
     try:
-        stamp = msgspec.json.decode(stamp_path(path).read_bytes(), type=Stamp)
+        stamp = read_json(stamp_path(path).read_bytes(), Stamp)
         datetime.fromisoformat(stamp.read)
     except (OSError, msgspec.MsgspecError, ValueError):
         return None

@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
-import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.parts import CHIP_MAKERS, GPU
 from rigplanner.data import data_path
+from rigplanner.decoding import read_json
 
 NEAREST = 4
 LONGEST_NAME = 200
@@ -188,7 +188,7 @@ class PciIds(Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def shipped_pci_ids() -> dict[str, str]:
     """Return part ids by PCI id, as shipped."""
-    return msgspec.json.decode((data_path("catalog") / "architectures" / "pci_ids.json").read_bytes(), type=PciIds).ids
+    return read_json((data_path("catalog") / "architectures" / "pci_ids.json").read_bytes(), PciIds).ids
 
 
 @cache

@@ -3,13 +3,14 @@
 import re
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.garbage import collector_paused
 from rigplanner.catalog.parts import AnyPart
 from rigplanner.data import data_path
+from rigplanner.decoding import JsonFault, read_json
 from rigplanner.evidence import Source
 from rigplanner.whole_file import read_within
 
@@ -55,8 +56,6 @@ PART_FOLDERS = (
     "bridge", "riser", "nic", "system", "accessory",
 )  # fmt: skip
 
-_family_decoder = msgspec.json.Decoder(Family)
-
 
 def read_family(path: Path) -> Family:
     """Decode one family file; raise CatalogFault with the path, the part and the field when it is not one."""
@@ -66,8 +65,8 @@ def read_family(path: Path) -> Family:
         raise CatalogFault(f"{path}: cannot be read ({fault.strerror}).") from fault
     try:
         with collector_paused():
-            return _family_decoder.decode(content)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
+            return read_json(content, Family)
+    except JsonFault as fault:
         raise CatalogFault(f"{path}: {_part_at(content, str(fault))}{fault}") from fault
 
 
@@ -75,8 +74,8 @@ def _part_at(content: bytes, fault: str) -> str:
     """Return the id of the part that a fault of decoding points at, "" when it points at none or the part has none."""
     found = PART_AT.search(fault)
     try:
-        part = msgspec.json.decode(content)["parts"][int(found[1])] if found else None
-    except (msgspec.MsgspecError, LookupError, TypeError):
+        part = read_json(content, dict[str, Any])["parts"][int(found[1])] if found else None
+    except (JsonFault, LookupError, TypeError):
         return ""
     return f"{part['id']}: " if isinstance(part, dict) and isinstance(part.get("id"), str) else ""
 
@@ -99,7 +98,7 @@ def read_catalog(folder: Path) -> Catalog:
                     raise CatalogFault(f"{path}: the id {part.id} is used twice.")
                 parts[part.id] = part
     renamed_file, version_file = folder / "renamed.json", folder / "VERSION"
-    renamed = msgspec.json.decode(renamed_file.read_bytes(), type=dict[str, str]) if renamed_file.exists() else {}
+    renamed = read_json(renamed_file.read_bytes(), dict[str, str]) if renamed_file.exists() else {}
     version = version_file.read_text("utf-8").strip() if version_file.exists() else ""
     return Catalog(parts, sources, renamed, version)
 

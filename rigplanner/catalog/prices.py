@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -10,6 +9,7 @@ from rigplanner.catalog.foreign import Refusal
 from rigplanner.catalog.load import Catalog, CatalogFault
 from rigplanner.catalog.naming import Confidence
 from rigplanner.catalog.parts import AnyPart, Part, Price, kind_of
+from rigplanner.decoding import JsonFault, read_json
 
 
 class PartPrice(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -51,14 +51,11 @@ class Offers(Struct, frozen=True, kw_only=True):
     refused: tuple[Refusal, ...]
 
 
-_decoder = msgspec.json.Decoder(PriceFile)
-
-
 def decode_prices(content: bytes, name: str) -> PriceFile:
     """Return the price file in `content`; raise CatalogFault with `name` and the field when it is not one."""
     try:
-        file = _decoder.decode(content)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
+        file = read_json(content, PriceFile)
+    except JsonFault as fault:
         raise CatalogFault(f"{name}: {fault}.") from fault
     for number, entry in enumerate(file.prices):
         price = entry.price

@@ -3,13 +3,12 @@
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-import msgspec
-
 from rigplanner.catalog import fetch, user_catalog
 from rigplanner.catalog.exchange import ECB_URL, read_ecb
 from rigplanner.catalog.foreign import slug
 from rigplanner.catalog.load import CatalogFault, Family
 from rigplanner.catalog.prices import decode_prices
+from rigplanner.decoding import JsonFault, read_json
 
 
 def rates_target(folder: Path | None = None) -> Path:
@@ -28,8 +27,8 @@ def target(url: str, prices: bool = False, folder: Path | None = None) -> Path:
 def check_family(content: bytes) -> None:
     """Raise CatalogFault when the content is not a catalog file."""
     try:
-        msgspec.json.decode(content, type=Family)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
+        read_json(content, Family)
+    except JsonFault as fault:
         raise CatalogFault(f"not a catalog file: {fault}.") from fault
 
 

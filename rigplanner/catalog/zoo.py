@@ -12,6 +12,7 @@ from msgspec import Struct
 from rigplanner.catalog.load import CatalogFault
 from rigplanner.catalog.model_names import LONGEST_NAME, joined, reduced, without_weights
 from rigplanner.data import data_path
+from rigplanner.decoding import read_json
 from rigplanner.evidence import Source
 
 Kind = Literal[
@@ -146,7 +147,7 @@ def read_zoo(folder: Path) -> Zoo:
     seen: set[str] = set()
     for path in sorted(folder.glob("*.json")):
         try:
-            family = msgspec.json.decode(path.read_bytes(), type=_File)
+            family = read_json(path.read_bytes(), _File)
         except (msgspec.MsgspecError, OSError) as fault:
             raise CatalogFault(f"{path}: {fault}") from fault
         sources.update(family.sources)
@@ -199,7 +200,7 @@ class _Table(Struct):
 @cache
 def _timed() -> dict[str, _Timed]:
     path = data_path("catalog") / "benchmarks" / "networks.json"
-    return msgspec.json.decode(path.read_bytes(), type=_Table).networks
+    return read_json(path.read_bytes(), _Table).networks
 
 
 @cache

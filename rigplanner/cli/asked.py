@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from rigplanner.cli.faults import InputFault
+from rigplanner.decoding import convert
 from rigplanner.performance.anchors import find_gpu
 from rigplanner.performance.stacks import shipped_stacks
 from rigplanner.rig.files import RigFault, read_rig
@@ -87,7 +88,7 @@ def with_fields(name: str, fields: dict[str, Any], given: Iterable[str], asked: 
     if isinstance(fields.get("parallelism"), dict):
         _refuse_unknown(fields["parallelism"], Parallelism, "parallelism", "parallelism.")
     try:
-        work = msgspec.convert(fields, Workload)
+        work = convert(fields, Workload)
     except msgspec.ValidationError as fault:
         raise InputFault(f"{name}: {_in_words(str(fault), fields)}") from fault
     if work.stack is not None:

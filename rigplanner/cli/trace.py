@@ -15,6 +15,7 @@ from rigplanner.cli.asked import add_job_arguments, asked_case
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.hardware import place_of
 from rigplanner.cli.memory import estimate_record
+from rigplanner.decoding import read_json
 from rigplanner.report.words.memory import compared_lines, memory_lines
 from rigplanner.rig.task import Case, Workload
 from rigplanner.whole_file import write_whole
@@ -150,7 +151,7 @@ def _ask(interpreter: str, asked: dict[str, Any]) -> dict[str, Any]:
     except (OSError, subprocess.TimeoutExpired) as fault:
         raise WorkloadFault(f"--python: {interpreter} did not answer ({fault}).") from fault
     try:
-        return msgspec.json.decode(done.stdout, type=dict[str, Any])
+        return read_json(done.stdout, dict[str, Any])
     except (msgspec.DecodeError, RecursionError) as fault:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise WorkloadFault(

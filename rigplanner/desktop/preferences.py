@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.exchange import ExchangeRates, with_rate
 from rigplanner.catalog.user_catalog import newest_rates
+from rigplanner.decoding import convert, read_json
 from rigplanner.rig.document import Party, QuoteDetails, Rig, Site
 from rigplanner.whole_file import write_whole
 
@@ -138,7 +139,7 @@ def _read(file: Path) -> tuple[Preferences, str]:
     except OSError as fault:
         return Preferences(), fault.strerror or str(fault)
     try:
-        return msgspec.json.decode(content, type=Preferences), ""
+        return read_json(content, Preferences), ""
     except msgspec.MsgspecError as fault:
         with contextlib.suppress(OSError):
             write_whole(file.with_name(BROKEN), content)
@@ -148,11 +149,11 @@ def _read(file: Path) -> tuple[Preferences, str]:
 def _sound_fields(content: bytes) -> Preferences:
     """Return the preferences that are as they should be; the others take their usual values."""
     try:
-        tree = msgspec.json.decode(content, type=dict[str, object])
+        tree = read_json(content, dict[str, object])
     except msgspec.MsgspecError:
         return Preferences()
     found: dict[str, object] = {}
     for name in tree.keys() & set(Preferences.__struct_fields__):
         with contextlib.suppress(msgspec.MsgspecError):
-            found[name] = getattr(msgspec.convert({name: tree[name]}, Preferences), name)
+            found[name] = getattr(convert({name: tree[name]}, Preferences), name)
     return replace(Preferences(), **found)

@@ -11,6 +11,7 @@ from msgspec import Struct
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU
 from rigplanner.data import data_path
+from rigplanner.decoding import read_json
 from rigplanner.evidence import Estimate
 from rigplanner.machine.collective_time import allreduce_time
 from rigplanner.machine.collectives import allreduce, allreduce_of_link
@@ -88,14 +89,14 @@ class Judged(Struct, frozen=True):
 def measured_exchange() -> tuple[Exchanged, ...]:
     """Return the published rates."""
     path = data_path("resources") / "machine" / "exchange.json"
-    return tuple(msgspec.json.decode(path.read_bytes(), type=list[Exchanged]))
+    return tuple(read_json(path.read_bytes(), list[Exchanged]))
 
 
 @cache
 def measured_sweeps() -> tuple[Swept, ...]:
     """Return the published sweeps over sizes."""
     path = data_path("resources") / "machine" / "exchange_sizes.json"
-    return tuple(msgspec.json.decode(path.read_bytes(), type=list[Swept]))
+    return tuple(read_json(path.read_bytes(), list[Swept]))
 
 
 def judge_sweeps(catalog: Catalog) -> tuple[JudgedTime, ...]:

@@ -4,10 +4,10 @@ import math
 from functools import cache
 from typing import Literal
 
-import msgspec
 from msgspec import Struct
 
 from rigplanner.data import data_path
+from rigplanner.decoding import read_json
 
 EIGHTY_PERCENT = 1.2816
 """Quantile of the normal distribution that bounds its middle 80 %."""
@@ -103,4 +103,4 @@ class SpeedModel(Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def speed_model() -> SpeedModel:
     """Return the shipped constants, read once."""
-    return msgspec.json.decode((data_path("catalog") / "benchmarks" / "speed_model.json").read_bytes(), type=SpeedModel)
+    return read_json((data_path("catalog") / "benchmarks" / "speed_model.json").read_bytes(), SpeedModel)

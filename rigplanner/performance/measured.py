@@ -6,11 +6,11 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.load import CatalogFault
 from rigplanner.data import data_path
+from rigplanner.decoding import JsonFault, read_json
 from rigplanner.evidence import Source
 from rigplanner.performance.stacks import released
 from rigplanner.rig.task import Workload
@@ -86,8 +86,8 @@ class Measured(Struct, frozen=True, kw_only=True):
 def read_measured(path: Path) -> list[Measured]:
     """Return the rows of one file of the catalog; raise CatalogFault with the path, the row and what is wrong with it."""
     try:
-        read = msgspec.json.decode(path.read_bytes(), type=MeasuredFile)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
+        read = read_json(path.read_bytes(), MeasuredFile)
+    except JsonFault as fault:
         raise CatalogFault(f"{path}: {fault}") from fault
     if read.columns != Row.__struct_fields__:
         raise CatalogFault(f"{path}: columns: expected {', '.join(Row.__struct_fields__)}, found {', '.join(read.columns)}.")

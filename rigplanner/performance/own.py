@@ -11,6 +11,7 @@ import msgspec
 
 from rigplanner.catalog.user_catalog import user_folder
 from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.decoding import convert
 from rigplanner.performance.anchors import Evidence, read_evidence, shipped_evidence
 from rigplanner.performance.measured import Measured
 from rigplanner.performance.metrics import METRICS
@@ -119,7 +120,7 @@ def _measured(cells: dict[str, Any], place: str, source: str) -> Measured:
         raise WorkloadFault(f"{place}: value: expected a number above 0, found {cells['value']}.")
     known = {key: value for key, value in cells.items() if key in Workload.__struct_fields__}
     try:
-        workload = msgspec.convert(known, Workload)
+        workload = convert(known, Workload)
     except msgspec.ValidationError as fault:
         raise WorkloadFault(f"{place}: {fault}") from fault
     return Measured(

@@ -2,11 +2,11 @@
 
 from functools import cache
 
-import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.zoo import EmbeddingTables
 from rigplanner.data import data_path
+from rigplanner.decoding import read_json
 from rigplanner.evidence import Source
 from rigplanner.rig.task import Workload
 
@@ -127,7 +127,7 @@ class Tables(Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def tables() -> Tables:
     """Return the shipped figures of networks, read once."""
-    return msgspec.json.decode((data_path("catalog") / "benchmarks" / "networks.json").read_bytes(), type=Tables)
+    return read_json((data_path("catalog") / "benchmarks" / "networks.json").read_bytes(), Tables)
 
 
 def pixels(size: int | list[int] | None) -> float | None:

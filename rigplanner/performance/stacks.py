@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.parts import GPU
 from rigplanner.data import data_path
+from rigplanner.decoding import read_json
 from rigplanner.workload.answer import WorkloadFault
 from rigplanner.workload.quant import GGUF
 
@@ -89,7 +90,7 @@ class _File(Struct, forbid_unknown_fields=True):
 
 @cache
 def _file() -> _File:
-    return msgspec.json.decode((data_path("catalog") / "benchmarks" / "stacks.json").read_bytes(), type=_File)
+    return read_json((data_path("catalog") / "benchmarks" / "stacks.json").read_bytes(), _File)
 
 
 @cache

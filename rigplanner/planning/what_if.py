@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU
+from rigplanner.decoding import convert
 from rigplanner.evidence import Step
 from rigplanner.machine.machine import GpuNode, Machine
 from rigplanner.performance.answer import TIME_METRICS, Bound, SpeedEstimate
@@ -119,7 +119,7 @@ def changed_fields(change: Change) -> dict[str, Any]:
     """Return the fields of a change as an edit of the workload takes them."""
     fields = dict(change.fields)
     if isinstance(fields.get("parallelism"), dict):
-        fields["parallelism"] = msgspec.convert(fields["parallelism"], Parallelism)
+        fields["parallelism"] = convert(fields["parallelism"], Parallelism)
     return fields
 
 

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import GPU, Accessory, Storage
+from rigplanner.decoding import convert
 from rigplanner.rig.countries import country_code, near_countries
 from rigplanner.rig.document import MOST_CIRCUITS, Item, Rig, Site, part_of
 from rigplanner.rig.edits import EditFault, change_site, set_bios, set_power_cap, set_raid0, set_software
@@ -55,7 +56,7 @@ def _country(value: str) -> str:
 def _on_site(rig: Rig, field: str, value: str) -> Rig:
     given = _country(value) if field == "country" else _number(field, value)
     try:
-        msgspec.convert(msgspec.to_builtins(replace(rig.site, **{field: given})), Site)
+        convert(msgspec.to_builtins(replace(rig.site, **{field: given})), Site)
     except msgspec.ValidationError as fault:
         raise EditFault(f"{field}: {fault}") from fault
     return change_site(rig, **{field: given})

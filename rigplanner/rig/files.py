@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.parts import AnyPart, System
 from rigplanner.catalog.prices import is_day
+from rigplanner.decoding import convert
 from rigplanner.rig.document import FORMAT_VERSION, MOST_CIRCUITS, Rig, part_of
 from rigplanner.rig.edits import LARGEST_QUANTITY
 from rigplanner.whole_file import read_within, write_whole
@@ -57,7 +58,7 @@ def decode_rig(content: bytes, name: str) -> Rig:
     for old in range(version, FORMAT_VERSION):
         tree = MIGRATIONS[old](tree)
     try:
-        rig = msgspec.convert(tree, Rig)
+        rig = convert(tree, Rig)
         msgspec.msgpack.encode(replace(rig, snapshot={}, snapshot_sources={}))
     except (msgspec.ValidationError, RecursionError, OverflowError) as fault:
         raise RigFault(f"{name}: {fault}.") from fault

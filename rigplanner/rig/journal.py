@@ -8,6 +8,7 @@ from uuid import uuid4
 import msgspec
 from msgspec import Struct
 
+from rigplanner.decoding import read_json
 from rigplanner.rig.document import Rig
 from rigplanner.rig.files import RigFault, decode_rig, encode_rig
 from rigplanner.whole_file import clear_parts, write_whole
@@ -59,7 +60,7 @@ def unsaved(folder: Path) -> list[Unsaved]:
     for journal in sorted(folder.glob("*.journal"), key=_written, reverse=True):
         try:
             head, _, body = journal.read_bytes().partition(b"\n")
-            header = msgspec.json.decode(head, type=_Header)
+            header = read_json(head, _Header)
             rig = decode_rig(body, str(journal))
         except (OSError, msgspec.MsgspecError, RigFault):
             with contextlib.suppress(OSError):

@@ -10,6 +10,7 @@ from rigplanner.catalog.exchange import BY_HAND, LARGEST_RATE, with_rate
 from rigplanner.catalog.money import read_amount, read_money
 from rigplanner.catalog.parts import Price
 from rigplanner.catalog.prices import is_currency, is_day
+from rigplanner.decoding import convert
 from rigplanner.rig.document import Party, QuoteDetails, Rig
 from rigplanner.rig.edits import EditFault, change_site, set_money, set_price, set_tax
 
@@ -41,7 +42,7 @@ def _percent(name: str, value: str) -> float:
 
 def _on_quote(rig: Rig, **fields: object) -> Rig:
     try:
-        quote = msgspec.convert({**msgspec.to_builtins(rig.quote), **fields}, QuoteDetails)
+        quote = convert({**msgspec.to_builtins(rig.quote), **fields}, QuoteDetails)
     except msgspec.ValidationError as fault:
         raise EditFault(f"{next(iter(fields))}: {fault}") from fault
     return replace(rig, quote=quote)

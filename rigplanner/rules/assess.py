@@ -1,6 +1,7 @@
 """One call from a rig to everything that is known of it: machine, memory, speed, findings, costs."""
 
 from functools import partial
+from threading import Event, RLock
 from typing import Any
 
 import msgspec
@@ -51,8 +52,22 @@ class Assessment(Struct, frozen=True, kw_only=True):
     totals: Totals
 
 
+_first = RLock()
+_tables_read = Event()
+
+
 def assess(rig: Rig, catalog: Catalog, today: str = "") -> Assessment:
-    """Return the assessment of a rig; pure, so equal rigs give equal answers. `today` (ISO) ends waivers; "" ends none."""
+    """Return the assessment of a rig; pure, so equal rigs give equal answers. `today` (ISO) ends waivers; "" ends none. The first
+    one of a program reads the tables that all others share: it goes alone, and who asks meanwhile waits for it."""
+    if _tables_read.is_set():
+        return _assessed(rig, catalog, today)
+    with _first:
+        made = _assessed(rig, catalog, today)
+        _tables_read.set()
+    return made
+
+
+def _assessed(rig: Rig, catalog: Catalog, today: str) -> Assessment:
     machine = machine_of(rig, catalog)
     jobs = tuple(job_on(index, workload, machine) for index, workload in enumerate(rig.workloads))
     facts = tuple(facts_of(job, machine) for job in jobs)

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Literal
 
-import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.parts import Part, kind_of
 from rigplanner.data import data_path
+from rigplanner.decoding import read_json
 from rigplanner.evidence import Source
 from rigplanner.machine.machine import Piece
 from rigplanner.rules.finding import Finding
@@ -43,7 +43,7 @@ class KnownPair(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 def known_pairs() -> tuple[KnownPair, ...]:
     """Return the list, read once."""
     path = data_path("resources") / "rules" / "known_pairs.json"
-    return msgspec.json.decode(path.read_bytes(), type=tuple[KnownPair, ...])
+    return read_json(path.read_bytes(), tuple[KnownPair, ...])
 
 
 def matches(pattern: Pattern, part: Part) -> bool:

@@ -4,10 +4,10 @@ import re
 from functools import cache
 from typing import Literal
 
-import msgspec
 from msgspec import Struct
 
 from rigplanner.data import data_path
+from rigplanner.decoding import read_json
 from rigplanner.evidence import Source
 
 Version = tuple[int, ...]
@@ -178,7 +178,7 @@ class Software(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 def software() -> Software:
     """Return the tables, read once."""
     path = data_path("resources") / "rules" / "software.json"
-    return msgspec.json.decode(path.read_bytes(), type=Software)
+    return read_json(path.read_bytes(), Software)
 
 
 @cache

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import Zoo
+from rigplanner.decoding import read_json
 from rigplanner.rig.task import Workload
 from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
 from rigplanner.workload.memory import estimate_memory
@@ -62,7 +63,7 @@ def brackets(lines: Iterable[bytes], find_gpu: Callable[[str], GPU], zoo: Zoo) -
     found = []
     for raw in lines:
         try:
-            line = msgspec.json.decode(raw, type=Line)
+            line = read_json(raw, Line)
         except msgspec.DecodeError as fault:
             raise WorkloadFault(f"a line with 'fits_batch' cannot be read: {fault}.") from fault
         room = usable_gib(find_gpu(line.gpu))

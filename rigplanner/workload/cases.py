@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from rigplanner.decoding import convert
 from rigplanner.rig.task import Case, Hardware, Workload
 
 LONGEST_LINE = 4 * 2**20
@@ -59,8 +60,8 @@ def _case(name: str | int, raw: dict[str, Any]) -> Case:
     """A nested case as it is; of a flat line the known fields are the workload, the rest describe it."""
     flat = "workload" not in raw
     given = {key: value for key, value in raw.items() if key in _fields} if flat else raw["workload"]
-    work = msgspec.convert(_known(given), Workload)
-    hardware = msgspec.convert(_plain(raw.get("hardware")), Hardware)
+    work = convert(_known(given), Workload)
+    hardware = convert(_plain(raw.get("hardware")), Hardware)
     metric = raw.get("metric")
     return Case(
         id=name, workload=work, hardware=hardware, metric=metric if isinstance(metric, str) else None, ignored=_ignored(raw, flat)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.zoo import base_name
 from rigplanner.data import data_path
+from rigplanner.decoding import read_json
 from rigplanner.evidence import Source
 
 
@@ -34,7 +34,7 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def _file() -> _File:
-    return msgspec.json.decode((data_path("catalog") / "architectures/kept_values.json").read_bytes(), type=_File)
+    return read_json((data_path("catalog") / "architectures/kept_values.json").read_bytes(), _File)
 
 
 def _counted(name: str) -> tuple[Kept, ...] | None:

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.data import data_path
+from rigplanner.decoding import read_json
 from rigplanner.evidence import Source
 from rigplanner.workload.answer import WorkloadFault
 
@@ -127,7 +128,7 @@ class _File(Struct, forbid_unknown_fields=True):
 
 @cache
 def _file() -> _File:
-    return msgspec.json.decode((data_path("catalog") / "architectures" / "memory_stacks.json").read_bytes(), type=_File)
+    return read_json((data_path("catalog") / "architectures" / "memory_stacks.json").read_bytes(), _File)
 
 
 @cache

@@ -7,6 +7,7 @@ from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtWidgets import QTableView
 
 from rigplanner.catalog.parts import kind_of
+from rigplanner.decoding import read_json
 from rigplanner.desktop.parts.carried import ITEMS
 from rigplanner.desktop.parts.model import PartsModel
 from rigplanner.desktop.session import Session
@@ -20,7 +21,7 @@ from rigplanner.rig.parts_list import Entry, read_parts_list
 def paste_data(session: Session, data: QMimeData) -> None:
     """Add what came to the rig as one step, and say what became of it."""
     try:
-        items = msgspec.json.decode(bytes(data.data(ITEMS).data()), type=list[Item]) if data.hasFormat(ITEMS) else []
+        items = read_json(bytes(data.data(ITEMS).data()), list[Item]) if data.hasFormat(ITEMS) else []
         entries = [] if items else read_parts_list(data.text(), session.index, session.today)
     except (msgspec.MsgspecError, ValueError) as fault:
         session.tell(str(fault), "warning")

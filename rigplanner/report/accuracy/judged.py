@@ -8,6 +8,7 @@ import msgspec
 from rigplanner.catalog.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.data import data_path
+from rigplanner.decoding import read_json
 from rigplanner.errors import Errors
 from rigplanner.performance.accuracy import (
     SCHEMES,
@@ -222,7 +223,7 @@ class RefittedRow(msgspec.Struct, frozen=True):
 def _refitted(scheme: str) -> AccuracyTable:
     """The table of a scheme whose constants were fitted anew without the rows that they are judged on (tools/speed_refitted.py)."""
     path = data_path("catalog") / "benchmarks" / "refitted.json"
-    told: Iterable[RefittedRow] = msgspec.json.decode(path.read_bytes(), type=list[RefittedRow])
+    told: Iterable[RefittedRow] = read_json(path.read_bytes(), list[RefittedRow])
     rows = tuple(
         Errors(group=row.group, cases=row.rows, covered=row.rows, median=row.median, mean=row.mean, p90=row.p90,
                     inside=row.inside)
