@@ -284,7 +284,7 @@ def bays(situation: Situation) -> Iterator[Bays]:
 )  # fmt: skip
 def bay_count(situation: Situation, case: Bays) -> Iterator[Finding]:
     """Compare drives with bays that radiators leave, the small ones in what the large ones leave too; bays that nothing needs may
-    be unknown."""
+    be unknown. On an open frame drives lie on a shelf or hang on a strap: a remark."""
     enclosure = case.chassis.enclosure or Enclosure()
     room = room_in(situation, enclosure) or Room()
     small, large = _fewer(enclosure.bays_25, room.bays_25), _fewer(enclosure.bays_35, room.bays_35)
@@ -296,8 +296,14 @@ def bay_count(situation: Situation, case: Bays) -> Iterator[Finding]:
     else:
         taken = (small, large) != (enclosure.bays_25, enclosure.bays_35)
         beside = "radiator" if taken else ""
+        is_open = enclosure.airflow == "open"
         yield bay_count.finding(
-            case, needed=case.small + case.large, actual=(small or 0) + (large or 0), unit="bays", variant=beside
+            case,
+            "info" if is_open else None,
+            needed=case.small + case.large,
+            actual=(small or 0) + (large or 0),
+            unit="bays",
+            variant=beside,
         )
 
 

@@ -138,7 +138,8 @@ def plug_type(situation: Situation, case: Demand) -> Iterator[Finding]:
     if case.offered == 0 and case.demand.needed > 0 and not by_adapter(case):
         yield plug_type.finding(
             case,
-            "error" if case.essential else "warning",
+            "error" if case.essential else "info",
+            variant="" if case.essential else "spare",
             needed=case.demand.needed,
             actual=0,
             unit="plugs",
@@ -158,7 +159,8 @@ def plug_count(situation: Situation, case: Demand) -> Iterator[Finding]:
     if case.offered and case.offered < case.demand.needed and not by_adapter(case):
         yield plug_count.finding(
             case,
-            "error" if case.offered < case.essential else "warning",
+            "error" if case.offered < case.essential else "info",
+            variant="" if case.offered < case.essential else "spare",
             needed=case.demand.needed,
             actual=case.offered,
             unit="plugs",

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from rigplanner.catalog.parts import CPU, Motherboard, System
 from rigplanner.machine.locate import numa_settings
 from rigplanner.rig.edits import Edit
-from rigplanner.rules.finding import Finding, Fix, Named
+from rigplanner.rules.finding import Finding, Fix, Named, Severity
 from rigplanner.rules.fixes import fix, item_of, swap
-from rigplanner.rules.generations import generation, listed, younger
+from rigplanner.rules.generations import first_years, generation, listed, younger
 from rigplanner.rules.moves import LOAD, SPACE, harmless
 from rigplanner.rules.registry import rule
 from rigplanner.rules.situation import Situation, is_built_in
@@ -278,16 +278,33 @@ def first_bios(case: Seated) -> str | None:
 )  # fmt: skip
 def bios(situation: Situation, case: Seated) -> Iterator[Finding]:
     """Silent once the rig says that its BIOS is new enough (`settings.software["bios"]`), or, where no version is known from which
-    on the CPU works, which one it is."""
+    on the CPU works, which one it is, and for systems that their maker sells with such CPUs. A warning where the CPU is so
+    young that shops may hold boards with an older one, a remark where it is not, or the maker lists it for this very board and
+    names no version."""
     needed = first_bios(case)
     actual = situation.rig.settings.software.get("bios")
     if actual is not None and (needed is None or version_key(actual) >= version_key(needed)):
         return
+    if needed is None and isinstance(case.board, System):
+        return
     if needed is None:
         of_cpu, of_board = str(case.cpu.released)[:4], str(case.board.released)[:4]
-        yield bios.finding(case, variant="younger", cpu_year=of_cpu, board_year=of_board)
+        promised = not on_shelves(case.cpu) or bool(listed(case.board, case.cpu))
+        yield bios.finding(case, "info" if promised else None, variant="younger", cpu_year=of_cpu, board_year=of_board)
         return
-    yield bios.finding(case, "warning" if actual is None else "error", needed=needed, actual=actual)
+    severity: Severity = "error" if actual is not None else "warning" if on_shelves(case.cpu) else "info"
+    yield bios.finding(case, severity, needed=needed, actual=actual)
+
+
+SHELF_YEARS = 4
+"""Years after which shops have sold the boards that were made before a CPU came out: an estimate from how long boards are made."""
+
+
+def on_shelves(cpu: CPU) -> bool:
+    """Say whether a CPU is so young, by the newest of the shipped catalog, that boards made before it may still be sold."""
+    if not cpu.released:
+        return True
+    return max(first_years().values()) - int(cpu.released[:4]) < SHELF_YEARS
 
 
 def version_key(text: str) -> tuple[tuple[int, str], ...]:

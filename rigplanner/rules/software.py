@@ -285,11 +285,12 @@ def last_release(situation: Situation, case: Served) -> Iterator[Finding]:
 
 
 class Radeon(Named, frozen=True):
-    """An AMD GPU model and the platform that the rig names."""
+    """An AMD GPU model and the platform that the rig names; `wanted` where its software or jobs need AMD's own."""
 
     card: GPU
     platform: str
     release: str | None
+    wanted: bool
 
 
 def amd_models(situation: Situation) -> Iterator[Radeon]:
@@ -301,7 +302,12 @@ def amd_models(situation: Situation) -> Iterator[Radeon]:
         gpu = card.card
         if gpu.id not in seen and gpu.chip_maker == "AMD":
             seen.add(gpu.id)
-            yield Radeon(card.name, gpu, platform, named.get("rocm"))
+            yield Radeon(card.name, gpu, platform, named.get("rocm"), wants_rocm(situation))
+
+
+def wants_rocm(situation: Situation) -> bool:
+    """Say whether the rig has a job, or names software other than a system and drivers: much else runs through Vulkan."""
+    return bool(situation.jobs) or bool(set(situation.rig.settings.software) - {"os", "driver", "kernel", "bios", "bmc"})
 
 
 @rule(
@@ -312,7 +318,8 @@ def amd_models(situation: Situation) -> Iterator[Radeon]:
     source="AMD ROCm documentation, system requirements",
 )  # fmt: skip
 def rocm(situation: Situation, case: Radeon) -> Iterator[Finding]:
-    """Look target, platform and release up; a target that is not listed is unknown."""
+    """Look target, platform and release up; a target that is not listed is unknown. An error only where software or jobs name what
+    runs on ROCm; a remark else where an older release or another target's name makes the card run."""
     rows = [row for row in software().rocm if row.target == case.card.compute_capability and row.platform == case.platform]
     if not rows:
         yield rocm.unknown(case, f"software:rocm {case.platform} {case.card.compute_capability}")
@@ -320,10 +327,11 @@ def rocm(situation: Situation, case: Radeon) -> Iterator[Finding]:
     row = rows[0]
     fits = row.supported and (within(case.release, row.since, row.until) if case.release else row.until is None)
     if not fits:
-        only_old = row.supported and case.release is None
+        runs = bool(row.stand_in) or (row.supported and case.release is None)
+        severity: Severity = ("warning" if runs else "error") if case.wanted else ("info" if runs else "warning")
         yield rocm.finding(
             case,
-            "warning" if only_old or row.stand_in else "error",
+            severity,
             needed=row.stand_in or row.until or row.since,
             actual=case.release,
             platform=case.platform,

@@ -100,7 +100,7 @@ CASES = (
     case("CPU007", "limit", bench_rig(settings=named(bios="1.40")), {"board.desk": {"layout.bios_minimum": {"cpu.desk": "1.40"}}}),
     case("CPU007", "silent", DESK_RIG),
     case("CPU007", "unknown", DESK_RIG, {"board.desk": {"layout.sockets": (), "layout.bios_minimum": {"am5-24": "1.40"}}}),
-    case("CPU007", "fires", DESK_RIG, _listing("2022", "2024", "Ryzen 7000", "Ryzen 9000")),
+    case("CPU007", "fires", DESK_RIG, _listing("2022", "2024", "Ryzen 7000", "Ryzen 9000"), "info"),
     case("CPU007", "limit", DESK_RIG, _listing("2024", "2024", "Ryzen 7000", "Ryzen 9000")),
     case("CPU007", "fires", DESK_RIG, _listing("2022", "2024")),  # no list was read: the chipset serves the CPU
     case("CPU007", "limit", DESK_RIG, _listing("2024", "2024")),

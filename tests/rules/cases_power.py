@@ -87,7 +87,7 @@ CASES = (
     case("PWR005", "silent", DESK_RIG),
     case("PWR005", "unknown", DESK_RIG, {"psu.big": {"supply.plugs": None}}),
     case("PWR006", "fires", PAIR_MID, _plugs(EPS, Plug("pcie8", 3))),
-    case("PWR006", "fires", MID, {**_plugs(EIGHT, EPS), "board.desk": {"layout.eps8": 2}}, "warning"),
+    case("PWR006", "fires", MID, {**_plugs(EIGHT, EPS), "board.desk": {"layout.eps8": 2}}, "info"),
     case("PWR006", "limit", PAIR_MID, _plugs(EPS, Plug("pcie8", 4))),
     case("PWR006", "fires", PAIR_MID, SWAPPED),
     case("PWR006", "limit", MID, SWAPPED),

@@ -154,15 +154,6 @@ def test_a_part_that_lacks_a_figure_lends_nothing_to_one_that_has_it(catalog: Ca
     assert [("unknown", "SPC007") in each.brings for each in found] == [False, True, False]
 
 
-def test_a_younger_system_lends_no_answer_to_an_older_one(catalog: Catalog) -> None:
-    """Alike but for the day of their release, which says whether the first ones knew the CPU."""
-    rig = read_rig(next(path for path in SAMPLES if path.stem == "titan-x-server"))
-    own = next(part for part in catalog.of_kind("system") if any(item.part == part.id for item in rig.items))
-    old, young = (replace(own, id=f"a.b.{year}", released=year) for year in ("2000", "2030"))
-    found = fits(rig, catalog, "system", (young, old))
-    assert [("warning", "CPU007") in each.brings for each in found] == [False, True]
-
-
 @pytest.mark.parametrize("severity", ["info", "warning"])
 def test_a_disputed_system_lends_no_answer_where_that_counts(severity: str, catalog: Catalog) -> None:
     """Alike but for a field about which sources disagree; that is told one from the other where the rig counts the remark."""

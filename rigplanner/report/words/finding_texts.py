@@ -15,8 +15,9 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "CPU006": {"": "{a} has {needed}, the board wires {actual}."},
     "CPU007": {
         "": "{a} works from BIOS {needed} on; check the version before the build.",
+        "info": "{a} works from BIOS {needed} on, which is older than what shops sell; a used board may lack it.",
         "error": "{a} needs BIOS {needed}, the rig names {actual}.",
-        "younger": "{a} is of {cpu_year}, {b} of {board_year}: check that the board's BIOS knows it, before the build.",
+        "younger": "{a} is of {cpu_year}, {b} of {board_year}: a board that lay for long needs a newer BIOS first.",
     },
     "CPU008": {"": "The rig names {setting} NUMA nodes per socket; the firmware for {a} offers {needed}."},
     "CPU009": {
@@ -163,8 +164,14 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     },
     "PWR003": {"": "The rig draws {needed}, more than the {actual} that leave {a} headroom."},
     "PWR004": {"": "Peaks of {needed} exceed the {actual} that {a} bears: it may switch off under load."},
-    "PWR005": {"": "The rig needs {needed} of type {type}, {a} has none."},
-    "PWR006": {"": "The rig needs {needed} of type {type}, {a} has {actual}."},
+    "PWR005": {
+        "": "The rig needs {needed} of type {type}, {a} has none.",
+        "spare": "The board has {needed} of type {type} beside the one that it must have, {a} has none: it may stay empty.",
+    },
+    "PWR006": {
+        "": "The rig needs {needed} of type {type}, {a} has {actual}.",
+        "spare": "The rig has {needed} of type {type}, {a} has {actual}: the board starts with one for each processor.",
+    },
     "PWR007": {"": "{a} has {actual} of type {type} for {needed}; adapters from 8-pin plugs fill the rest."},
     "PWR009": {"": "{b} wants {needed}, one for each socket, instead of {a}."},
     "PWR010": {
@@ -203,6 +210,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "DSK001": {"": "{actual} of {needed} of {a} work; {by} takes the others."},
     "DSK002": {
         "": "The drives need {needed}, {a} has {actual}.",
+        "info": "The drives need {needed}; on an open frame like {a} they lie on a shelf or hang on a strap.",
         "radiator": "The drives need {needed}, {a} has {actual} beside the radiator.",
     },
     "DSK003": {
