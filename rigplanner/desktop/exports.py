@@ -61,6 +61,7 @@ def quote_bytes(session: Session) -> bytes | None:
     """Return the quote's PDF; None, and a word of it, when the rig could not be assessed."""
     from rigplanner.report.quote.pdf import quote_pdf
 
+    session.record_now()
     assessment = session.assessment
     if assessment is None:
         session.tell(tr("There is no quote: the rig could not be assessed."), "error")
@@ -84,6 +85,7 @@ def exported(session: Session, form: str) -> bytes | None:
     from rigplanner.report.quote.export import export
     from rigplanner.report.quote.workbook import quote_workbook
 
+    session.record_now()
     assessment = session.assessment
     if assessment is None:
         session.tell(tr("There is nothing to export: the rig could not be assessed."), "error")

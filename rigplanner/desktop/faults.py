@@ -69,9 +69,9 @@ def show_in(desk: Desk) -> None:
             return
         log.error("A fault that nobody caught.", exc_info=(kind, fault, trace))
         session = desk.session
+        session.record_now()
         text = report(kind, fault, trace, session.undo_name())
         said = tr("Something went wrong inside RigPlanner ({kind}). The rig is kept.", kind=kind.__name__)
         session.tell(said, "error", tr("Show report"), lambda: CrashDialog(desk, text).open())
-        session.record()
 
     sys.excepthook = hook

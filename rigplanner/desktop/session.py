@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MOST_STATES = 1000
-JOURNAL_DELAY_MS = 800
+JOURNAL_DELAY_MS = 400
+"""From the first edit that no file holds to its journal; the rest of half a second is for writing it."""
 FIRST_DELAY_MS = 40
 """The first assessment loads the engine; the window is painted before that."""
 QUICK_MS = 60.0
@@ -244,7 +245,7 @@ class Session(QObject):
             self._after(Change(name, before, self.rig))
 
     def _after(self, change: Change) -> None:
-        self._recorder.start()
+        self._record_soon()
         self._show(change)
 
     def tell(self, text: str, level: str = "info", action: str = "", deed: Callable[[], object] | None = None) -> None:
@@ -273,11 +274,25 @@ class Session(QObject):
         elif self._journal is not None:
             journal.forget(self._journal)
 
-    def _record_now(self, target: Path) -> None:
+    def _record_now(self, target: Path) -> bool:
         try:
             journal.record(target, self.rig, self.path)
         except OSError as fault:
             log.warning("The journal was not written: %s", fault)
+            return False
+        return True
+
+    def _record_soon(self) -> None:
+        """Begin to wait for the journal, unless it is waited for: a burst of edits must not put it off."""
+        if not self._recorder.isActive():
+            self._recorder.start()
+
+    def record_now(self) -> None:
+        """Write the journal before something that may end the program, when there are edits that no file holds."""
+        self._recorder.stop()
+        self.tasks.cancel("journal")
+        if self._journal is not None and self.is_open and self.unsaved:
+            self._record_now(self._journal)
 
     def open(self, path: Path, sample: bool = False) -> bool:
         """Open a rig file; say what is wrong with it and keep the present rig when it cannot be read."""
@@ -348,16 +363,17 @@ class Session(QObject):
             journal.forget(self._journal)
 
     def restore(self, found: journal.Unsaved) -> None:
-        """Show what a crashed window left, as an unsaved change of its file."""
+        """Show what a crashed window left, as an unsaved change of its file; its journal goes when its content stands in ours."""
         path = Path(found.document) if found.document else None
         self.start_rig(found.rig, tr("Restore"), path if path and self._take(path) else None)
-        journal.forget(found.journal)
         self.mark_unsaved()
+        if self._journal is not None and self._record_now(self._journal):
+            journal.forget(found.journal)
 
     def mark_unsaved(self) -> None:
         """Treat the rig as one that no file holds."""
         self._saved = Rig()
-        self._recorder.start()
+        self._record_soon()
         self.document_changed.emit()
 
     def hand_over(self) -> "Session":

@@ -335,6 +335,7 @@ class Window(QMainWindow):
         )
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        self.session.record_now()
         self.keep_layout()
         self.session.close(keep_journal=True)
         super().closeEvent(event)

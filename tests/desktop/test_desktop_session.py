@@ -140,6 +140,40 @@ def test_the_journal_brings_unsaved_edits_back(session, catalog, tmp_path, qtbot
     fresh.close()
 
 
+def test_a_burst_of_edits_does_not_put_the_journal_off(session, qtbot, monkeypatch):
+    waits: list = []
+    begin = session._recorder.start
+    monkeypatch.setattr(session._recorder, "start", lambda: (waits.append(session.rig.name), begin()))
+    for n in range(20):
+        session.edit("Name", name_edit(f"Edit {n}"))
+    assert waits == ["Edit 0"] and session._recorder.interval() < 500
+    session._recorder.timeout.emit()
+    session._recorder.stop()
+    settled_session(qtbot, session)
+    assert b"Edit 19" in session._journal.read_bytes()
+    session.edit("Name", name_edit("Edit 20"))
+    assert waits == ["Edit 0", "Edit 20"]
+
+
+def test_what_was_restored_stands_in_a_journal_before_the_found_one_goes(session, catalog, tmp_path, monkeypatch):
+    left = journal.new_journal(tmp_path / "journals")
+    journal.record(left, Rig(name="A day's work"), None)
+    found = journal.Unsaved(rig=Rig(name="A day's work"), document=None, process=1, journal=left)
+    session.restore(found)
+    assert b"A day's work" in session._journal.read_bytes() and not left.exists()
+
+    def refuse(*_: object) -> None:
+        raise OSError("disk full")
+
+    session.record_now()
+    found = journal.Unsaved(rig=session.rig, document=None, process=1, journal=session._journal)
+    other = Session(catalog, PreferenceStore(None), tmp_path / "journals", today="2026-11-21")
+    monkeypatch.setattr(journal, "record", refuse)
+    other.restore(found)
+    assert found.journal.exists()
+    other.close()
+
+
 def test_closing_with_unsaved_edits_keeps_them_for_the_next_start(session, tmp_path, monkeypatch):
     session.edit("Name", name_edit("Closed in haste"))
     session.close(keep_journal=True)

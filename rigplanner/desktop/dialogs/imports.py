@@ -154,6 +154,7 @@ class ImportDialog(QDialog):
         self.progress.show()
         self.cancel_button.show()
         self.head.setText(tr("Reading {name}…", name=place.name))
+        self._session.record_now()
         self._session.tasks.run_task(TOPIC, work, self._show, self._fail)
 
     def _show_progress(self, done: int, total: int) -> None:
