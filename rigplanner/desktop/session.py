@@ -1,4 +1,5 @@
-"""The open document without its widgets: the rig, its history, its file, what is known of it, and what changed."""
+"""The open document without its widgets: the rig, its history, its file, what is known of it, and what changed. A little over
+400 lines: what is unsaved, judged and journalled hangs on one history."""
 
 import logging
 import math
